@@ -1,1 +1,15 @@
+//! The deno_core extension of a pml worker: everything a script can reach outside its isolate.
+//!
+//! The extension knows two things only: the JavaScript of `js/`, and a [`Broker`] to which it
+//! hands requests. How those travel is the runtime's business.
 
+mod broker;
+mod entropy;
+mod extension;
+mod log;
+mod refused;
+mod tools;
+
+pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Request};
+pub use extension::{MODULE_SPECIFIER, pml};
+pub use refused::REFUSED_OPS;

@@ -1,1 +1,19 @@
+//! Runs scripts in V8 isolates, each in a walled process of its own.
+//!
+//! The crate has two halves that share [`protocol`] and nothing else: [`broker`], which keeps
+//! worker processes and answers their requests, and [`worker`], which is such a process. A
+//! program that uses the broker calls [`worker::run_if_requested`] first thing in `main`.
 
+pub mod broker;
+pub mod frame;
+pub mod limits;
+pub mod outcome;
+pub mod protocol;
+pub mod worker;
+
+pub use broker::{
+    Event, Pool, PoolError, PoolOptions, Script, ToolHit, ToolHost, WorkerOptions, memory,
+};
+pub use limits::{Limits, Wishes};
+pub use outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
+pub use pml_ops::{Answer, Failure, Level};

@@ -1,0 +1,78 @@
+//! What a person sees of a run: logs and errors on standard error, the result on standard
+//! output.
+
+use std::io::{self, Write};
+
+use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
+use serde_json::Value;
+
+use crate::paint::Paint;
+
+pub fn print_json(outcome: &Outcome) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, outcome)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// A log line, as it happens. A closed standard error is no reason to stop the script.
+pub fn print_log(line: &LogLine, paint: Paint) {
+    let text = &line.text;
+    let mut out = io::stderr().lock();
+    let _ = match line.level {
+        Level::Log | Level::Info => writeln!(out, "{text}"),
+        Level::Debug => writeln!(out, "{}", paint.dim(text)),
+        Level::Warn => writeln!(out, "{}", paint.yellow(text)),
+        Level::Error => writeln!(out, "{}", paint.red(text)),
+    };
+}
+
+pub fn print(outcome: &Outcome, name: &str, paint: Paint) -> io::Result<()> {
+    if let Some(error) = &outcome.error {
+        return print_error(error, name, paint);
+    }
+    let Some(result) = &outcome.result else {
+        return Ok(());
+    };
+    let mut out = io::stdout().lock();
+    match serde_json::from_str::<Value>(result.get()) {
+        // A string is most often text for people: no quotes.
+        Ok(Value::String(text)) => writeln!(out, "{text}")?,
+        Ok(value) => {
+            serde_json::to_writer_pretty(&mut out, &value)?;
+            writeln!(out)?;
+        }
+        Err(_) => writeln!(out, "{}", result.get())?,
+    }
+    out.flush()
+}
+
+fn print_error(error: &RunError, name: &str, paint: Paint) -> io::Result<()> {
+    let mut out = io::stderr().lock();
+    let place = match (error.line, error.column) {
+        (Some(line), Some(column)) => format!(" {}", paint.dim(&format!("{name}:{line}:{column}"))),
+        _ => String::new(),
+    };
+    let kind = match error.kind {
+        ErrorKind::Runtime => String::new(),
+        kind => format!(" {}", paint.dim(&format!("[{kind}]"))),
+    };
+    writeln!(out, "{} {}{kind}{place}", paint.error(), error.message)?;
+    if let Some(frame) = &error.frame {
+        writeln!(out, "\n{}", paint.frame(frame))?;
+    }
+    if let Some(stack) = &error.stack {
+        // The first line is the message again.
+        let frames: Vec<&str> = stack
+            .lines()
+            .filter(|line| line.starts_with("    at "))
+            .collect();
+        if frames.len() > 1 {
+            writeln!(out, "\n{}", paint.dim(&frames.join("\n")))?;
+        }
+    }
+    if let Some(hint) = &error.hint {
+        writeln!(out, "\n{} {hint}", paint.cyan("hint:"))?;
+    }
+    out.flush()
+}

@@ -1,0 +1,125 @@
+//! `--trace`: a timeline of the run in Chrome's trace format, for chrome://tracing or Perfetto.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context;
+use pml_runtime::{Event, Outcome};
+use serde::Serialize;
+
+/// A span of time on one lane. Times are microseconds since the command began.
+#[derive(Serialize)]
+struct Span {
+    name: String,
+    cat: &'static str,
+    ph: &'static str,
+    ts: u64,
+    dur: u64,
+    pid: u32,
+    tid: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<serde_json::Value>,
+}
+
+pub struct Trace {
+    file: File,
+    zero: Instant,
+    started: Option<u64>,
+    spans: Vec<Span>,
+    calls: HashMap<usize, u64>,
+}
+
+/// Lane 0 is the run; each tool call has a lane of its own, so that parallel calls show.
+const RUN_LANE: usize = 0;
+
+impl Trace {
+    /// Opens the file first: a path that cannot be written should not cost a run.
+    pub fn create(path: &Path) -> anyhow::Result<Self> {
+        let file = File::create(path)
+            .with_context(|| format!("the trace file {} cannot be written", path.display()))?;
+        Ok(Self {
+            file,
+            zero: Instant::now(),
+            started: None,
+            spans: Vec::new(),
+            calls: HashMap::new(),
+        })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.zero.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    pub fn note(&mut self, event: &Event<'_>) {
+        let now = self.now();
+        match event {
+            Event::Started => {
+                self.started = Some(now);
+                self.span("start", "worker", 0, now, RUN_LANE, None);
+            }
+            Event::Parsed { micros } => {
+                self.span(
+                    "transpile",
+                    "worker",
+                    now.saturating_sub(*micros),
+                    *micros,
+                    RUN_LANE,
+                    None,
+                );
+            }
+            Event::Log(_) => {}
+            Event::CallStarted { index, .. } => {
+                self.calls.insert(*index, now);
+            }
+            Event::CallEnded { index, call } => {
+                let began = self.calls.remove(index).unwrap_or(now);
+                let details = serde_json::json!({ "ok": call.ok, "ms": call.ms });
+                self.span(
+                    &call.tool,
+                    "call",
+                    began,
+                    now - began,
+                    index + 1,
+                    Some(details),
+                );
+            }
+        }
+    }
+
+    fn span(
+        &mut self,
+        name: &str,
+        cat: &'static str,
+        ts: u64,
+        dur: u64,
+        tid: usize,
+        args: Option<serde_json::Value>,
+    ) {
+        self.spans.push(Span {
+            name: name.to_owned(),
+            cat,
+            ph: "X",
+            ts,
+            dur,
+            pid: std::process::id(),
+            tid,
+            args,
+        });
+    }
+
+    pub fn finish(mut self, outcome: Option<&Outcome>) -> anyhow::Result<()> {
+        let now = self.now();
+        let began = self.started.unwrap_or(now);
+        let details =
+            outcome.map(|outcome| serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats }));
+        self.span("run", "worker", began, now - began, RUN_LANE, details);
+        let document = serde_json::json!({ "traceEvents": self.spans, "displayTimeUnit": "ms" });
+        let mut out = BufWriter::new(&self.file);
+        serde_json::to_writer(&mut out, &document)
+            .and_then(|()| out.flush().map_err(serde_json::Error::io))
+            .context("the trace could not be written")
+    }
+}

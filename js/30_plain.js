@@ -1,0 +1,249 @@
+// Turns any value of a script into JSON text.
+//
+// The walk runs the script's own code (getters, proxies, `toJSON`) once and copies what it finds
+// into objects without prototypes; only that copy is stringified, so nothing a script did to
+// `Object.prototype` or `Array.prototype` has a say in it.
+
+import { core, primordials } from "ext:core/mod.js";
+
+const {
+  ArrayIsArray,
+  ArrayPrototype,
+  ArrayPrototypePush,
+  BigIntPrototypeToString,
+  BooleanPrototypeValueOf,
+  ErrorPrototype,
+  FunctionPrototypeCall,
+  JSONStringify,
+  MapPrototypeForEach,
+  MapPrototypeGetSize,
+  Number,
+  NumberIsFinite,
+  NumberIsSafeInteger,
+  NumberPrototypeValueOf,
+  ObjectGetPrototypeOf,
+  ObjectHasOwn,
+  ObjectKeys,
+  ObjectPrototype,
+  ObjectPrototypeIsPrototypeOf,
+  ObjectSetPrototypeOf,
+  PromiseResolve,
+  RangeError,
+  RegExpPrototypeToString,
+  SafeArrayIterator,
+  SetPrototypeForEach,
+  String,
+  StringPrototypeToWellFormed,
+  StringPrototypeValueOf,
+  TypedArrayPrototypeGetLength,
+  Uint8Array,
+} = primordials;
+
+const MAX_DEPTH = 100;
+// What fits into one message to the broker.
+const MAX_CHARS = 16 * 1024 * 1024;
+
+const OMIT = { __proto__: null };
+
+class Copy {
+  // Promises found inside the value: [holder, key, promise, ancestors].
+  waiting = [];
+  chars = 0;
+  what;
+
+  constructor(what) {
+    this.what = what;
+  }
+
+  spend(chars) {
+    this.chars += chars;
+    if (this.chars > MAX_CHARS) {
+      throw new TooLarge(
+        `${this.what} is larger than ${MAX_CHARS} characters of JSON; return less of it`,
+      );
+    }
+  }
+
+  string(value) {
+    this.spend(value.length + 2);
+    return StringPrototypeToWellFormed(value);
+  }
+
+  // `ancestors` is the chain of objects that contain this value.
+  take(value, key, holder, ancestors) {
+    switch (typeof value) {
+      case "string":
+        return this.string(value);
+      case "number":
+        this.spend(8);
+        return NumberIsFinite(value) ? value : null;
+      case "boolean":
+        this.spend(5);
+        return value;
+      case "bigint": {
+        const number = Number(value);
+        return NumberIsSafeInteger(number)
+          ? number
+          : this.string(BigIntPrototypeToString(value));
+      }
+      case "object":
+        this.spend(4);
+        return value === null ? null : this.object(value, key, holder, ancestors);
+      default:
+        return OMIT;
+    }
+  }
+
+  object(value, key, holder, ancestors) {
+    for (let at = ancestors; at !== null; at = at.up) {
+      if (at.value === value) return this.string("[Circular]");
+    }
+    const depth = ancestors === null ? 1 : ancestors.depth + 1;
+    if (depth > MAX_DEPTH) {
+      throw new TooDeep(
+        `${this.what} nests deeper than ${MAX_DEPTH} levels; flatten it first`,
+      );
+    }
+    const inside = { __proto__: null, value, depth, up: ancestors };
+    const prototype = ObjectGetPrototypeOf(value);
+    // Most values are records and lists: they skip the questions below, each of which is an op.
+    const ordinary = prototype === ObjectPrototype || prototype === ArrayPrototype ||
+      prototype === null;
+    if (!ordinary && core.isPromise(value)) {
+      ArrayPrototypePush(this.waiting, {
+        __proto__: null,
+        holder,
+        key,
+        promise: value,
+        ancestors: inside,
+      });
+      return null;
+    }
+    const toJSON = value.toJSON;
+    if (typeof toJSON === "function") {
+      const json = FunctionPrototypeCall(toJSON, value, String(key));
+      return json === value
+        ? this.record(value, inside)
+        : this.take(json, key, holder, inside);
+    }
+    const special = ordinary ? undefined : this.special(value, inside);
+    return special === undefined ? this.record(value, inside) : special;
+  }
+
+  // Objects whose content is not in their properties.
+  special(value, inside) {
+    if (core.isMap(value)) return this.map(value, inside);
+    if (core.isSet(value)) {
+      const items = [];
+      SetPrototypeForEach(value, (item) => {
+        ArrayPrototypePush(items, item);
+      });
+      return this.list(items, inside);
+    }
+    if (core.isTypedArray(value)) {
+      const items = [];
+      const length = TypedArrayPrototypeGetLength(value);
+      for (let i = 0; i < length; i++) {
+        this.spend(2);
+        ArrayPrototypePush(items, value[i]);
+      }
+      return this.list(items, inside);
+    }
+    if (core.isAnyArrayBuffer(value)) return this.special(new Uint8Array(value), inside);
+    if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, value)) return this.error(value, inside);
+    if (core.isRegExp(value)) return this.string(RegExpPrototypeToString(value));
+    if (core.isStringObject(value)) return this.string(StringPrototypeValueOf(value));
+    if (core.isNumberObject(value)) {
+      return this.take(NumberPrototypeValueOf(value), "", null, inside);
+    }
+    if (core.isBooleanObject(value)) return BooleanPrototypeValueOf(value);
+    return undefined;
+  }
+
+  error(value, inside) {
+    const copy = this.record(value, inside);
+    const name = value.name;
+    const message = value.message;
+    if (!ObjectHasOwn(copy, "name")) copy.name = this.string(String(name));
+    if (!ObjectHasOwn(copy, "message")) copy.message = this.string(String(message));
+    return copy;
+  }
+
+  map(value, inside) {
+    let named = true;
+    const entries = [];
+    MapPrototypeForEach(value, (item, key) => {
+      if (typeof key !== "string") named = false;
+      ArrayPrototypePush(entries, [key, item]);
+    });
+    if (!named) return this.list(entries, inside);
+    const copy = { __proto__: null };
+    for (let i = 0; i < MapPrototypeGetSize(value); i++) {
+      this.field(copy, entries[i][0], entries[i][1], inside);
+    }
+    return copy;
+  }
+
+  record(value, inside) {
+    if (ArrayIsArray(value)) return this.list(value, inside);
+    const copy = { __proto__: null };
+    const keys = ObjectKeys(value);
+    for (let i = 0; i < keys.length; i++) {
+      this.field(copy, keys[i], value[keys[i]], inside);
+    }
+    return copy;
+  }
+
+  field(copy, name, value, inside) {
+    const key = this.string(name);
+    const item = this.take(value, key, copy, inside);
+    if (item !== OMIT) copy[key] = item;
+  }
+
+  list(items, inside) {
+    const copy = [];
+    // Without its prototype no `toJSON` can be planted on it.
+    ObjectSetPrototypeOf(copy, null);
+    const length = items.length;
+    for (let i = 0; i < length; i++) {
+      const item = this.take(items[i], i, copy, inside);
+      if (item === OMIT) this.spend(4);
+      copy[i] = item === OMIT ? null : item;
+    }
+    return copy;
+  }
+}
+
+class TooLarge extends RangeError {
+  name = "ResultTooLarge";
+}
+
+class TooDeep extends RangeError {
+  name = "ResultTooDeep";
+}
+
+// Awaits every promise inside `value`, however deep, and gives JSON text; `undefined` for what
+// JSON has no word for. `what` is the subject of a complaint.
+async function toJson(value, what) {
+  const copy = new Copy(what);
+  const root = { __proto__: null };
+  const top = copy.take(value, "", root, null);
+  if (top === OMIT) return undefined;
+  root[""] = top;
+  while (copy.waiting.length > 0) {
+    const waiting = copy.waiting;
+    copy.waiting = [];
+    for (const slot of new SafeArrayIterator(waiting)) {
+      const item = copy.take(
+        await PromiseResolve(slot.promise),
+        slot.key,
+        slot.holder,
+        slot.ancestors,
+      );
+      slot.holder[slot.key] = item === OMIT ? null : item;
+    }
+  }
+  return JSONStringify(root[""]);
+}
+
+export { toJson };

@@ -1,0 +1,212 @@
+// What a script can do: find tools, read about them, call them.
+
+import { primordials } from "ext:core/mod.js";
+import {
+  op_call_tool,
+  op_describe_tool,
+  op_search_tools,
+} from "ext:core/ops";
+import { toJson } from "ext:pml/30_plain.js";
+
+const {
+  ArrayIsArray,
+  ArrayPrototypePush,
+  Error,
+  JSONParse,
+  MathMin,
+  NumberIsInteger,
+  ObjectDefineProperty,
+  ObjectFreeze,
+  ObjectHasOwn,
+  Proxy,
+  RangeError,
+  SafePromiseAll,
+  StringPrototypeTrim,
+  TypeError,
+} = primordials;
+
+const MAX_QUERY = 500;
+const MAX_LIMIT = 50;
+const MAX_CONCURRENCY = 16;
+
+const args = [];
+
+class ToolError extends Error {
+  constructor(tool, failure) {
+    super(failure.message);
+    ObjectDefineProperty(this, "name", {
+      __proto__: null,
+      value: "ToolError",
+      writable: true,
+      enumerable: false,
+      configurable: true,
+    });
+    this.kind = failure.kind;
+    this.tool = tool;
+    this.retryable = failure.retryable;
+    if (ObjectHasOwn(failure, "retryAfterMs")) {
+      this.retryAfterMs = failure.retryAfterMs;
+    }
+  }
+}
+
+function unpack(text, tool) {
+  const envelope = JSONParse(text);
+  if (ObjectHasOwn(envelope, "failure")) throw new ToolError(tool, envelope.failure);
+  return envelope.value;
+}
+
+async function searchTools(query, limit = 10, threshold = undefined) {
+  if (typeof query !== "string") {
+    throw new TypeError(`searchTools needs a query in words, not ${describe(query)}`);
+  }
+  const words = StringPrototypeTrim(query);
+  if (words.length === 0) {
+    throw new TypeError("searchTools needs a query; the one given is empty");
+  }
+  if (words.length > MAX_QUERY) {
+    throw new RangeError(
+      `searchTools takes a query of at most ${MAX_QUERY} characters, not ${words.length}`,
+    );
+  }
+  if (!NumberIsInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    throw new RangeError(`searchTools takes a limit from 1 to ${MAX_LIMIT}`);
+  }
+  if (
+    threshold !== undefined &&
+    !(typeof threshold === "number" && threshold >= 0 && threshold <= 1)
+  ) {
+    throw new RangeError("searchTools takes a threshold from 0 to 1");
+  }
+  return unpack(await op_search_tools(words, limit, threshold ?? NaN), "searchTools");
+}
+
+async function describeTool(tool) {
+  checkId(tool, "describeTool");
+  return unpack(await op_describe_tool(tool), tool);
+}
+
+// The value itself, or a thrown ToolError.
+async function invoke(tool, input) {
+  const json = input === undefined ? "{}" : await toJson(input, `the input of ${tool}`);
+  return unpack(await op_call_tool(tool, json ?? "{}"), tool);
+}
+
+async function callTool(tool, input = undefined) {
+  checkId(tool, "callTool");
+  checkInput(input, tool);
+  try {
+    return { success: true, result: await invoke(tool, input) };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { success: false, error };
+  }
+}
+
+async function callToolsBatch(calls, options = undefined) {
+  if (!ArrayIsArray(calls)) {
+    throw new TypeError(
+      `callToolsBatch needs an array of { tool, args }, not ${describe(calls)}`,
+    );
+  }
+  const concurrency = options?.concurrency ?? MAX_CONCURRENCY;
+  if (!NumberIsInteger(concurrency) || concurrency < 1) {
+    throw new RangeError("callToolsBatch takes a concurrency of 1 or more");
+  }
+  const stopOnError = options?.stopOnError === true;
+  const results = [];
+  const plan = [];
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i];
+    checkId(call?.tool, `callToolsBatch, call ${i}`);
+    checkInput(call.args, call.tool);
+    ArrayPrototypePush(plan, { __proto__: null, tool: call.tool, args: call.args });
+    results[i] = undefined;
+  }
+  let next = 0;
+  let stopped = false;
+  const lane = async () => {
+    while (next < plan.length && !stopped) {
+      const i = next++;
+      results[i] = await callTool(plan[i].tool, plan[i].args);
+      if (stopOnError && !results[i].success) stopped = true;
+    }
+  };
+  const lanes = [];
+  for (let i = 0; i < MathMin(concurrency, plan.length); i++) {
+    ArrayPrototypePush(lanes, lane());
+  }
+  await SafePromiseAll(lanes);
+  for (let i = 0; i < plan.length; i++) {
+    results[i] ??= {
+      success: false,
+      error: new ToolError(plan[i].tool, {
+        kind: "calls",
+        message: `${plan[i].tool} was not called: an earlier call of the batch failed`,
+        retryable: true,
+      }),
+    };
+  }
+  return results;
+}
+
+function checkId(tool, where) {
+  if (typeof tool !== "string" || tool.length === 0) {
+    throw new TypeError(
+      `${where} needs a tool id such as "server:tool", not ${describe(tool)}`,
+    );
+  }
+}
+
+function checkInput(input, tool) {
+  if (input === undefined || input === null) return;
+  if (typeof input !== "object" || ArrayIsArray(input)) {
+    throw new TypeError(`${tool} takes an object of named arguments, not ${describe(input)}`);
+  }
+}
+
+function describe(value) {
+  if (value === null) return "null";
+  if (ArrayIsArray(value)) return "an array";
+  if (value === "") return "an empty string";
+  return value === undefined ? "undefined" : `a ${typeof value}`;
+}
+
+// Names that the language itself asks of any object; answering them would make `tools.server`
+// look like a promise or like something with a JSON form of its own.
+const NOT_TOOLS = { __proto__: null, then: true, toJSON: true };
+
+const servers = { __proto__: null };
+
+const tools = new Proxy(ObjectFreeze({ __proto__: null }), {
+  __proto__: null,
+  get(_target, server) {
+    if (typeof server !== "string" || server in NOT_TOOLS) return undefined;
+    return servers[server] ??= serverTools(server);
+  },
+});
+
+function serverTools(server) {
+  const known = { __proto__: null };
+  return new Proxy(ObjectFreeze({ __proto__: null }), {
+    __proto__: null,
+    get(_target, tool) {
+      if (typeof tool !== "string" || tool in NOT_TOOLS) return undefined;
+      const id = `${server}:${tool}`;
+      return known[tool] ??= async (input = undefined) => {
+        checkInput(input, id);
+        return await invoke(id, input);
+      };
+    },
+  });
+}
+
+export {
+  args,
+  callTool,
+  callToolsBatch,
+  describeTool,
+  searchTools,
+  ToolError,
+  tools,
+};

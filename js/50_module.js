@@ -1,0 +1,11 @@
+// The module behind `import ... from "pml"`.
+
+export {
+  args,
+  callTool,
+  callToolsBatch,
+  describeTool,
+  searchTools,
+  ToolError,
+  tools,
+} from "ext:pml/40_tools.js";

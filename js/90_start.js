@@ -1,0 +1,83 @@
+// Builds the global object of a script. `seal` runs in every worker once its runtime stands:
+// deno_core needs its own namespace until then, and a script must never see it.
+
+import { primordials } from "ext:core/mod.js";
+import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
+import { createConsole } from "ext:pml/20_console.js";
+import * as api from "ext:pml/40_tools.js";
+import { run, throwUnhandled, trackRejections } from "ext:pml/60_result.js";
+import "node:pml";
+
+const {
+  ArrayPrototypePush,
+  Error,
+  ObjectDefineProperty,
+  ReflectDeleteProperty,
+  SafeArrayIterator,
+} = primordials;
+
+const API_NAMES = [
+  "args",
+  "callTool",
+  "callToolsBatch",
+  "describeTool",
+  "searchTools",
+  "ToolError",
+  "tools",
+];
+
+// Names that V8 and deno_core put on the global object and that a script has no use for.
+const REMOVED = [
+  "Deno",
+  "SharedArrayBuffer",
+  "WebAssembly",
+  "__bootstrap",
+  "__infra",
+  "__pml",
+  "__timers",
+  "eval",
+];
+
+defineWebGlobals(globalThis);
+defineGlobal(globalThis, "console", createConsole());
+for (const name of new SafeArrayIterator(API_NAMES)) {
+  defineGlobal(globalThis, name, api[name]);
+}
+trackRejections();
+
+function seal() {
+  for (const name of new SafeArrayIterator(REMOVED)) {
+    ReflectDeleteProperty(globalThis, name);
+  }
+  // deno_core asks `globalThis.Error.prepareStackTrace` while it formats an exception, at a
+  // moment when a termination is suspended: no code of a script may run there.
+  ObjectDefineProperty(Error, "prepareStackTrace", {
+    __proto__: null,
+    get() {
+      return undefined;
+    },
+    set(_ignored) {},
+    enumerable: false,
+    configurable: false,
+  });
+  ObjectDefineProperty(globalThis, "Error", {
+    __proto__: null,
+    value: Error,
+    writable: false,
+    enumerable: false,
+    configurable: false,
+  });
+}
+
+function begin(scriptArgs) {
+  for (const arg of new SafeArrayIterator(scriptArgs)) {
+    ArrayPrototypePush(api.args, arg);
+  }
+  startClock();
+}
+
+ObjectDefineProperty(globalThis, "__pml", {
+  __proto__: null,
+  value: { __proto__: null, begin, run, seal, throwUnhandled },
+  configurable: true,
+});

@@ -1,0 +1,28 @@
+//! The extension itself: which ops and which files of `js/` it is made of.
+
+use crate::entropy::op_random_fill;
+use crate::log::op_log;
+use crate::refused::refuse;
+use crate::tools::{op_call_tool, op_describe_tool, op_search_tools};
+
+/// Where `import … from "pml"` leads: a module that lives in the snapshot. The scheme is the one
+/// that deno_core lets import its own extension files and lets a script import.
+pub const MODULE_SPECIFIER: &str = "node:pml";
+
+deno_core::extension!(
+    pml,
+    deps = [deno_webidl, deno_web],
+    ops = [op_search_tools, op_call_tool, op_describe_tool, op_log, op_random_fill],
+    esm_entry_point = "ext:pml/90_start.js",
+    esm = [
+        dir "../js",
+        "10_web.js",
+        "20_console.js",
+        "30_plain.js",
+        "40_tools.js",
+        "node:pml" = "50_module.js",
+        "60_result.js",
+        "90_start.js",
+    ],
+    middleware = refuse,
+);

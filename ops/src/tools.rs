@@ -1,0 +1,89 @@
+//! Searching, describing and calling tools.
+//!
+//! Answers cross into JavaScript as text: the script's side parses them with its own captured
+//! `JSON.parse`, and a malformed or huge answer never becomes a half-built object.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use deno_core::{OpState, op2};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::broker::{Answer, Broker, BrokerGone, Failure, Request};
+
+#[derive(Debug, thiserror::Error, deno_error::JsError)]
+pub enum ToolOpError {
+    #[class(inherit)]
+    #[error(transparent)]
+    Gone(#[from] BrokerGone),
+    #[class(type)]
+    #[error("the arguments of {tool} are not JSON: {source}")]
+    Arguments {
+        tool: String,
+        source: serde_json::Error,
+    },
+    #[class(type)]
+    #[error("the answer could not be passed on: {0}")]
+    Answer(#[from] serde_json::Error),
+}
+
+/// What the JavaScript side gets to parse: exactly one of the two.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Envelope<'a> {
+    Value(&'a RawValue),
+    Failure(&'a Failure),
+}
+
+async fn ask(state: Rc<RefCell<OpState>>, request: Request) -> Result<String, ToolOpError> {
+    let broker = state.borrow().borrow::<Rc<dyn Broker>>().clone();
+    let answer: Answer = broker.ask(request).await?;
+    Ok(match &answer {
+        Ok(value) => serde_json::to_string(&Envelope::Value(value))?,
+        Err(failure) => serde_json::to_string(&Envelope::Failure(failure))?,
+    })
+}
+
+#[op2]
+#[string]
+pub async fn op_search_tools(
+    state: Rc<RefCell<OpState>>,
+    #[string] query: String,
+    limit: u32,
+    threshold: f64,
+) -> Result<String, ToolOpError> {
+    let threshold = (!threshold.is_nan()).then_some(threshold);
+    ask(
+        state,
+        Request::Search {
+            query,
+            limit,
+            threshold,
+        },
+    )
+    .await
+}
+
+#[op2]
+#[string]
+pub async fn op_call_tool(
+    state: Rc<RefCell<OpState>>,
+    #[string] tool: String,
+    #[string] args: String,
+) -> Result<String, ToolOpError> {
+    let args = RawValue::from_string(args).map_err(|source| ToolOpError::Arguments {
+        tool: tool.clone(),
+        source,
+    })?;
+    ask(state, Request::Call { tool, args }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_describe_tool(
+    state: Rc<RefCell<OpState>>,
+    #[string] tool: String,
+) -> Result<String, ToolOpError> {
+    ask(state, Request::Describe { tool }).await
+}

@@ -1,0 +1,47 @@
+//! What stands behind `searchTools`, `describeTool` and `callTool`.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use pml_ops::{Answer, Failure};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A tool as a search finds it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolHit {
+    /// `server:tool`
+    pub id: String,
+    pub server: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Box<RawValue>>,
+    /// From 0 to 1; 1 is certain.
+    pub score: f64,
+}
+
+/// The tools of a run. The runtime bounds how many requests there are, how many run at once and
+/// how long each may take; whoever implements this answers them.
+///
+/// Dropping a future cancels the request: that is what happens when a run ends.
+pub trait ToolHost: Send + Sync {
+    /// At most `limit` tools that fit the words, best first, none scored under `threshold`.
+    fn search<'a>(
+        &'a self,
+        query: &'a str,
+        limit: u32,
+        threshold: Option<f64>,
+    ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>>;
+
+    /// Everything that is known about one tool, as JSON.
+    fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer>;
+
+    /// Calls a tool with an object of arguments. The value is already unwrapped: what
+    /// `tools.server.tool()` gives the script.
+    fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer>;
+}

@@ -1,0 +1,14 @@
+//! The broker: keeps worker processes and answers what their scripts ask.
+
+mod drive;
+mod hint;
+mod host;
+pub mod memory;
+mod pool;
+mod process;
+
+pub use drive::{Event, Script};
+pub use host::{ToolHit, ToolHost};
+pub use pool::{Pool, PoolError, PoolOptions};
+
+pub use crate::worker::WorkerOptions;

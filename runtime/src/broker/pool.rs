@@ -1,0 +1,128 @@
+//! Warm workers: started ahead of time, used once.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{Semaphore, oneshot};
+
+use super::drive::{self, Event, Script};
+use super::host::ToolHost;
+use super::process::{Starter, Worker};
+use crate::limits::Limits;
+use crate::outcome::Outcome;
+use crate::worker::WorkerOptions;
+
+#[derive(Debug, Clone)]
+pub struct PoolOptions {
+    /// The program to start workers from; it calls `worker::run_if_requested`.
+    pub program: PathBuf,
+    /// Workers kept ready.
+    pub warm: usize,
+    /// Runs at the same time; more of them wait.
+    pub running: usize,
+    pub limits: Limits,
+    pub jit: bool,
+    /// Run scripts even where the kernel would not put up every wall.
+    pub allow_missing_walls: bool,
+}
+
+impl PoolOptions {
+    /// Workers from this very program, one warm per core.
+    pub fn new() -> io::Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Ok(Self {
+            program: std::env::current_exe()?,
+            warm: cores,
+            running: (cores * 8).max(32),
+            limits: Limits::default(),
+            jit: true,
+            allow_missing_walls: false,
+        })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError {
+    #[error("no worker process could be started: {0}")]
+    Start(#[from] io::Error),
+    #[error("the threads that start workers have ended")]
+    Closed,
+}
+
+/// A pool of workers. Dropping it ends them all.
+pub struct Pool {
+    options: PoolOptions,
+    starter: Starter,
+    warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
+    running: Arc<Semaphore>,
+}
+
+impl Pool {
+    pub fn new(options: PoolOptions) -> Result<Self, PoolError> {
+        let pool = Self {
+            starter: Starter::new(options.program.clone())?,
+            warm: Mutex::default(),
+            running: Arc::new(Semaphore::new(options.running)),
+            options,
+        };
+        pool.refill();
+        Ok(pool)
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    /// Runs a script and gives its outcome; every failure of the script, of its worker and of
+    /// the machine is one. `limits` should come from [`Limits::lowered`]. Dropping the future
+    /// ends the run.
+    pub async fn run(
+        &self,
+        script: Script,
+        limits: Limits,
+        host: Arc<dyn ToolHost>,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Outcome {
+        // The semaphore is never closed.
+        let _turn = self.running.acquire().await;
+        match self.worker(&limits).await {
+            Ok(worker) => {
+                let allow_missing_walls = self.options.allow_missing_walls;
+                drive::run(worker, script, limits, host, allow_missing_walls, on_event).await
+            }
+            Err(error) => drive::failed_to_start(&error.to_string()),
+        }
+    }
+
+    /// A warm worker, or a fresh one where the limits differ from those the warm ones have.
+    async fn worker(&self, limits: &Limits) -> Result<Worker, PoolError> {
+        let wanted = WorkerOptions::for_limits(limits, self.options.jit);
+        let worker = if wanted == self.warm_options() {
+            let ready = self.lock().pop_front();
+            let ready = ready.unwrap_or_else(|| self.starter.request(wanted));
+            self.refill();
+            ready
+        } else {
+            self.starter.request(wanted)
+        };
+        Ok(worker.await.map_err(|_| PoolError::Closed)??)
+    }
+
+    fn warm_options(&self) -> WorkerOptions {
+        WorkerOptions::for_limits(&self.options.limits, self.options.jit)
+    }
+
+    fn refill(&self) {
+        let options = self.warm_options();
+        let mut warm = self.lock();
+        while warm.len() < self.options.warm {
+            warm.push_back(self.starter.request(options));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<oneshot::Receiver<io::Result<Worker>>>> {
+        self.warm.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

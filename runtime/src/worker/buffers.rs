@@ -1,0 +1,98 @@
+//! Memory of array buffers, counted: V8's heap limit does not include it.
+
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use deno_core::v8;
+
+use super::control::Control;
+use crate::outcome::ErrorKind;
+
+/// V8 collects garbage and asks again a few times before it gives up on one buffer. More
+/// refusals in a row than that mean a script that will not take no for an answer.
+const PATIENCE: u32 = 8;
+
+const ALIGNMENT: usize = 16;
+
+struct Buffers {
+    used: AtomicUsize,
+    limit: usize,
+    refusals: AtomicU32,
+    control: Arc<Control>,
+}
+
+/// An allocator that refuses what would exceed `limit` bytes in all.
+pub fn allocator(limit: usize, control: Arc<Control>) -> v8::UniqueRef<v8::Allocator> {
+    let buffers = Arc::new(Buffers {
+        used: AtomicUsize::new(0),
+        limit,
+        refusals: AtomicU32::new(0),
+        control,
+    });
+    // SAFETY: the pointer stays valid until V8 calls `release`, which takes the reference back.
+    unsafe { v8::new_rust_allocator(Arc::into_raw(buffers), &VTABLE) }
+}
+
+const VTABLE: v8::RustAllocatorVtable<Buffers> = v8::RustAllocatorVtable {
+    allocate,
+    allocate_uninitialized,
+    free,
+    drop: release,
+};
+
+impl Buffers {
+    /// Reserves room and gives the layout to fill it with.
+    fn admit(&self, length: usize) -> Option<Layout> {
+        let admitted = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                used.checked_add(length).filter(|sum| *sum <= self.limit)
+            })
+            .is_ok();
+        if admitted {
+            self.refusals.store(0, Ordering::Relaxed);
+            return Layout::from_size_align(length.max(1), ALIGNMENT).ok();
+        }
+        if self.refusals.fetch_add(1, Ordering::Relaxed) + 1 > PATIENCE {
+            self.control.trip(
+                ErrorKind::Memory,
+                format!(
+                    "the script's array buffers exceed {} MiB",
+                    self.limit / (1024 * 1024)
+                ),
+            );
+        }
+        None
+    }
+}
+
+unsafe extern "C" fn allocate(buffers: &Buffers, length: usize) -> *mut c_void {
+    match buffers.admit(length) {
+        // SAFETY: the layout has a size of at least one byte.
+        Some(layout) => unsafe { alloc_zeroed(layout) }.cast(),
+        None => std::ptr::null_mut(),
+    }
+}
+
+unsafe extern "C" fn allocate_uninitialized(buffers: &Buffers, length: usize) -> *mut c_void {
+    match buffers.admit(length) {
+        // SAFETY: the layout has a size of at least one byte.
+        Some(layout) => unsafe { alloc(layout) }.cast(),
+        None => std::ptr::null_mut(),
+    }
+}
+
+unsafe extern "C" fn free(buffers: &Buffers, data: *mut c_void, length: usize) {
+    buffers.used.fetch_sub(length, Ordering::Relaxed);
+    if let Ok(layout) = Layout::from_size_align(length.max(1), ALIGNMENT) {
+        // SAFETY: V8 gives back what one of the functions above gave it, with the same length.
+        unsafe { dealloc(data.cast(), layout) };
+    }
+}
+
+unsafe extern "C" fn release(buffers: *const Buffers) {
+    // SAFETY: the reference that `allocator` gave away.
+    drop(unsafe { Arc::from_raw(buffers) });
+}

@@ -1,0 +1,184 @@
+//! The worker's end of the socket.
+//!
+//! Writing blocks: a frame is on its way when `send` returns, even from a script that never
+//! yields, and from the watchdog's thread as well. Reading is part of the event loop.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use crate::protocol::{FromWorker, Inbox, ToWorker, encode};
+
+/// The writing half, shared by the script's thread and the watchdog.
+pub struct Writer {
+    socket: OwnedFd,
+    turn: Mutex<()>,
+}
+
+impl Writer {
+    pub fn new(socket: OwnedFd) -> Self {
+        Self {
+            socket,
+            turn: Mutex::new(()),
+        }
+    }
+
+    pub fn send(&self, message: &FromWorker) -> io::Result<()> {
+        let frame = encode(message).map_err(io::Error::other)?;
+        // A thread that panicked while writing takes the process with it; the lock's state
+        // carries no data.
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = frame.as_slice();
+        while !rest.is_empty() {
+            match send_some(self.socket.as_fd(), rest) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    wait_writable(self.socket.as_fd());
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the pointer and length describe `bytes`, which outlives the call.
+    let sent = unsafe {
+        libc::send(
+            socket.as_raw_fd(),
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+fn wait_writable(socket: BorrowedFd<'_>) {
+    let mut poll = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: one valid entry. A failed wait is a busy wait, which the caller's loop bears.
+    unsafe { libc::poll(&raw mut poll, 1, -1) };
+}
+
+/// Both halves, for the script's thread.
+pub struct Connection {
+    writer: Arc<Writer>,
+    reader: UnixStream,
+    inbox: RefCell<Inbox>,
+    waiting: RefCell<HashMap<u32, oneshot::Sender<Answer>>>,
+    next_id: Cell<u32>,
+    /// Bytes the script may still log; set when the run begins.
+    log_left: Cell<u64>,
+    on_log_overflow: RefCell<Option<Box<dyn Fn()>>>,
+}
+
+impl Connection {
+    pub fn new(writer: Arc<Writer>) -> io::Result<Rc<Self>> {
+        let socket = StdUnixStream::from(writer.socket.try_clone()?);
+        socket.set_nonblocking(true)?;
+        Ok(Rc::new(Self {
+            writer,
+            reader: UnixStream::from_std(socket)?,
+            inbox: RefCell::default(),
+            waiting: RefCell::default(),
+            next_id: Cell::new(0),
+            log_left: Cell::new(0),
+            on_log_overflow: RefCell::new(None),
+        }))
+    }
+
+    /// Grants the run its share of log bytes; `on_overflow` hears when they are spent.
+    pub fn allow_logs(&self, bytes: u64, on_overflow: impl Fn() + 'static) {
+        self.log_left.set(bytes);
+        *self.on_log_overflow.borrow_mut() = Some(Box::new(on_overflow));
+    }
+
+    /// The next message that is not an answer; answers go to whoever waits for them. `None` when
+    /// the broker is gone.
+    pub async fn receive(&self) -> Option<ToWorker> {
+        loop {
+            // A malformed message means that the two sides disagree about everything: the end.
+            let popped = self.inbox.borrow_mut().pop::<ToWorker>().ok()?;
+            match popped {
+                Some(ToWorker::Answer { id, answer }) => {
+                    if let Some(waiter) = self.waiting.borrow_mut().remove(&id) {
+                        // A script that no longer waits is no error.
+                        let _ = waiter.send(answer);
+                    }
+                }
+                Some(other) => return Some(other),
+                None => self.fill().await?,
+            }
+        }
+    }
+
+    async fn fill(&self) -> Option<()> {
+        let mut buffer = [0; 64 * 1024];
+        loop {
+            self.reader.readable().await.ok()?;
+            match self.reader.try_read(&mut buffer) {
+                Ok(0) => return None,
+                Ok(count) => {
+                    self.inbox.borrow_mut().push(&buffer[..count]);
+                    return Some(());
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Says something that needs no answer. A broker that is gone takes this process with it.
+    pub fn tell(&self, message: &FromWorker) {
+        let _ = self.writer.send(message);
+    }
+
+    /// Whether a request is still unanswered.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+}
+
+impl Broker for Connection {
+    fn ask(&self, request: Request) -> Pin<Box<dyn Future<Output = Result<Answer, BrokerGone>>>> {
+        let id = self.next_id.get();
+        self.next_id.set(id.wrapping_add(1));
+        let (answered, answer) = oneshot::channel();
+        self.waiting.borrow_mut().insert(id, answered);
+        if let Err(error) = self.writer.send(&FromWorker::Ask { id, request }) {
+            self.waiting.borrow_mut().remove(&id);
+            let failure = Failure::new("tool", format!("the request could not be sent: {error}"));
+            return Box::pin(async { Ok(Err(failure)) });
+        }
+        Box::pin(async { answer.await.map_err(|_| BrokerGone) })
+    }
+
+    fn log(&self, level: Level, text: String) -> bool {
+        let cost = text.len() as u64 + 1;
+        let Some(left) = self.log_left.get().checked_sub(cost) else {
+            if let Some(overflow) = &*self.on_log_overflow.borrow() {
+                overflow();
+            }
+            return false;
+        };
+        self.log_left.set(left);
+        // A broker that is gone takes the whole process with it soon.
+        self.writer.send(&FromWorker::Log { level, text }).is_ok()
+    }
+}

@@ -1,0 +1,199 @@
+//! Ends a run that has crossed a limit.
+//!
+//! Three steps, each a backstop of the one before: V8 is told to terminate, again and again,
+//! because deno_core cancels a termination while it formats an exception; the event loop is told
+//! to stop waiting; and the broker is told first of all, so that it can kill a process in which
+//! neither helped.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use deno_core::v8::IsolateHandle;
+use tokio::sync::Notify;
+
+use super::connection::Writer;
+use crate::limits::Limits;
+use crate::outcome::{ErrorKind, RunError};
+use crate::protocol::FromWorker;
+
+const TERMINATE_AGAIN: Duration = Duration::from_millis(10);
+/// Processor time is polled: often enough to be fair, seldom enough to cost nothing.
+const CPU_POLL: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
+
+pub struct Control {
+    writer: Arc<Writer>,
+    isolate: OnceLock<IsolateHandle>,
+    state: Mutex<State>,
+    changed: Condvar,
+    tripped: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    clock: Option<Clock>,
+    verdict: Option<RunError>,
+    finished: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Clock {
+    started: Instant,
+    cpu_at_start: Duration,
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Control {
+    pub fn new(writer: Arc<Writer>) -> Self {
+        Self {
+            writer,
+            isolate: OnceLock::new(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            tripped: Notify::new(),
+        }
+    }
+
+    /// Names the isolate to terminate and starts the thread that watches the clocks.
+    pub fn watch(self: &Arc<Self>, isolate: IsolateHandle) {
+        let _ = self.isolate.set(isolate);
+        let control = self.clone();
+        // Without its watchdog a worker must not run scripts; the panic ends it before it does.
+        std::thread::Builder::new()
+            .name("watchdog".to_owned())
+            .stack_size(128 * 1024)
+            .spawn(move || control.watch_clocks())
+            .expect("a fresh process can start a thread");
+    }
+
+    /// Starts the clocks of a run.
+    pub fn begin(&self, limits: &Limits) {
+        self.lock().clock = Some(Clock {
+            started: Instant::now(),
+            cpu_at_start: process_cpu_time(),
+            wall: Duration::from_millis(limits.wall_ms),
+            cpu: Duration::from_millis(limits.cpu_ms),
+        });
+        self.changed.notify_all();
+    }
+
+    /// Ends the run with this verdict; the first one stands.
+    pub fn trip(&self, kind: ErrorKind, message: impl Into<String>) {
+        let message = message.into();
+        {
+            let mut state = self.lock();
+            if state.finished || state.verdict.is_some() {
+                return;
+            }
+            state.verdict = Some(RunError::new(kind, message.clone()));
+        }
+        // If the broker is gone there is nobody left to tell.
+        let _ = self.writer.send(&FromWorker::Stopping { kind, message });
+        self.terminate();
+        self.changed.notify_all();
+        self.tripped.notify_one();
+    }
+
+    /// Returns when a limit has been crossed.
+    pub async fn tripped(&self) {
+        while self.verdict().is_none() {
+            self.tripped.notified().await;
+        }
+    }
+
+    pub fn verdict(&self) -> Option<RunError> {
+        self.lock().verdict.clone()
+    }
+
+    /// The run is over; no verdict counts any more.
+    pub fn finish(&self) {
+        self.lock().finished = true;
+        self.changed.notify_all();
+    }
+
+    fn terminate(&self) {
+        if let Some(isolate) = self.isolate.get() {
+            isolate.terminate_execution();
+        }
+    }
+
+    fn watch_clocks(&self) {
+        let mut state = self.lock();
+        loop {
+            state = match (state.finished, state.verdict.is_some(), state.clock) {
+                (true, _, _) => return,
+                (false, true, _) => {
+                    self.terminate();
+                    self.wait(state, TERMINATE_AGAIN)
+                }
+                (false, false, None) => self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
+                (false, false, Some(clock)) => match clock.check() {
+                    Ok(next_look) => self.wait(state, next_look),
+                    Err((kind, message)) => {
+                        drop(state);
+                        self.trip(kind, message);
+                        self.lock()
+                    }
+                },
+            };
+        }
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
+        self.changed
+            .wait_timeout(state, time)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clock {
+    /// How long to wait before the next look, or the limit that was crossed.
+    fn check(&self) -> Result<Duration, (ErrorKind, String)> {
+        let wall = self.started.elapsed();
+        let cpu = process_cpu_time().saturating_sub(self.cpu_at_start);
+        if cpu >= self.cpu {
+            return Err((
+                ErrorKind::Cpu,
+                format!(
+                    "the script used its {} ms of processor time",
+                    self.cpu.as_millis()
+                ),
+            ));
+        }
+        if wall >= self.wall {
+            return Err((
+                ErrorKind::Timeout,
+                format!(
+                    "the script ran for {} ms, which is its limit",
+                    self.wall.as_millis()
+                ),
+            ));
+        }
+        let (soonest, latest) = CPU_POLL;
+        Ok((self.cpu - cpu)
+            .clamp(soonest, latest)
+            .min(self.wall - wall))
+    }
+}
+
+/// Processor time of this process, all threads.
+pub fn process_cpu_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the clock exists on every Linux, and `time` is ours to fill.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or(0),
+        u32::try_from(time.tv_nsec).unwrap_or(0),
+    )
+}

@@ -1,0 +1,181 @@
+//! One run, from the text of the script to the report.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use deno_core::error::CoreError;
+use deno_core::{ModuleSpecifier, PollEventLoopOptions, v8};
+use serde_json::value::RawValue;
+
+use super::connection::Connection;
+use super::control::{Control, process_cpu_time};
+use super::fault;
+use super::isolate::Isolate;
+use super::transpile::transpile;
+use crate::outcome::{ErrorKind, RunError};
+use crate::protocol::{FromWorker, Report, RunSpec};
+
+pub async fn run(
+    isolate: &mut Isolate,
+    spec: RunSpec,
+    control: &Arc<Control>,
+    connection: &Rc<Connection>,
+) -> Report {
+    let started = Instant::now();
+    let cpu_at_start = process_cpu_time();
+    control.begin(&spec.limits);
+    let overflow = control.clone();
+    let log_limit = spec.limits.log_bytes;
+    connection.allow_logs(log_limit, move || {
+        overflow.trip(
+            ErrorKind::Output,
+            format!("the script logged more than {log_limit} bytes"),
+        );
+    });
+
+    let result = tokio::select! {
+        biased;
+        () = control.tripped() => Err(RunError::new(ErrorKind::Internal, "stopped")),
+        result = script(isolate, &spec, connection) => result,
+        // Answers reach the script through this branch; the broker sends nothing else, so it
+        // ends only when the broker is gone.
+        _ = connection.receive() => Err(RunError::new(ErrorKind::Internal, "the broker is gone")),
+    };
+    // A terminated script fails in odd ways; the verdict says why.
+    let result = match control.verdict() {
+        Some(verdict) => Err(verdict),
+        None => result,
+    };
+    let heap = isolate.runtime.v8_isolate().get_heap_statistics();
+    Report {
+        result,
+        wall_ms: millis(started.elapsed()),
+        cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
+        heap_bytes: heap.used_heap_size() as u64,
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+async fn script(
+    isolate: &mut Isolate,
+    spec: &RunSpec,
+    connection: &Connection,
+) -> Result<Option<Box<RawValue>>, RunError> {
+    let specifier = specifier(&spec.name)?;
+    load(isolate, spec, &specifier, connection).await?;
+    begin(isolate, &spec.args);
+    let text = evaluate(isolate, &specifier)
+        .await
+        .map_err(|error| fault::describe(&error, &specifier, &spec.name))?;
+    settle(isolate, connection, text.is_some())
+        .await
+        .map_err(|error| fault::describe(&error, &specifier, &spec.name))?;
+    text.map(RawValue::from_string)
+        .transpose()
+        .map_err(|error| {
+            RunError::new(
+                ErrorKind::Internal,
+                format!("the result is no JSON: {error}"),
+            )
+        })
+}
+
+/// The script's address inside the isolate: its name and nothing of where it lies.
+fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
+    let mut specifier = ModuleSpecifier::parse("file:///")
+        .map_err(|error| RunError::new(ErrorKind::Internal, error.to_string()))?;
+    specifier.set_path(name);
+    Ok(specifier)
+}
+
+async fn load(
+    isolate: &mut Isolate,
+    spec: &RunSpec,
+    specifier: &ModuleSpecifier,
+    connection: &Connection,
+) -> Result<(), RunError> {
+    let started = Instant::now();
+    let module =
+        transpile(&spec.name, &spec.source).map_err(|rejection| fault::rejected(&rejection))?;
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    connection.tell(&FromWorker::Parsed { micros });
+    isolate
+        .loader
+        .set_script(specifier.clone(), module.source_map);
+    isolate
+        .runtime
+        .load_main_es_module_from_code(specifier, module.code)
+        .await
+        .map_err(|error| fault::unloadable(&error, specifier, &spec.name))?;
+    Ok(())
+}
+
+fn begin(isolate: &mut Isolate, args: &[String]) {
+    let begin = isolate.begin.clone();
+    deno_core::scope!(scope, &mut isolate.runtime);
+    let words: Vec<v8::Local<v8::Value>> = args
+        .iter()
+        .filter_map(|arg| v8::String::new(scope, arg))
+        .map(Into::into)
+        .collect();
+    let words = v8::Array::new_with_elements(scope, &words).into();
+    let undefined = v8::undefined(scope).into();
+    // `begin` copies strings; it can fail only in an isolate that is being terminated.
+    let _ = v8::Local::new(scope, begin).call(scope, undefined, &[words]);
+}
+
+/// Runs the module and gives its result as JSON text.
+async fn evaluate(
+    isolate: &mut Isolate,
+    specifier: &ModuleSpecifier,
+) -> Result<Option<String>, CoreError> {
+    let argument = {
+        deno_core::scope!(scope, &mut isolate.runtime);
+        let text: v8::Local<v8::Value> = match v8::String::new(scope, specifier.as_str()) {
+            Some(text) => text.into(),
+            None => v8::undefined(scope).into(),
+        };
+        v8::Global::new(scope, text)
+    };
+    let run = isolate.run.clone();
+    let result = isolate.runtime.call_with_args(&run, &[argument]);
+    let value = isolate
+        .runtime
+        .with_event_loop_promise(Box::pin(result), PollEventLoopOptions::default())
+        .await?;
+    deno_core::scope!(scope, &mut isolate.runtime);
+    let value = v8::Local::new(scope, value);
+    Ok((!value.is_undefined()).then(|| value.to_rust_string_lossy(scope)))
+}
+
+/// Lets the script come to its end. With a result only its unfinished tool calls are waited for:
+/// a timer left over from a race must not hold up the answer. Without one, the script's work is
+/// all it is about, so everything is waited for, as Deno does.
+async fn settle(
+    isolate: &mut Isolate,
+    connection: &Connection,
+    has_result: bool,
+) -> Result<(), CoreError> {
+    poll_fn(|context| {
+        if has_result && !connection.is_waiting() {
+            return Poll::Ready(Ok(()));
+        }
+        isolate
+            .runtime
+            .poll_event_loop(context, PollEventLoopOptions::default())
+    })
+    .await?;
+    let throw_unhandled = isolate.throw_unhandled.clone();
+    let thrown = isolate.runtime.call(&throw_unhandled);
+    isolate
+        .runtime
+        .with_event_loop_promise(Box::pin(thrown), PollEventLoopOptions::default())
+        .await?;
+    Ok(())
+}

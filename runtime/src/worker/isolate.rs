@@ -1,0 +1,171 @@
+//! The isolate: V8 from the snapshot, hardened.
+
+use std::ffi::{c_char, c_void};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use deno_core::{JsRuntime, RuntimeOptions, v8, v8_set_flags};
+use pml_ops::Broker;
+
+use super::buffers;
+use super::command::WorkerOptions;
+use super::connection::Connection;
+use super::control::Control;
+use super::loader::Loader;
+use crate::outcome::ErrorKind;
+
+static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapshot"));
+
+/// What the heap may grow past its limit so that V8 can still unwind. A fixed amount: a factor
+/// would let a script that allocates while it unwinds grow without end.
+const UNWINDING_ROOM: usize = 16 * 1024 * 1024;
+
+/// An isolate and the functions of `js/90_start.js` that drive it.
+pub struct Isolate {
+    pub runtime: JsRuntime,
+    pub loader: Rc<Loader>,
+    pub begin: v8::Global<v8::Function>,
+    pub run: v8::Global<v8::Function>,
+    pub throw_unhandled: v8::Global<v8::Function>,
+}
+
+/// Starts V8. Must happen on the first thread, before any other exists.
+pub fn init_platform(jit: bool) {
+    // The first element stands for the program's name.
+    let mut flags = vec!["pml".to_owned()];
+    if !jit {
+        flags.push("--jitless".to_owned());
+    }
+    v8_set_flags(flags);
+    JsRuntime::init_platform(None);
+}
+
+pub fn create(
+    options: &WorkerOptions,
+    control: Arc<Control>,
+    connection: Rc<Connection>,
+) -> Isolate {
+    let loader = Rc::new(Loader::default());
+    let params = v8::CreateParams::default()
+        .heap_limits(0, to_usize(options.heap_bytes))
+        .array_buffer_allocator(
+            buffers::allocator(to_usize(options.buffer_bytes), control.clone()).make_shared(),
+        )
+        .allow_atomics_wait(false);
+    let mut runtime = JsRuntime::new(RuntimeOptions {
+        module_loader: Some(loader.clone()),
+        // The same extensions in the same order as in build.rs.
+        extensions: vec![
+            deno_webidl::deno_webidl::init(),
+            deno_web::deno_web::init(
+                Arc::new(deno_web::BlobStore::default()),
+                None,
+                false,
+                deno_web::InMemoryBroadcastChannel::default(),
+            ),
+            pml_ops::pml::init(),
+        ],
+        startup_snapshot: Some(SNAPSHOT),
+        create_params: Some(params),
+        ..Default::default()
+    });
+    runtime
+        .op_state()
+        .borrow_mut()
+        .put::<Rc<dyn Broker>>(connection);
+
+    limit_heap(&mut runtime, control.clone(), options.heap_bytes);
+    control.watch(runtime.v8_isolate().thread_safe_handle());
+    let (begin, run, throw_unhandled) = seal(&mut runtime);
+    Isolate {
+        runtime,
+        loader,
+        begin,
+        run,
+        throw_unhandled,
+    }
+}
+
+fn to_usize(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+type Function = v8::Global<v8::Function>;
+
+/// Takes the driving functions out of the global object, removes deno_core from it, and forbids
+/// code from strings.
+fn seal(runtime: &mut JsRuntime) -> (Function, Function, Function) {
+    deno_core::scope!(scope, runtime);
+    let context = scope.get_current_context();
+    context.set_allow_generation_from_strings(false);
+    let global = context.global(scope);
+    // The snapshot in this binary defines these names; a binary without them cannot start.
+    let driver = property(scope, global, "__pml");
+    let driver = driver.to_object(scope).expect("`__pml` is an object");
+    let seal = function(scope, driver, "seal");
+    let begin = function(scope, driver, "begin");
+    let run = function(scope, driver, "run");
+    let throw_unhandled = function(scope, driver, "throwUnhandled");
+    let undefined = v8::undefined(scope).into();
+    seal.call(scope, undefined, &[])
+        .expect("`seal` does not throw");
+    (
+        v8::Global::new(scope, begin),
+        v8::Global::new(scope, run),
+        v8::Global::new(scope, throw_unhandled),
+    )
+}
+
+fn property<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    object: v8::Local<'s, v8::Object>,
+    name: &str,
+) -> v8::Local<'s, v8::Value> {
+    let key = v8::String::new(scope, name).expect("a short name fits");
+    object
+        .get(scope, key.into())
+        .expect("a plain property can be read")
+}
+
+fn function<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    object: v8::Local<'s, v8::Object>,
+    name: &str,
+) -> v8::Local<'s, v8::Function> {
+    property(scope, object, name)
+        .try_into()
+        .expect("the snapshot defines this function")
+}
+
+/// For the out-of-memory handler, which V8 calls without any data of ours.
+static CONTROL: OnceLock<(Arc<Control>, u64)> = OnceLock::new();
+
+fn limit_heap(runtime: &mut JsRuntime, control: Arc<Control>, heap_bytes: u64) {
+    // One isolate per process: the cell is empty here.
+    let _ = CONTROL.set((control, heap_bytes));
+    let isolate = runtime.v8_isolate();
+    isolate.add_near_heap_limit_callback(near_heap_limit, std::ptr::null_mut());
+    isolate.set_oom_error_handler(out_of_memory);
+}
+
+unsafe extern "C" fn near_heap_limit(_: *mut c_void, current: usize, _initial: usize) -> usize {
+    trip_memory();
+    current + UNWINDING_ROOM
+}
+
+/// V8 aborts the process after this returns; the broker must know why.
+unsafe extern "C" fn out_of_memory(_location: *const c_char, _details: &v8::OomDetails) {
+    trip_memory();
+}
+
+fn trip_memory() {
+    if let Some((control, heap_bytes)) = CONTROL.get() {
+        control.trip(
+            ErrorKind::Memory,
+            format!(
+                "the script's heap exceeds {} MiB",
+                heap_bytes / (1024 * 1024)
+            ),
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Tries the walls from inside, with native code, and tells what happened. Only tests start a
+//! worker this way; it reads nothing and runs no script.
+
+use std::ffi::{CStr, OsString};
+use std::io;
+
+use pml_ops::Level;
+
+use super::connection::Writer;
+use crate::protocol::FromWorker;
+
+const PROBE: &str = "probe";
+
+pub fn requested(words: &[OsString]) -> bool {
+    words.last().is_some_and(|word| word == PROBE)
+}
+
+/// Sends one line per attempt: `stage / attempt: outcome`.
+pub fn run(writer: &Writer, stage: &str) {
+    for (attempt, outcome) in attempts() {
+        // Without a broker there is nobody to tell.
+        let _ = writer.send(&FromWorker::Log {
+            level: Level::Log,
+            text: format!("{stage} / {attempt}: {outcome}"),
+        });
+    }
+}
+
+fn attempts() -> Vec<(&'static str, String)> {
+    vec![
+        ("read a file", open(c"/etc/passwd", libc::O_RDONLY)),
+        (
+            "list a folder",
+            open(c"/", libc::O_RDONLY | libc::O_DIRECTORY),
+        ),
+        (
+            "write a file",
+            open(c"/tmp/pml-probe", libc::O_WRONLY | libc::O_CREAT),
+        ),
+        ("make an internet socket", socket(libc::AF_INET)),
+        ("make a local socket", socket(libc::AF_UNIX)),
+        ("connect to a port", connect()),
+        ("start a program", exec()),
+        ("start a process", fork()),
+        // SAFETY: asks to be traced; refused or harmless.
+        (
+            "trace",
+            outcome(unsafe { libc::ptrace(libc::PTRACE_TRACEME) }),
+        ),
+        (
+            "signal the parent",
+            // SAFETY: signal 0 only asks whether a signal could be sent.
+            outcome(i64::from(unsafe { libc::kill(libc::getppid(), 0) })),
+        ),
+        (
+            "duplicate a descriptor",
+            // SAFETY: the copy is never used.
+            outcome(i64::from(unsafe { libc::dup(0) })),
+        ),
+        ("map executable memory", map_executable()),
+        ("gain privileges", no_new_privileges()),
+        (
+            "environment",
+            format!("{} variables", std::env::vars_os().count()),
+        ),
+        ("descriptors", open_descriptors()),
+    ]
+}
+
+fn outcome(result: i64) -> String {
+    if result >= 0 {
+        return "allowed".to_owned();
+    }
+    match io::Error::last_os_error().raw_os_error() {
+        Some(libc::EPERM) => "refused EPERM".to_owned(),
+        Some(libc::EACCES) => "refused EACCES".to_owned(),
+        Some(libc::EMFILE) => "refused EMFILE".to_owned(),
+        Some(other) => format!("failed {other}"),
+        None => "failed".to_owned(),
+    }
+}
+
+fn open(path: &CStr, flags: libc::c_int) -> String {
+    // SAFETY: a path that ends in zero; a descriptor, should there be one, is left open on purpose.
+    outcome(i64::from(unsafe {
+        libc::open(path.as_ptr(), flags, 0o600)
+    }))
+}
+
+fn socket(family: libc::c_int) -> String {
+    // SAFETY: plain system call.
+    outcome(i64::from(unsafe {
+        libc::socket(family, libc::SOCK_STREAM, 0)
+    }))
+}
+
+/// Port 9 of the loopback: refused by a wall, or by nobody listening.
+fn connect() -> String {
+    // SAFETY: the address is filled and outlives the call.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
+        if socket < 0 {
+            return outcome(-1);
+        }
+        let mut address: libc::sockaddr_in = std::mem::zeroed();
+        address.sin_family = libc::AF_INET as libc::sa_family_t;
+        address.sin_port = 9u16.to_be();
+        address.sin_addr.s_addr = u32::from_ne_bytes([127, 0, 0, 1]);
+        let size = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        outcome(i64::from(libc::connect(
+            socket,
+            (&raw const address).cast(),
+            size,
+        )))
+    }
+}
+
+fn exec() -> String {
+    let path = c"/bin/true";
+    let argv = [path.as_ptr(), std::ptr::null()];
+    // SAFETY: a path and an argument list that end in zero. Success replaces this process, which
+    // the test sees as a missing line.
+    outcome(i64::from(unsafe {
+        libc::execv(path.as_ptr(), argv.as_ptr())
+    }))
+}
+
+fn fork() -> String {
+    // SAFETY: a child, should there be one, leaves at once.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::_exit(0);
+        }
+        outcome(i64::from(child))
+    }
+}
+
+fn map_executable() -> String {
+    // SAFETY: a fresh page that nobody uses.
+    let page = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            4096,
+            libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    outcome(if page == libc::MAP_FAILED { -1 } else { 0 })
+}
+
+fn no_new_privileges() -> String {
+    // SAFETY: plain system call.
+    match unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } {
+        1 => "never".to_owned(),
+        0 => "allowed".to_owned(),
+        _ => outcome(-1),
+    }
+}
+
+/// Counts what is open, told apart by what a wait on it would say. `poll` needs no descriptor of
+/// its own and no file system.
+fn open_descriptors() -> String {
+    let open = (0..256)
+        .filter(|descriptor| {
+            let mut one = libc::pollfd {
+                fd: *descriptor,
+                events: 0,
+                revents: 0,
+            };
+            // SAFETY: one valid entry.
+            let answered = unsafe { libc::poll(&raw mut one, 1, 0) };
+            answered >= 0 && one.revents & libc::POLLNVAL == 0
+        })
+        .count();
+    format!("{open} open")
+}

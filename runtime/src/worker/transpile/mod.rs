@@ -1,0 +1,140 @@
+//! From TypeScript, in whatever shape a model wrote it, to one JavaScript module.
+//!
+//! Everything happens on the syntax tree: no text is put around a script, so there is nothing to
+//! break out of, and every position stays the one the author sees.
+
+mod imports;
+mod parse;
+mod shape;
+mod unfence;
+
+pub(super) use imports::{API, refusal as import_refusal};
+
+use swc_core::common::source_map::DefaultSourceMapGenConfig;
+use swc_core::common::sync::Lrc;
+use swc_core::common::{BytePos, FileName, GLOBALS, Globals, LineCol, Mark, SourceMap};
+use swc_core::ecma::ast::{EsVersion, Program};
+use swc_core::ecma::codegen::text_writer::JsWriter;
+use swc_core::ecma::codegen::{Config as CodegenConfig, Emitter, Node};
+use swc_core::ecma::transforms::base::fixer::fixer;
+use swc_core::ecma::transforms::base::hygiene::hygiene;
+use swc_core::ecma::transforms::base::resolver;
+use swc_core::ecma::transforms::typescript::typescript;
+
+/// A module ready for V8, with the way back to the lines of the script.
+pub struct Module {
+    pub code: String,
+    pub source_map: Vec<u8>,
+}
+
+/// Why a script does not become a module. Lines and columns count from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    pub kind: RejectionKind,
+    pub message: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RejectionKind {
+    /// The text is not TypeScript, or uses a part of it that is off.
+    Syntax,
+    /// The script asks for a module it may not have.
+    Import,
+}
+
+/// Translates a script. `name` appears in stack traces.
+pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
+    let globals = Globals::new();
+    GLOBALS.set(&globals, || {
+        let map: Lrc<SourceMap> = Lrc::default();
+        let parsed = parse::parse(&map, name, source)?;
+        let program = strip_types(Program::Module(shape::into_module(parsed)));
+        let Program::Module(module) = program else {
+            // `strip_types` keeps the kind of program it was given.
+            return Err(Rejection::nowhere("the script is not a module"));
+        };
+        imports::check(&module).map_err(|refused| refused.locate(&map))?;
+        emit(&map, &module)
+    })
+}
+
+fn strip_types(program: Program) -> Program {
+    let unresolved = Mark::new();
+    let top_level = Mark::new();
+    let config = typescript::Config {
+        native_class_properties: true,
+        import_export_assign_config: typescript::TsImportExportAssignConfig::EsNext,
+        ..Default::default()
+    };
+    program
+        .apply(resolver(unresolved, top_level, true))
+        .apply(typescript::typescript(config, unresolved, top_level))
+        .apply(hygiene())
+        .apply(fixer(None))
+}
+
+fn emit(map: &Lrc<SourceMap>, module: &swc_core::ecma::ast::Module) -> Result<Module, Rejection> {
+    let mut code = Vec::new();
+    let mut positions: Vec<(BytePos, LineCol)> = Vec::new();
+    let mut emitter = Emitter {
+        cfg: CodegenConfig::default().with_target(EsVersion::EsNext),
+        cm: map.clone(),
+        // Comments are dropped: a `sourceMappingURL` of the script must not replace ours.
+        comments: None,
+        wr: JsWriter::new(map.clone(), "\n", &mut code, Some(&mut positions)),
+    };
+    module
+        .emit_with(&mut emitter)
+        .map_err(|error| Rejection::nowhere(format!("the script could not be printed: {error}")))?;
+    let mut source_map = Vec::new();
+    map.build_source_map(&positions, None, DefaultSourceMapGenConfig)
+        .to_writer(&mut source_map)
+        .map_err(|error| Rejection::nowhere(format!("no source map could be made: {error}")))?;
+    let code = String::from_utf8(code)
+        .map_err(|error| Rejection::nowhere(format!("the printed script is not text: {error}")))?;
+    Ok(Module { code, source_map })
+}
+
+impl Rejection {
+    /// A failure of the translation as a whole.
+    fn nowhere(message: impl Into<String>) -> Self {
+        Self::at(RejectionKind::Syntax, message, 1, 1)
+    }
+
+    fn at(kind: RejectionKind, message: impl Into<String>, line: u32, column: u32) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            line,
+            column,
+        }
+    }
+}
+
+/// A complaint about a place in the tree, before the place has a line.
+struct Located {
+    kind: RejectionKind,
+    message: String,
+    at: BytePos,
+}
+
+impl Located {
+    fn locate(self, map: &SourceMap) -> Rejection {
+        let place = map.lookup_char_pos(self.at);
+        Rejection::at(
+            self.kind,
+            self.message,
+            place.line as u32,
+            place.col.0 as u32 + 1,
+        )
+    }
+}
+
+fn file_name(name: &str) -> Lrc<FileName> {
+    Lrc::new(FileName::Custom(name.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

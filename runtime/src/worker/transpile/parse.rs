@@ -1,0 +1,154 @@
+//! Parsing: every accepted form of a script, and clear words for the rest.
+
+use swc_core::common::sync::Lrc;
+use swc_core::common::{SourceMap, Span, Spanned};
+use swc_core::ecma::ast::{
+    Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem, Stmt,
+};
+use swc_core::ecma::parser::error::{Error, SyntaxError};
+use swc_core::ecma::parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
+use swc_core::ecma::visit::{Visit, VisitWith};
+
+use super::unfence::{unfence, unfence_prose};
+use super::{Located, Rejection, RejectionKind, file_name};
+
+pub struct Parsed {
+    pub module: Module,
+    /// The script has a `return` outside any function.
+    pub returns: bool,
+}
+
+pub fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Rejection> {
+    let source = unfence(source.strip_prefix('\u{feff}').unwrap_or(source));
+    match parse_script(map, name, &source) {
+        Ok(parsed) => Ok(parsed),
+        Err(error) => unfence_prose(&source)
+            .and_then(|script| parse_script(map, name, &script).ok())
+            .ok_or_else(|| error.locate(map)),
+    }
+}
+
+fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Located> {
+    // As in a REPL, braces around the whole text mean an object, not a block.
+    if source.trim_start().starts_with('{')
+        && let Some(object) = parse_expression(map, name, source)
+    {
+        return Ok(object);
+    }
+    let error = match parse_module(map, name, source, typescript(TsSyntax::default())) {
+        Ok(parsed) => return Ok(parsed),
+        Err(error) => error,
+    };
+    // A function without a name is no statement, but it is a shape that models write.
+    if let Some(parsed) = parse_expression(map, name, source) {
+        return Ok(parsed);
+    }
+    // Some JavaScript reads differently as TypeScript.
+    if let Ok(parsed) = parse_module(map, name, source, Syntax::Es(EsSyntax::default())) {
+        return Ok(parsed);
+    }
+    Err(unsupported(map, name, source).unwrap_or(error))
+}
+
+fn typescript(syntax: TsSyntax) -> Syntax {
+    Syntax::Typescript(syntax)
+}
+
+fn parse_module(
+    map: &Lrc<SourceMap>,
+    name: &str,
+    source: &str,
+    syntax: Syntax,
+) -> Result<Parsed, Located> {
+    let file = map.new_source_file(file_name(name), source.to_owned());
+    let mut parser = Parser::new(syntax, StringInput::from(&*file), None);
+    let module = parser.parse_module().map_err(located)?;
+    let mut returns = false;
+    for error in parser.take_errors() {
+        if matches!(error.kind(), SyntaxError::ReturnNotAllowed) {
+            returns = true;
+        } else {
+            return Err(located(error));
+        }
+    }
+    Ok(Parsed { module, returns })
+}
+
+/// The whole text as one expression, `None` if it is anything else.
+fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
+    let text = source.trim_end().trim_end_matches(';').trim_end();
+    let file = map.new_source_file(file_name(name), text.to_owned());
+    let mut parser = Parser::new(
+        typescript(TsSyntax::default()),
+        StringInput::from(&*file),
+        None,
+    );
+    let expression: Box<Expr> = parser.parse_expr().ok()?;
+    if !parser.take_errors().is_empty() || expression.span().hi != file.end_pos {
+        return None;
+    }
+    let span = Span::new(file.start_pos, file.end_pos);
+    Some(Parsed {
+        module: Module {
+            span,
+            body: vec![ModuleItem::Stmt(Stmt::Expr(ExprStmt {
+                span,
+                expr: expression,
+            }))],
+            shebang: None,
+        },
+        returns: false,
+    })
+}
+
+/// Better words for a text that would parse if a part of the language were on.
+fn unsupported(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Located> {
+    let everything = typescript(TsSyntax {
+        tsx: true,
+        decorators: true,
+        ..Default::default()
+    });
+    let parsed = parse_module(map, name, source, everything).ok()?;
+    let mut finder = FirstUnsupported(None);
+    parsed.module.visit_with(&mut finder);
+    finder.0
+}
+
+struct FirstUnsupported(Option<Located>);
+
+impl FirstUnsupported {
+    fn note(&mut self, span: Span, message: &str) {
+        self.0.get_or_insert_with(|| Located {
+            kind: RejectionKind::Syntax,
+            message: message.to_owned(),
+            at: span.lo,
+        });
+    }
+}
+
+impl Visit for FirstUnsupported {
+    fn visit_jsx_element(&mut self, element: &JSXElement) {
+        self.note(element.span, JSX);
+    }
+
+    fn visit_jsx_fragment(&mut self, fragment: &JSXFragment) {
+        self.note(fragment.span, JSX);
+    }
+
+    fn visit_decorator(&mut self, decorator: &Decorator) {
+        self.note(
+            decorator.span,
+            "decorators are not supported; call the function on the class instead",
+        );
+    }
+}
+
+const JSX: &str = "JSX is not supported; return plain data or a string instead";
+
+fn located(error: Error) -> Located {
+    Located {
+        kind: RejectionKind::Syntax,
+        message: error.kind().msg().into_owned(),
+        at: error.span().lo,
+    }
+}

@@ -1,0 +1,5 @@
+//! End-to-end tests: everything here goes through the `pml` binary or a pool of its workers.
+
+mod support;
+
+mod command;

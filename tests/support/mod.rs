@@ -1,0 +1,89 @@
+//! Ways to run a script, for the tests beside this folder.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+use pml_runtime::{Limits, Outcome, Pool, PoolOptions, Script, ToolHost};
+use serde_json::Value;
+
+/// The binary under test.
+pub fn pml() -> Command {
+    Command::new(binary())
+}
+
+pub fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_pml"))
+}
+
+/// The root of the repository.
+pub fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// `pml run --json FLAGS -` with the script on standard input; the envelope.
+pub fn run_json(flags: &[&str], script: &str) -> Value {
+    let output = run_stdin(&[&["--json"], flags].concat(), script);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!(
+            "no envelope ({error}): {}\n{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })
+}
+
+/// `pml run FLAGS -` with the script on standard input.
+pub fn run_stdin(flags: &[&str], script: &str) -> Output {
+    let mut child = pml()
+        .arg("run")
+        .args(flags)
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    child
+        .stdin
+        .take()
+        .expect("standard input is a pipe")
+        .write_all(script.as_bytes())
+        .expect("the script is read");
+    child.wait_with_output().expect("the binary ends")
+}
+
+/// The result of a script that must succeed.
+pub fn result_of(script: &str) -> Value {
+    let envelope = run_json(&[], script);
+    assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");
+    envelope["result"].clone()
+}
+
+/// The error of a script that must fail.
+pub fn error_of(flags: &[&str], script: &str) -> Value {
+    let envelope = run_json(flags, script);
+    assert_eq!(envelope["ok"], false, "{script}\n{envelope:#}");
+    envelope["error"].clone()
+}
+
+/// A pool whose workers are the binary under test.
+pub fn pool(limits: Limits) -> Pool {
+    let options = PoolOptions {
+        program: binary(),
+        limits,
+        ..PoolOptions::new().expect("this program has a path")
+    };
+    Pool::new(options).expect("workers start")
+}
+
+/// Runs a script in a pool, with tools.
+pub async fn run_in(pool: &Pool, host: Arc<dyn ToolHost>, source: &str) -> Outcome {
+    let script = Script {
+        name: "test.ts".to_owned(),
+        source: source.to_owned(),
+        args: Vec::new(),
+    };
+    pool.run(script, *pool.limits(), host, &mut |_| {}).await
+}
