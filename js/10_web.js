@@ -2,7 +2,7 @@
 // reaches outside the isolate.
 
 import { core, primordials } from "ext:core/mod.js";
-import { op_random_fill } from "ext:core/ops";
+import { op_random_fill, op_structured_clone } from "ext:core/ops";
 
 // Error classes that deno_web's ops name.
 const DOM_EXCEPTIONS = [
@@ -23,8 +23,6 @@ const {
   NumberPrototypeToString,
   ObjectDefineProperty,
   ObjectFreeze,
-  ObjectSetPrototypeOf,
-  Proxy,
   SafeArrayIterator,
   StringPrototypePadStart,
   StringPrototypeSlice,
@@ -64,18 +62,9 @@ for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
   );
 }
 
-// deno_core takes any object that carries its (public) brand for one of Deno's own and looks up
-// who revives it, without asking whether there is anybody. Nothing is revived here: every name
-// leads to nothing. (Throwing is no choice: V8 ends the process when a reviver does.)
-ObjectSetPrototypeOf(
-  core.getCloneableDeserializers(),
-  new Proxy({ __proto__: null }, {
-    __proto__: null,
-    get() {
-      return () => null;
-    },
-  }),
-);
+// deno_core takes any object that carries its (public) brand for one of Deno's own, and ends the
+// process when nobody is registered to revive it. Without a register it throws.
+core.structuredClone = (value) => op_structured_clone(value, undefined);
 
 function structuredClone(value, options = undefined) {
   const transfer = options?.transfer;
