@@ -23,6 +23,7 @@ const {
   NumberPrototypeToString,
   ObjectDefineProperty,
   ObjectFreeze,
+  ObjectPrototypeIsPrototypeOf,
   SafeArrayIterator,
   StringPrototypePadStart,
   StringPrototypeSlice,
@@ -32,6 +33,7 @@ const {
   TypedArrayPrototypeGetByteOffset,
   TypedArrayPrototypeGetSymbolToStringTag,
   TypeError,
+  TypeErrorPrototype,
   Uint8Array,
 } = primordials;
 
@@ -41,9 +43,6 @@ const { DOMException, QuotaExceededError } = core.loadExtScript(
 );
 const { CustomEvent, Event, EventTarget } = core.loadExtScript(
   "ext:deno_web/02_event.js",
-);
-const { structuredClone: clone } = core.loadExtScript(
-  "ext:deno_web/02_structured_clone.js",
 );
 const { clearInterval, clearTimeout, setInterval, setTimeout } = core
   .loadExtScript("ext:deno_web/02_timers.js");
@@ -62,9 +61,18 @@ for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
   );
 }
 
-// deno_core takes any object that carries its (public) brand for one of Deno's own, and ends the
-// process when nobody is registered to revive it. Without a register it throws.
-core.structuredClone = (value) => op_structured_clone(value, undefined);
+// Deno's own takes any object that carries its (public) brand for one of Deno's and ends the
+// process when nobody is registered to revive it. Without a register the op throws.
+function clone(value) {
+  try {
+    return op_structured_clone(value, undefined);
+  } catch (error) {
+    if (ObjectPrototypeIsPrototypeOf(TypeErrorPrototype, error)) {
+      throw new DOMException(error.message, "DataCloneError");
+    }
+    throw error;
+  }
+}
 
 function structuredClone(value, options = undefined) {
   const transfer = options?.transfer;
