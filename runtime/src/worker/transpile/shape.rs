@@ -116,13 +116,29 @@ impl Body {
         }))));
     }
 
+    /// Nobody wants the number of a timer as the result; they want what it does.
+    fn starts_timer(&self, expr: &Expr) -> bool {
+        let Expr::Call(call) = expr else { return false };
+        let Callee::Expr(callee) = &call.callee else {
+            return false;
+        };
+        let Expr::Ident(name) = &**callee else {
+            return false;
+        };
+        let own =
+            |stmt: &Stmt| matches!(stmt, Stmt::Decl(Decl::Fn(own)) if own.ident.sym == name.sym);
+        matches!(&*name.sym, "setTimeout" | "setInterval") && !self.stmts.iter().any(own)
+    }
+
     fn give_back(&mut self, entry: Option<Ident>) {
         let result = match (self.default_export.take().or(entry), self.stmts.last()) {
             (Some(name), _) => Some(Box::new(Expr::Ident(name))),
-            (None, Some(Stmt::Expr(last))) if !starts_timer(&last.expr) => match self.stmts.pop() {
-                Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
-                _ => None,
-            },
+            (None, Some(Stmt::Expr(last))) if !self.starts_timer(&last.expr) => {
+                match self.stmts.pop() {
+                    Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
+                    _ => None,
+                }
+            }
             (None, _) => None,
         };
         if result.is_some() {
@@ -165,14 +181,6 @@ fn export_function(stmts: Vec<Stmt>) -> ModuleItem {
             }),
         })),
     }))
-}
-
-/// Nobody wants the number of a timer as the result; they want what it does.
-fn starts_timer(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call(call)
-        if matches!(&call.callee, Callee::Expr(callee)
-            if matches!(&**callee, Expr::Ident(name)
-                if name.sym == "setTimeout" || name.sym == "setInterval")))
 }
 
 fn is_default(name: &ModuleExportName) -> bool {
