@@ -199,12 +199,12 @@ fn a_log_line_appears_while_the_script_still_runs() {
 fn an_error_is_shown_with_its_place_a_frame_and_the_stack() {
     let source = "\
 interface Order { total: number }
-
-function check(order: Order): void {
+type Check<T> = (value: T) => void;
+const check: Check<Order> = (order: Order): void => {
   if (order.total < 0) throw new RangeError(`a total of ${order.total}`);
-}
-
-check({ total: -1 } as Order);
+};
+const wrong = { total: -1 } as Order;
+check(wrong);
 ";
     let (_folder, path) = file("orders.ts", source);
     let output = run(&["run", &path]);
@@ -215,12 +215,12 @@ check({ total: -1 } as Order);
         "\
 error: RangeError: a total of -1 orders.ts:4:30
 
-  2 | 
-  3 | function check(order: Order): void {
+  2 | type Check<T> = (value: T) => void;
+  3 | const check: Check<Order> = (order: Order): void => {
 > 4 |   if (order.total < 0) throw new RangeError(`a total of ${order.total}`);
     |                              ^
-  5 | }
-  6 | 
+  5 | };
+  6 | const wrong = { total: -1 } as Order;
 
     at check (orders.ts:4:30)
     at orders.ts:7:1
