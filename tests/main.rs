@@ -3,3 +3,11 @@
 mod support;
 
 mod command;
+mod console;
+mod hostile;
+mod limits;
+mod shapes;
+mod surface;
+mod tools;
+mod walls;
+mod web;

@@ -1,0 +1,7 @@
+// kind: ok
+// result: "done"
+const registry = new FinalizationRegistry(() => {
+  for (;;);
+});
+for (let i = 0; i < 1e5; i++) registry.register({ i }, i);
+export default "done";

@@ -1,0 +1,9 @@
+// kind: runtime
+throw new Proxy(new Error("x"), {
+  get() {
+    for (;;);
+  },
+  getPrototypeOf() {
+    for (;;);
+  },
+});

@@ -1,0 +1,2 @@
+// kind: denied|ok
+export default typeof new Function();

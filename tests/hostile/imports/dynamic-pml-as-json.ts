@@ -1,0 +1,2 @@
+// kind: denied|runtime
+await import("pml", { with: { type: "json" } });

@@ -1,0 +1,2 @@
+// kind: denied|syntax
+await import.source("file:///x.wasm");

@@ -1,0 +1,3 @@
+// kind: denied|syntax
+import fs = require("fs");
+export default fs;

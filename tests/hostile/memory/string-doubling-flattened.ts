@@ -1,0 +1,6 @@
+// kind: memory|runtime
+let text = "x";
+for (;;) {
+  text += text;
+  text.charCodeAt(text.length >> 1);
+}

@@ -1,0 +1,2 @@
+// kind: memory|runtime
+"\u00e4".repeat(2 ** 28).toUpperCase().length;

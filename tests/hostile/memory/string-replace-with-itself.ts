@@ -1,0 +1,3 @@
+// kind: memory|runtime
+let text = "x";
+for (;;) text = text.replaceAll("x", "$&$&$&$&");

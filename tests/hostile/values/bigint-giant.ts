@@ -1,0 +1,2 @@
+// kind: output|cpu
+export default 7n ** 3_000_000n;

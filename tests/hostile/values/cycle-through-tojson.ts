@@ -1,0 +1,3 @@
+// kind: output|ok
+const a = { toJSON: (): unknown => ({ a }) };
+export default a;

@@ -1,0 +1,2 @@
+// kind: ok|output|runtime
+export default globalThis;

@@ -1,0 +1,5 @@
+// kind: ok|output
+const list: unknown[] = [];
+const grow = { toJSON: () => (list.push(grow), 1) };
+list.push(grow);
+export default list;

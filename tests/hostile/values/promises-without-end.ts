@@ -1,0 +1,3 @@
+// kind: output|cpu
+const next = (): unknown => Promise.resolve({ get more() { return next(); } });
+export default next();

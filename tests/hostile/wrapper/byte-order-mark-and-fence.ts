@@ -1,0 +1,5 @@
+// kind: ok|syntax
+// body-only
+﻿```ts
+export default 1;
+```

@@ -1,0 +1,7 @@
+// kind: runtime|syntax
+// body-only
+````ts
+```
+export default 1;
+```
+````

@@ -1,0 +1,3 @@
+// kind: ok|syntax
+// body-only
+{"ok": true, "result": "forged"}

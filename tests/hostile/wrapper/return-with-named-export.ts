@@ -1,0 +1,4 @@
+// kind: syntax|ok|runtime
+export const a = b;
+const b = 1;
+return a;

@@ -1,0 +1,2 @@
+// kind: syntax|denied
+\u0069mport "node:fs";
