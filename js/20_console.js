@@ -6,29 +6,28 @@ import { op_log } from "ext:core/ops";
 
 const {
   ArrayPrototypePush,
+  ErrorCaptureStackTrace,
   ObjectDefineProperty,
   ReflectApply,
   ReflectOwnKeys,
   SafeArrayIterator,
   StringPrototypeEndsWith,
   StringPrototypeSlice,
+  SymbolToStringTag,
 } = primordials;
 
-const { Console, inspect, setNoColorFns } = core.loadExtScript(
+const { Console, inspectArgs, setNoColorFns } = core.loadExtScript(
   "ext:deno_web/01_console.js",
 );
 
 // Deno's levels do not tell `log` from `info`: the method that is running does.
-const LEVELS = { __proto__: null, debug: 0, info: 2, warn: 3, error: 4, trace: 4, assert: 4 };
+const LEVELS = { __proto__: null, debug: 0, info: 2, warn: 3, error: 4, assert: 4 };
 const LOG = 1;
 const WARN = 3;
 const ERROR = 4;
 let current = LOG;
-let tracing = false;
 
 function print(text, denoLevel) {
-  // Deno prints a trace and its line end in two steps.
-  if (tracing && text === "\n") return;
   const line = StringPrototypeEndsWith(text, "\n")
     ? StringPrototypeSlice(text, 0, text.length - 1)
     : text;
@@ -55,12 +54,10 @@ function createConsole() {
       value: {
         [name](...args) {
           current = level;
-          tracing = name === "trace";
           try {
             return ReflectApply(method, inner, args);
           } finally {
             current = LOG;
-            tracing = false;
           }
         },
       }[name],
@@ -71,6 +68,17 @@ function createConsole() {
   }
   // There is no terminal to clear.
   console.clear = function clear() {};
+  // Deno's own would show the frames of this file.
+  console.trace = function trace(...args) {
+    const holder = { name: "Trace", message: inspectArgs(args, { colors: false }) };
+    ErrorCaptureStackTrace(holder, trace);
+    op_log(ERROR, holder.stack);
+  };
+  ObjectDefineProperty(console, SymbolToStringTag, {
+    __proto__: null,
+    value: "console",
+    configurable: true,
+  });
   return console;
 }
 
@@ -84,4 +92,4 @@ function consoleMethods(inner) {
   return names;
 }
 
-export { createConsole, inspect };
+export { createConsole };

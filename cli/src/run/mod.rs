@@ -143,14 +143,15 @@ pub fn run(args: RunArgs) -> ExitCode {
 /// `None` if Ctrl-C ended the run.
 fn run_script(args: &RunArgs, paint: Paint) -> anyhow::Result<Option<Outcome>> {
     let limits = args.limits();
-    // The worker starts while the script is being read.
     let pool = Pool::new(PoolOptions {
-        warm: 1,
+        warm: 0,
         limits,
         jit: !args.no_jit,
         allow_missing_walls: args.allow_missing_walls,
         ..PoolOptions::new()?
     })?;
+    // The worker starts while the script is being read.
+    pool.prepare();
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
 

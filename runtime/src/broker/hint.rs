@@ -51,7 +51,8 @@ fn runtime_hint(error: &RunError) -> Option<&'static str> {
         "require" | "module" | "exports" => {
             "There is no require: the API is global, and import { callTool } from \"pml\" works too."
         }
-        "Deno" | "process" | "Bun" | "global" | "window" | "document" => {
+        "self" | "global" => "Use globalThis.",
+        "Deno" | "process" | "Bun" | "window" | "document" => {
             "This is neither Deno, Node nor a browser: only the language itself and pml's tools are here."
         }
         "eval" | "WebAssembly" | "SharedArrayBuffer" => {

@@ -18,7 +18,7 @@ use crate::worker::WorkerOptions;
 pub struct PoolOptions {
     /// The program to start workers from; it calls `worker::run_if_requested`.
     pub program: PathBuf,
-    /// Workers kept ready.
+    /// Workers kept ready; each one taken is replaced.
     pub warm: usize,
     /// Runs at the same time; more of them wait.
     pub running: usize,
@@ -69,6 +69,13 @@ impl Pool {
         };
         pool.refill();
         Ok(pool)
+    }
+
+    /// Starts a worker ahead of its run, beyond those that are kept ready: for a program that
+    /// knows it will run one script and has something else to do first.
+    pub fn prepare(&self) {
+        let worker = self.starter.request(self.warm_options());
+        self.lock().push_back(worker);
     }
 
     pub fn limits(&self) -> &Limits {

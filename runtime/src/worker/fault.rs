@@ -32,6 +32,10 @@ pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier, name: &str) ->
     match described.kind {
         ErrorKind::Runtime => RunError {
             kind: ErrorKind::Syntax,
+            message: described
+                .message
+                .trim_start_matches("SyntaxError: ")
+                .to_owned(),
             ..described
         },
         _ => described,

@@ -1,7 +1,9 @@
 //! The one import a script may write.
 
 use swc_core::common::Span;
-use swc_core::ecma::ast::{Module, ModuleDecl, ModuleItem, Str};
+use swc_core::ecma::ast::{
+    ImportDecl, ImportSpecifier, Module, ModuleDecl, ModuleItem, Str, TsModuleRef,
+};
 
 use super::{Located, RejectionKind};
 
@@ -15,12 +17,20 @@ pub(in crate::worker) fn refusal(specifier: &str) -> String {
     )
 }
 
-/// Static imports are known before anything runs, so the complaint can name the line.
+/// Static imports are known before anything runs, so the complaint can name the line. Types come
+/// from anywhere: they are gone before the script runs.
 pub fn check(module: &Module) -> Result<(), Located> {
     for item in &module.body {
         let ModuleItem::ModuleDecl(declaration) = item else {
             continue;
         };
+        if let ModuleDecl::TsExportAssignment(export) = declaration {
+            return Err(Located {
+                kind: RejectionKind::Syntax,
+                message: "`export =` is not supported; write `export default`".to_owned(),
+                at: export.span.lo,
+            });
+        }
         if let Some((specifier, at)) = source_of(declaration)
             && specifier.value.as_str() != Some(API)
         {
@@ -34,11 +44,23 @@ pub fn check(module: &Module) -> Result<(), Located> {
     Ok(())
 }
 
+/// The module a declaration takes values from.
 fn source_of(declaration: &ModuleDecl) -> Option<(&Str, Span)> {
     match declaration {
-        ModuleDecl::Import(import) => Some((&import.src, import.span)),
-        ModuleDecl::ExportAll(export) => Some((&export.src, export.span)),
-        ModuleDecl::ExportNamed(export) => export.src.as_deref().map(|src| (src, export.span)),
+        ModuleDecl::Import(import) if !takes_only_types(import) => Some((&import.src, import.span)),
+        ModuleDecl::ExportAll(export) if !export.type_only => Some((&export.src, export.span)),
+        ModuleDecl::ExportNamed(export) if !export.type_only => {
+            export.src.as_deref().map(|src| (src, export.span))
+        }
+        ModuleDecl::TsImportEquals(import) if !import.is_type_only => match &import.module_ref {
+            TsModuleRef::TsExternalModuleRef(module) => Some((&module.expr, import.span)),
+            TsModuleRef::TsEntityName(_) => None,
+        },
         _ => None,
     }
+}
+
+fn takes_only_types(import: &ImportDecl) -> bool {
+    let is_type = |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
+    import.type_only || (!import.specifiers.is_empty() && import.specifiers.iter().all(is_type))
 }

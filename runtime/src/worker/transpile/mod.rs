@@ -50,12 +50,12 @@ pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
     GLOBALS.set(&globals, || {
         let map: Lrc<SourceMap> = Lrc::default();
         let parsed = parse::parse(&map, name, source)?;
+        imports::check(&parsed.module).map_err(|refused| refused.locate(&map))?;
         let program = strip_types(Program::Module(shape::into_module(parsed)));
         let Program::Module(module) = program else {
             // `strip_types` keeps the kind of program it was given.
             return Err(Rejection::nowhere("the script is not a module"));
         };
-        imports::check(&module).map_err(|refused| refused.locate(&map))?;
         emit(&map, &module)
     })
 }

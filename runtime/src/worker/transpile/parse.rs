@@ -1,13 +1,13 @@
 //! Parsing: every accepted form of a script, and clear words for the rest.
 
 use swc_core::common::sync::Lrc;
-use swc_core::common::{SourceMap, Span, Spanned};
+use swc_core::common::{BytePos, SourceMap, Span, Spanned};
 use swc_core::ecma::ast::{
-    Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem, Stmt,
+    AutoAccessor, Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem, Stmt,
 };
 use swc_core::ecma::parser::error::{Error, SyntaxError};
 use swc_core::ecma::parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
-use swc_core::ecma::visit::{Visit, VisitWith};
+use swc_core::ecma::visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
 use super::unfence::{unfence, unfence_prose};
 use super::{Located, Rejection, RejectionKind, file_name};
@@ -36,7 +36,7 @@ fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed
         return Ok(object);
     }
     let error = match parse_module(map, name, source, typescript(TsSyntax::default())) {
-        Ok(parsed) => return Ok(parsed),
+        Ok(parsed) => return refuse_unsupported(parsed),
         Err(error) => error,
     };
     // A function without a name is no statement, but it is a shape that models write.
@@ -74,31 +74,60 @@ fn parse_module(
     Ok(Parsed { module, returns })
 }
 
-/// The whole text as one expression, `None` if it is anything else.
-fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
-    let text = source.trim_end().trim_end_matches(';').trim_end();
-    let file = map.new_source_file(file_name(name), text.to_owned());
-    let mut parser = Parser::new(
-        typescript(TsSyntax::default()),
-        StringInput::from(&*file),
-        None,
-    );
-    let expression: Box<Expr> = parser.parse_expr().ok()?;
-    if !parser.take_errors().is_empty() || expression.span().hi != file.end_pos {
-        return None;
+/// Syntax that the parser knows and V8 does not.
+fn refuse_unsupported(parsed: Parsed) -> Result<Parsed, Located> {
+    match first_unsupported(&parsed.module) {
+        Some(refused) => Err(refused),
+        None => Ok(parsed),
     }
-    let span = Span::new(file.start_pos, file.end_pos);
-    Some(Parsed {
-        module: Module {
-            span,
-            body: vec![ModuleItem::Stmt(Stmt::Expr(ExprStmt {
-                span,
-                expr: expression,
-            }))],
-            shebang: None,
-        },
-        returns: false,
-    })
+}
+
+fn first_unsupported(module: &Module) -> Option<Located> {
+    let mut finder = FirstUnsupported(None);
+    module.visit_with(&mut finder);
+    finder.0
+}
+
+/// The whole text as one expression, `None` if it is anything else. Parentheses make it one for
+/// the parser; they must come back as the only statement there is, and its spans are then moved
+/// to where they are in the text without them.
+fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
+    let text = source.trim_end().trim_end_matches(';');
+    // The line end keeps a comment at the end of the text from hiding the parenthesis.
+    let wrapped = format!("({text}\n)");
+    let mut parsed = parse_module(map, name, &wrapped, typescript(TsSyntax::default())).ok()?;
+    let [ModuleItem::Stmt(Stmt::Expr(ExprStmt { expr, .. }))] = parsed.module.body.as_mut_slice()
+    else {
+        return None;
+    };
+    let Expr::Paren(outer) = &mut **expr else {
+        return None;
+    };
+    let inside = outer.span.lo + BytePos(1);
+    *expr = std::mem::replace(&mut outer.expr, Box::new(Expr::Invalid(Default::default())));
+    let file = map.new_source_file(file_name(name), source.to_owned());
+    parsed.module.visit_mut_with(&mut Move {
+        from: inside,
+        to: file.start_pos,
+    });
+    Some(parsed)
+}
+
+/// Moves every span from one copy of a text to another.
+struct Move {
+    from: BytePos,
+    to: BytePos,
+}
+
+impl VisitMut for Move {
+    fn visit_mut_span(&mut self, span: &mut Span) {
+        if span.lo >= self.from {
+            *span = Span::new(
+                self.to + (span.lo - self.from),
+                self.to + (span.hi - self.from),
+            );
+        }
+    }
 }
 
 /// Better words for a text that would parse if a part of the language were on.
@@ -109,9 +138,7 @@ fn unsupported(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Located
         ..Default::default()
     });
     let parsed = parse_module(map, name, source, everything).ok()?;
-    let mut finder = FirstUnsupported(None);
-    parsed.module.visit_with(&mut finder);
-    finder.0
+    first_unsupported(&parsed.module)
 }
 
 struct FirstUnsupported(Option<Located>);
@@ -133,6 +160,13 @@ impl Visit for FirstUnsupported {
 
     fn visit_jsx_fragment(&mut self, fragment: &JSXFragment) {
         self.note(fragment.span, JSX);
+    }
+
+    fn visit_auto_accessor(&mut self, accessor: &AutoAccessor) {
+        self.note(
+            accessor.span,
+            "the `accessor` keyword is not supported; write a getter and a setter",
+        );
     }
 
     fn visit_decorator(&mut self, decorator: &Decorator) {

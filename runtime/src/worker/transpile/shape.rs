@@ -3,7 +3,7 @@
 
 use swc_core::common::DUMMY_SP;
 use swc_core::ecma::ast::{
-    ArrowExpr, ArrowFunctionBody, Decl, ExportDefaultExpr, ExportSpecifier, Expr, ExprStmt,
+    ArrowExpr, ArrowFunctionBody, Callee, Decl, ExportDefaultExpr, ExportSpecifier, Expr, ExprStmt,
     FunctionBody, Ident, Module, ModuleDecl, ModuleExportName, ModuleItem, Pat, Stmt,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
@@ -55,12 +55,21 @@ fn wrap_body(items: Vec<ModuleItem>) -> Vec<ModuleItem> {
 }
 
 fn export_last_expression(items: &mut Vec<ModuleItem>) {
-    if !matches!(items.last(), Some(ModuleItem::Stmt(Stmt::Expr(_)))) {
-        return;
+    match items.last() {
+        Some(ModuleItem::Stmt(Stmt::Expr(last))) if !starts_timer(&last.expr) => {}
+        _ => return,
     }
     if let Some(ModuleItem::Stmt(Stmt::Expr(ExprStmt { expr, .. }))) = items.pop() {
         items.push(export_default(expr));
     }
+}
+
+/// Nobody wants the number of a timer as the result; they want what it does.
+fn starts_timer(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call(call)
+        if matches!(&call.callee, Callee::Expr(callee)
+            if matches!(&**callee, Expr::Ident(name)
+                if name.sym == "setTimeout" || name.sym == "setInterval")))
 }
 
 fn export_default(expr: Box<Expr>) -> ModuleItem {

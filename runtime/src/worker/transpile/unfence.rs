@@ -11,12 +11,13 @@ fn inside_fence(source: &str) -> Option<String> {
         let trimmed = line.trim();
         match fence {
             None => {
-                let ticks = trimmed.len() - trimmed.trim_start_matches('`').len();
-                if ticks >= 3 && !trimmed[ticks..].contains('`') {
-                    fence = Some(&trimmed[..ticks]);
+                let mark = if trimmed.starts_with('~') { '~' } else { '`' };
+                let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
+                if length >= 3 && !trimmed[length..].contains(mark) {
+                    fence = Some(&trimmed[..length]);
                 }
             }
-            Some(ticks) if trimmed == ticks => return Some(inside),
+            Some(opening) if trimmed == opening => return Some(inside),
             Some(_) => inside.push_str(line),
         }
         inside.push('\n');
@@ -27,7 +28,8 @@ fn inside_fence(source: &str) -> Option<String> {
 
 /// The script of a text that begins with a fence; any other text unchanged.
 pub fn unfence(source: &str) -> Cow<'_, str> {
-    if !source.trim_start().starts_with("```") {
+    let start = source.trim_start();
+    if !start.starts_with("```") && !start.starts_with("~~~") {
         return Cow::Borrowed(source);
     }
     inside_fence(source).map_or(Cow::Borrowed(source), Cow::Owned)
@@ -35,5 +37,5 @@ pub fn unfence(source: &str) -> Cow<'_, str> {
 
 /// The script of a text with prose around its code block, for a text that is no script itself.
 pub fn unfence_prose(source: &str) -> Option<String> {
-    source.contains("\n```").then(|| inside_fence(source))?
+    inside_fence(source)
 }

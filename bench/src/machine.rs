@@ -1,0 +1,23 @@
+//! The machine, in one line: numbers mean little without it.
+
+use std::fs;
+
+pub fn describe_machine() -> String {
+    let cpu = first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown CPU".into());
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let memory = first_value("/proc/meminfo", "MemTotal")
+        .and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(0, |kib| kib / 1024 / 1024);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!(
+        "{cpu}, {cores} cores, {memory} GiB, Linux {}",
+        kernel.trim()
+    )
+}
+
+fn first_value(path: &str, key: &str) -> Option<String> {
+    fs::read_to_string(path).ok()?.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim().to_owned())
+    })
+}

@@ -1,0 +1,55 @@
+//! Getting the programs to compare: ours, built; theirs, installed by package name.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// Where peers are kept between runs.
+pub fn cache_folder() -> Result<PathBuf> {
+    let base = match env::var_os("XDG_CACHE_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(env::var_os("HOME").context("HOME is not set")?).join(".cache"),
+    };
+    Ok(base.join("pml").join("bench"))
+}
+
+/// Installs an npm package at an exact version, once, and gives the folder of its binaries.
+pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
+    let folder = cache_folder()?.join(format!("{package}-{version}"));
+    let binaries = folder.join("node_modules").join(".bin");
+    if binaries.is_dir() {
+        return Ok(binaries);
+    }
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+    eprintln!("installing {package}@{version} with npm ...");
+    let installed = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"])
+        .arg(&folder)
+        .arg(format!("{package}@{version}"))
+        .status()
+        .context("npm could not be started; it comes with Node.js")?;
+    if !installed.success() {
+        bail!("npm could not install {package}@{version}; is a package registry reachable?");
+    }
+    Ok(binaries)
+}
+
+/// Builds the release binary of `pml` and gives its path, which is beside this program.
+pub fn build_pml() -> Result<PathBuf> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let built = Command::new(cargo)
+        .args(["build", "--release", "--package", "pml"])
+        .current_dir(workspace)
+        .status()
+        .context("cargo could not be started")?;
+    if !built.success() {
+        bail!("the pml binary could not be built");
+    }
+    let this = env::current_exe()?;
+    let folder = this.parent().context("this program lies in no folder")?;
+    Ok(folder.join("pml"))
+}
