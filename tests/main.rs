@@ -4,10 +4,7 @@ mod support;
 
 mod command;
 mod console;
-mod hostile;
-mod limits;
 mod shapes;
-mod surface;
 mod tools;
-mod walls;
+mod typings;
 mod web;
