@@ -4,13 +4,28 @@
 import { core, primordials } from "ext:core/mod.js";
 import { op_random_fill } from "ext:core/ops";
 
+// Error classes that deno_web's ops name.
+const DOM_EXCEPTIONS = [
+  "DataCloneError",
+  "IndexSizeError",
+  "InvalidCharacterError",
+  "InvalidStateError",
+  "NotSupportedError",
+  "OperationError",
+  "SyntaxError",
+];
+
 const {
   ArrayBufferIsView,
+  ArrayBufferPrototypeTransfer,
   DateNow,
   MathFloor,
   NumberPrototypeToString,
   ObjectDefineProperty,
   ObjectFreeze,
+  ObjectSetPrototypeOf,
+  Proxy,
+  SafeArrayIterator,
   StringPrototypePadStart,
   StringPrototypeSlice,
   SymbolToStringTag,
@@ -29,7 +44,7 @@ const { DOMException, QuotaExceededError } = core.loadExtScript(
 const { CustomEvent, Event, EventTarget } = core.loadExtScript(
   "ext:deno_web/02_event.js",
 );
-const { structuredClone } = core.loadExtScript(
+const { structuredClone: clone } = core.loadExtScript(
   "ext:deno_web/02_structured_clone.js",
 );
 const { clearInterval, clearTimeout, setInterval, setTimeout } = core
@@ -41,6 +56,42 @@ const { atob, btoa } = core.loadExtScript("ext:deno_web/05_base64.js");
 const { TextDecoder, TextEncoder } = core.loadExtScript(
   "ext:deno_web/08_text_encoding.js",
 );
+
+for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
+  core.registerErrorBuilder(
+    `DOMException${name}`,
+    (message) => new DOMException(message, name),
+  );
+}
+
+// deno_core takes any object that carries its (public) brand for one of Deno's own and looks up
+// who revives it. Nothing is revived here, so every name leads to a refusal.
+ObjectSetPrototypeOf(
+  core.getCloneableDeserializers(),
+  new Proxy({ __proto__: null }, {
+    __proto__: null,
+    get() {
+      return () => {
+        throw new DOMException("The value cannot be cloned", "DataCloneError");
+      };
+    },
+  }),
+);
+
+function structuredClone(value, options = undefined) {
+  const transfer = options?.transfer;
+  const buffers = transfer === undefined ? [] : [...new SafeArrayIterator(transfer)];
+  for (const buffer of new SafeArrayIterator(buffers)) {
+    if (!core.isArrayBuffer(buffer)) {
+      throw new DOMException("Only array buffers can be transferred", "DataCloneError");
+    }
+  }
+  const cloned = clone(value);
+  for (const buffer of new SafeArrayIterator(buffers)) {
+    ArrayBufferPrototypeTransfer(buffer);
+  }
+  return cloned;
+}
 
 // 100 microseconds: enough to see which half of a script is slow, too coarse to time a cache.
 const CLOCK_GRAIN_MS = 0.1;
@@ -131,7 +182,7 @@ const GLOBALS = ObjectFreeze({
   clearTimeout,
   crypto: new Crypto(),
   performance: new Performance(),
-  queueMicrotask: core.queueMicrotask,
+  queueMicrotask: globalThis.queueMicrotask,
   setInterval,
   setTimeout,
   structuredClone,

@@ -16,7 +16,7 @@ const {
   SymbolToStringTag,
 } = primordials;
 
-const { Console, inspectArgs, setNoColorFns } = core.loadExtScript(
+const { Console, inspect, inspectArgs, setNoColorFns } = core.loadExtScript(
   "ext:deno_web/01_console.js",
 );
 
@@ -92,4 +92,4 @@ function consoleMethods(inner) {
   return names;
 }
 
-export { createConsole };
+export { createConsole, inspect };

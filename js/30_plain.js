@@ -222,14 +222,19 @@ class TooDeep extends RangeError {
   name = "ResultTooDeep";
 }
 
-// Awaits every promise inside `value`, however deep, and gives JSON text; `undefined` for what
-// JSON has no word for. `what` is the subject of a complaint.
-async function toJson(value, what) {
+// JSON text, or `undefined` for what JSON has no word for. If there are promises inside `value`,
+// however deep, a promise of that: only then, so that calls leave in the order they were written.
+// `what` is the subject of a complaint.
+function toJson(value, what) {
   const copy = new Copy(what);
   const root = { __proto__: null };
   const top = copy.take(value, "", root, null);
   if (top === OMIT) return undefined;
   root[""] = top;
+  return copy.waiting.length === 0 ? JSONStringify(top) : awaitAll(copy, root);
+}
+
+async function awaitAll(copy, root) {
   while (copy.waiting.length > 0) {
     const waiting = copy.waiting;
     copy.waiting = [];

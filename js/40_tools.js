@@ -88,8 +88,12 @@ async function describeTool(tool) {
 
 // The value itself, or a thrown ToolError.
 async function invoke(tool, input) {
-  const json = input === undefined ? "{}" : await toJson(input, `the input of ${tool}`);
-  return unpack(await op_call_tool(tool, json ?? "{}"), tool);
+  const json = input === undefined || input === null
+    ? "{}"
+    : toJson(input, `the input of ${tool}`);
+  // Nothing is awaited that need not be: the op starts in the tick of the call.
+  const text = typeof json === "string" ? json : await json;
+  return unpack(await op_call_tool(tool, text ?? "{}"), tool);
 }
 
 async function callTool(tool, input = undefined) {
@@ -169,7 +173,8 @@ function describe(value) {
   if (value === null) return "null";
   if (ArrayIsArray(value)) return "an array";
   if (value === "") return "an empty string";
-  return value === undefined ? "undefined" : `a ${typeof value}`;
+  if (value === undefined) return "undefined";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 // Names that the language itself asks of any object; answering them would make `tools.server`

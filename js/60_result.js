@@ -1,13 +1,17 @@
 // From what a script left behind to the text that the broker gets.
 
 import { core, primordials } from "ext:core/mod.js";
+import { inspect } from "ext:pml/20_console.js";
 import { toJson } from "ext:pml/30_plain.js";
 
 const {
+  Error,
+  ErrorPrototype,
   FunctionPrototypeToString,
   MapPrototypeDelete,
   MapPrototypeForEach,
   MapPrototypeSet,
+  ObjectPrototypeIsPrototypeOf,
   SafeMap,
   StringPrototypeStartsWith,
 } = primordials;
@@ -36,15 +40,32 @@ function throwUnhandled() {
       first = reason;
     }
   });
-  if (found) throw first;
+  if (found) throw speaking(first);
 }
 
 // Evaluates the script's module and gives its result as JSON text.
 async function run(specifier) {
+  try {
+    return await evaluate(specifier);
+  } catch (thrown) {
+    throw speaking(thrown);
+  }
+}
+
+async function evaluate(specifier) {
   const module = await import(specifier);
   let value = await module.default;
   if (typeof value === "function" && !isClass(value)) value = await value();
   return await toJson(value, "the result");
+}
+
+// Anything can be thrown; what is no error gets a message that shows it.
+function speaking(thrown) {
+  if (core.isNativeError(thrown)) return thrown;
+  if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, thrown)) return thrown;
+  const error = new Error(typeof thrown === "string" ? thrown : inspect(thrown));
+  error.name = "ThrownValue";
+  return error;
 }
 
 function isClass(value) {

@@ -25,7 +25,8 @@ pub fn render(source: &str, line: u32, column: u32) -> Option<String> {
         let (text, offset) = window(text, at);
         let mark = if number == line { '>' } else { ' ' };
         // Writing to a string cannot fail.
-        let _ = writeln!(frame, "{mark} {number:>gutter$} | {text}");
+        let shown = format!("{mark} {number:>gutter$} | {text}");
+        let _ = writeln!(frame, "{}", shown.trim_end());
         if number == line {
             let pad = (column as usize).saturating_sub(1).saturating_sub(offset);
             let _ = writeln!(frame, "  {:gutter$} | {:pad$}^", "", "");

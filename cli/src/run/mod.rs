@@ -24,6 +24,7 @@ use trace::Trace;
 /// The script is TypeScript or JavaScript. Its result is its default export, its `return`
 /// value, what its `run()` or `main()` gives, or its last expression.
 #[derive(Args)]
+#[command(override_usage = "pml run [OPTIONS] <FILE | - | -e CODE> [-- ARGS...]")]
 #[command(after_help = "Examples:\n  \
     pml run audit.ts -- --since 2026-01-01     arguments arrive as `args`\n  \
     pml run -e 'return await searchTools(\"send a message\")'\n  \

@@ -53,7 +53,7 @@ pub fn read(origin: &Origin<'_>, limit: u64, args: Vec<String>) -> anyhow::Resul
             error.utf8_error().valid_up_to()
         ),
     };
-    if source.trim().is_empty() {
+    if source.trim_start_matches('\u{feff}').trim().is_empty() {
         bail!("{what} is empty; write a script into it, for example: return 6 * 7");
     }
     Ok(Script {

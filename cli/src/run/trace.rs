@@ -61,14 +61,9 @@ impl Trace {
                 self.span("start", "worker", 0, now, RUN_LANE, None);
             }
             Event::Parsed { micros } => {
-                self.span(
-                    "transpile",
-                    "worker",
-                    now.saturating_sub(*micros),
-                    *micros,
-                    RUN_LANE,
-                    None,
-                );
+                // Both messages may have been read at once: it began no earlier than the worker.
+                let began = now.saturating_sub(*micros).max(self.started.unwrap_or(0));
+                self.span("transpile", "worker", began, *micros, RUN_LANE, None);
             }
             Event::Log(_) => {}
             Event::CallStarted { index, .. } => {

@@ -3,9 +3,6 @@
 //! Nothing a worker says is trusted: every limit it keeps is kept here as well, and a worker
 //! that breaks the protocol, hangs or dies becomes an outcome like any other.
 
-use std::future::pending;
-use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,13 +15,13 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
-use super::hint::hint;
 use super::host::{HostFuture, ToolHost};
+use super::link::Link;
 use super::process::Worker;
-use crate::frame;
+use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
-use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, Truncated};
-use crate::protocol::{FromWorker, Inbox, ProtocolError, Report, RunSpec, ToWorker, encode};
+use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
+use crate::protocol::{FromWorker, Report, RunSpec, ToWorker};
 
 /// A fresh process on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -60,28 +57,6 @@ pub enum Event<'a> {
     },
 }
 
-/// The outcome where there was no worker to run anything.
-pub fn failed_to_start(reason: &str) -> Outcome {
-    outcome_of(Err(RunError::new(ErrorKind::Internal, reason)))
-}
-
-fn outcome_of(result: Result<Option<Box<serde_json::value::RawValue>>, RunError>) -> Outcome {
-    let (result, error) = match result {
-        Ok(value) => (value, None),
-        Err(error) => (None, Some(error)),
-    };
-    Outcome {
-        ok: error.is_none(),
-        result,
-        logs: Vec::new(),
-        calls: Vec::new(),
-        redactions: Default::default(),
-        truncated: None,
-        stats: Stats::default(),
-        error,
-    }
-}
-
 pub async fn run(
     mut worker: Worker,
     script: Script,
@@ -90,6 +65,14 @@ pub async fn run(
     allow_missing_walls: bool,
     on_event: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> Outcome {
+    let size = script.source.len() as u64;
+    if size > limits.source_bytes {
+        let limit = limits.source_bytes;
+        return outcome_of(Err(RunError::new(
+            ErrorKind::Syntax,
+            format!("the script has {size} bytes; the limit is {limit}"),
+        )));
+    }
     let source = script.source.clone();
     let socket = match worker.socket.take().map(UnixStream::from_std) {
         Some(Ok(socket)) => socket,
@@ -123,13 +106,6 @@ pub async fn run(
         Ended::Lost | Ended::Judged => worker.end().await,
     };
     run.conclude(ended, status, peak_rss_bytes, &source)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Starting,
-    Parsing,
-    Running,
 }
 
 enum Ended {
@@ -180,7 +156,9 @@ impl Run<'_> {
         }
         loop {
             tokio::select! {
+                // The deadline first: a worker that floods us must not put it off.
                 biased;
+                () = tokio::time::sleep_until(self.deadline) => return self.too_late(),
                 message = self.link.receive() => match message {
                     Ok(Some(message)) => if let Some(ended) = self.handle(message) {
                         return ended;
@@ -193,20 +171,24 @@ impl Run<'_> {
                 Some(answered) = self.pending.next(), if !self.pending.is_empty() => {
                     self.pass_on(answered);
                 }
-                () = tokio::time::sleep_until(self.deadline) => {
-                    let limit = self.limits.wall_ms;
-                    return match self.stage {
-                        Stage::Starting => self.judge(
-                            ErrorKind::Internal,
-                            format!("the worker did not start within {} s", START_LIMIT.as_secs()),
-                        ),
-                        _ => self.judge(
-                            ErrorKind::Timeout,
-                            format!("the script ran for {limit} ms, which is its limit"),
-                        ),
-                    };
-                }
             }
+        }
+    }
+
+    fn too_late(&mut self) -> Ended {
+        let limit = self.limits.wall_ms;
+        match self.stage {
+            Stage::Starting => self.judge(
+                ErrorKind::Internal,
+                format!(
+                    "the worker did not start within {} s",
+                    START_LIMIT.as_secs()
+                ),
+            ),
+            Stage::Parsing | Stage::Running => self.judge(
+                ErrorKind::Timeout,
+                format!("the script ran for {limit} ms, which is its limit"),
+            ),
         }
     }
 
@@ -219,7 +201,7 @@ impl Run<'_> {
 
     fn handle(&mut self, message: FromWorker) -> Option<Ended> {
         match message {
-            FromWorker::Ready { missing_walls } => {
+            FromWorker::Ready { missing_walls } if self.stage == Stage::Starting => {
                 if !missing_walls.is_empty() && !self.allow_missing_walls {
                     return Some(self.judge(
                         ErrorKind::Internal,
@@ -235,7 +217,7 @@ impl Run<'_> {
                 self.deadline = self.started + Duration::from_millis(self.limits.wall_ms) + GRACE;
                 (self.on_event)(Event::Started);
             }
-            FromWorker::Parsed { micros } => {
+            FromWorker::Parsed { micros } if self.stage == Stage::Parsing => {
                 self.stage = Stage::Running;
                 (self.on_event)(Event::Parsed { micros });
             }
@@ -247,6 +229,12 @@ impl Run<'_> {
                 self.deadline = self.deadline.min(Instant::now() + GRACE);
             }
             FromWorker::Done(report) => return Some(Ended::Reported(report)),
+            FromWorker::Ready { .. } | FromWorker::Parsed { .. } => {
+                return Some(self.judge(
+                    ErrorKind::Internal,
+                    "the worker broke the order of its messages".to_owned(),
+                ));
+            }
         }
         None
     }
@@ -276,9 +264,13 @@ impl Run<'_> {
         };
         if made >= self.limits.calls {
             let limit = self.limits.calls;
+            let what = match request {
+                Request::Call { .. } => "calls a tool",
+                Request::Search { .. } | Request::Describe { .. } => "searches",
+            };
             return Some(self.judge(
                 ErrorKind::Calls,
-                format!("the script made more than {limit} tool calls, which is its limit"),
+                format!("the script {what} more often than its limit of {limit}"),
             ));
         }
         let host = self.host.clone();
@@ -377,10 +369,7 @@ impl Run<'_> {
         let mut outcome = outcome_of(result);
         limit_output(&mut outcome, self.limits.output_chars);
         if let Some(error) = &mut outcome.error {
-            error.frame = error
-                .line
-                .and_then(|line| frame::render(source, line, error.column.unwrap_or(1)));
-            error.hint = hint(error).map(str::to_owned);
+            explain(error, source);
         }
         outcome.logs = self.logs;
         outcome.calls = self.calls;
@@ -397,117 +386,4 @@ fn too_slow(tool: &str, limit: Duration) -> Failure {
             format!("{tool} did not answer within {} ms", limit.as_millis()),
         )
     }
-}
-
-/// What a worker died of, when it could not say.
-fn obituary(stage: Stage, status: Option<ExitStatus>) -> RunError {
-    let cause = match status.map(|status| (status.signal(), status.code())) {
-        Some((Some(signal), _)) => format!("signal {signal}"),
-        Some((None, Some(code))) => format!("exit code {code}"),
-        _ => "an unknown cause".to_owned(),
-    };
-    match stage {
-        Stage::Starting => RunError::new(
-            ErrorKind::Internal,
-            format!("the worker died while it started, of {cause}"),
-        ),
-        Stage::Parsing => RunError::new(
-            ErrorKind::Syntax,
-            "the script nests too deeply to be parsed",
-        ),
-        Stage::Running => RunError::new(
-            ErrorKind::Internal,
-            format!("the worker died while the script ran, of {cause}"),
-        ),
-    }
-}
-
-fn limit_output(outcome: &mut Outcome, limit: u64) {
-    let Some(result) = &outcome.result else {
-        return;
-    };
-    let bytes = result.get().len() as u64;
-    // Characters are never more than bytes, so most results need no counting.
-    if bytes <= limit {
-        return;
-    }
-    let chars = result.get().chars().count() as u64;
-    if chars <= limit {
-        return;
-    }
-    outcome.ok = false;
-    outcome.result = None;
-    outcome.truncated = Some(Truncated { bytes });
-    outcome.error = Some(RunError::new(
-        ErrorKind::Output,
-        format!("the result has {chars} characters; the limit is {limit}"),
-    ));
-}
-
-/// The broker's end of the socket. Sending never waits: a worker that writes while we would
-/// wait for it to read could wait for us in turn.
-struct Link {
-    socket: UnixStream,
-    inbox: Inbox,
-    unsent: Vec<u8>,
-}
-
-impl Link {
-    fn new(socket: UnixStream) -> Self {
-        Self {
-            socket,
-            inbox: Inbox::default(),
-            unsent: Vec::new(),
-        }
-    }
-
-    fn send(&mut self, message: &ToWorker) -> Result<(), ProtocolError> {
-        let frame = encode(message)?;
-        if self.unsent.is_empty() {
-            let sent = self.socket.try_write(&frame).unwrap_or(0);
-            self.unsent.extend_from_slice(&frame[sent..]);
-        } else {
-            self.unsent.extend_from_slice(&frame);
-        }
-        Ok(())
-    }
-
-    /// The next message; `None` when the worker has closed its end. Sends what is unsent while
-    /// it waits. Safe to cancel: bytes that have arrived stay in the inbox.
-    async fn receive(&mut self) -> io::Result<Option<FromWorker>> {
-        let mut buffer = [0; 64 * 1024];
-        loop {
-            if let Some(message) = self.inbox.pop().map_err(io::Error::other)? {
-                return Ok(Some(message));
-            }
-            tokio::select! {
-                ready = self.socket.readable() => {
-                    ready?;
-                    match self.socket.try_read(&mut buffer) {
-                        Ok(0) => return Ok(None),
-                        Ok(count) => self.inbox.push(&buffer[..count]),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
-                        Err(error) => return Err(error),
-                    }
-                }
-                ready = writable(&self.socket, self.unsent.is_empty()) => {
-                    ready?;
-                    match self.socket.try_write(&self.unsent) {
-                        Ok(sent) => drop(self.unsent.drain(..sent)),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        // The reading side will tell that the worker is gone.
-                        Err(_) => self.unsent.clear(),
-                    }
-                }
-            }
-        }
-    }
-}
-
-async fn writable(socket: &UnixStream, nothing_to_send: bool) -> io::Result<()> {
-    if nothing_to_send {
-        return pending().await;
-    }
-    socket.writable().await
 }

@@ -3,9 +3,11 @@
 mod drive;
 mod hint;
 mod host;
+mod link;
 pub mod memory;
 mod pool;
 mod process;
+mod verdict;
 
 pub use drive::{Event, Script};
 pub use host::{ToolHit, ToolHost};

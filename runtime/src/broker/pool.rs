@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, oneshot};
 use super::drive::{self, Event, Script};
 use super::host::ToolHost;
 use super::process::{Starter, Worker};
+use super::verdict::failed_to_start;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::worker::WorkerOptions;
@@ -99,7 +100,7 @@ impl Pool {
                 let allow_missing_walls = self.options.allow_missing_walls;
                 drive::run(worker, script, limits, host, allow_missing_walls, on_event).await
             }
-            Err(error) => drive::failed_to_start(&error.to_string()),
+            Err(error) => failed_to_start(&error.to_string()),
         }
     }
 

@@ -57,6 +57,7 @@ impl Control {
     /// Names the isolate to terminate and starts the thread that watches the clocks.
     pub fn watch(self: &Arc<Self>, isolate: IsolateHandle) {
         let _ = self.isolate.set(isolate);
+        self.announce_panics();
         let control = self.clone();
         // Without its watchdog a worker must not run scripts; the panic ends it before it does.
         std::thread::Builder::new()
@@ -109,6 +110,16 @@ impl Control {
     pub fn finish(&self) {
         self.lock().finished = true;
         self.changed.notify_all();
+    }
+
+    /// A panic ends this process; the broker should hear that it was one.
+    fn announce_panics(self: &Arc<Self>) {
+        let control = Arc::downgrade(self);
+        std::panic::set_hook(Box::new(move |panic| {
+            if let Some(control) = control.upgrade() {
+                control.trip(ErrorKind::Internal, format!("the worker panicked: {panic}"));
+            }
+        }));
     }
 
     fn terminate(&self) {

@@ -163,12 +163,19 @@ async fn settle(
     has_result: bool,
 ) -> Result<(), CoreError> {
     poll_fn(|context| {
-        if has_result && !connection.is_waiting() {
-            return Poll::Ready(Ok(()));
-        }
-        isolate
+        let waited = connection.is_waiting();
+        let polled = isolate
             .runtime
-            .poll_event_loop(context, PollEventLoopOptions::default())
+            .poll_event_loop(context, PollEventLoopOptions::default());
+        // What follows an answer runs during a poll, and may ask again: only a poll that begins
+        // and ends with nothing asked is the end.
+        if polled.is_pending() && has_result && !connection.is_waiting() {
+            if !waited {
+                return Poll::Ready(Ok(()));
+            }
+            context.waker().wake_by_ref();
+        }
+        polled
     })
     .await?;
     let throw_unhandled = isolate.throw_unhandled.clone();

@@ -12,6 +12,8 @@ use crate::outcome::{ErrorKind, RunError};
 
 const MAX_MESSAGE: usize = 4_000;
 const MAX_FRAMES: usize = 20;
+/// Causes, and errors gathered in one.
+const MAX_INNER: usize = 4;
 
 /// A script that is not TypeScript, or asks for a module it may not have.
 pub fn rejected(rejection: &Rejection) -> RunError {
@@ -63,22 +65,47 @@ pub fn describe(error: &CoreError, specifier: &ModuleSpecifier, name: &str) -> R
 }
 
 fn thrown(js: &JsError, specifier: &ModuleSpecifier, name: &str) -> RunError {
-    let message = js
-        .exception_message
-        .trim_start_matches("Uncaught ")
-        .trim_start_matches("(in promise) ");
-    let own: Vec<&JsStackFrame> = js
-        .frames
-        .iter()
-        .filter(|frame| frame.file_name.as_deref() == Some(specifier.as_str()))
-        .collect();
+    let message = spoken(js);
+    let own = own_frames(js, specifier);
     let place = own.first();
     RunError {
         line: place.and_then(|frame| positive(frame.line_number)),
         column: place.and_then(|frame| positive(frame.column_number)),
-        stack: (!own.is_empty()).then(|| stack(message, &own, name)),
+        stack: (!own.is_empty() || js.cause.is_some() || js.aggregated.is_some())
+            .then(|| full_stack(js, specifier, name)),
         ..RunError::new(kind(js, message), shorten(message))
     }
+}
+
+/// What the error says, without V8's preface.
+fn spoken(js: &JsError) -> &str {
+    js.exception_message
+        .trim_start_matches("Uncaught ")
+        .trim_start_matches("(in promise) ")
+        .trim_start_matches("ThrownValue: ")
+}
+
+fn own_frames<'a>(js: &'a JsError, specifier: &ModuleSpecifier) -> Vec<&'a JsStackFrame> {
+    js.frames
+        .iter()
+        .filter(|frame| frame.file_name.as_deref() == Some(specifier.as_str()))
+        .collect()
+}
+
+/// The stack of an error, of what caused it, and of the errors it gathers.
+fn full_stack(js: &JsError, specifier: &ModuleSpecifier, name: &str) -> String {
+    let mut text = stack(spoken(js), &own_frames(js, specifier), name);
+    for inner in js.aggregated.iter().flatten().take(MAX_INNER) {
+        let inner = stack(spoken(inner), &own_frames(inner, specifier), name);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n    {}", inner.replace('\n', "\n    "));
+    }
+    let causes = std::iter::successors(js.cause.as_deref(), |cause| cause.cause.as_deref());
+    for cause in causes.take(MAX_INNER) {
+        let cause = stack(spoken(cause), &own_frames(cause, specifier), name);
+        let _ = write!(text, "\nCaused by: {cause}");
+    }
+    text
 }
 
 fn kind(js: &JsError, message: &str) -> ErrorKind {

@@ -9,7 +9,7 @@ use swc_core::ecma::parser::error::{Error, SyntaxError};
 use swc_core::ecma::parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
 use swc_core::ecma::visit::{Visit, VisitMut, VisitMutWith, VisitWith};
 
-use super::unfence::{unfence, unfence_prose};
+use super::unfence::{split_prose, unfence};
 use super::{Located, Rejection, RejectionKind, file_name};
 
 pub struct Parsed {
@@ -20,12 +20,15 @@ pub struct Parsed {
 
 pub fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Rejection> {
     let source = unfence(source.strip_prefix('\u{feff}').unwrap_or(source));
-    match parse_script(map, name, &source) {
-        Ok(parsed) => Ok(parsed),
-        Err(error) => unfence_prose(&source)
-            .and_then(|script| parse_script(map, name, &script).ok())
-            .ok_or_else(|| error.locate(map)),
+    // "Solution:" and a code block is a label and a template to the parser. Prose is what does
+    // not parse on its own.
+    if let Some((prose, script)) = split_prose(&source)
+        && parse_script(map, name, prose).is_err()
+        && let Ok(parsed) = parse_script(map, name, &script)
+    {
+        return Ok(parsed);
     }
+    parse_script(map, name, &source).map_err(|error| error.locate(map))
 }
 
 fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Located> {

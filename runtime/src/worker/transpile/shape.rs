@@ -4,7 +4,7 @@
 use swc_core::common::DUMMY_SP;
 use swc_core::ecma::ast::{
     ArrowExpr, ArrowFunctionBody, Callee, Decl, ExportDefaultExpr, ExportSpecifier, Expr, ExprStmt,
-    FunctionBody, Ident, Module, ModuleDecl, ModuleExportName, ModuleItem, Pat, Stmt,
+    FnDecl, FunctionBody, Ident, Module, ModuleDecl, ModuleExportName, ModuleItem, Pat, Stmt,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -144,6 +144,13 @@ struct Mentions<'a> {
 }
 
 impl Visit for Mentions<'_> {
+    /// An overload's signature is no use of the function.
+    fn visit_fn_decl(&mut self, declaration: &FnDecl) {
+        if declaration.function.body.is_some() {
+            declaration.visit_children_with(self);
+        }
+    }
+
     fn visit_ident(&mut self, ident: &Ident) {
         if ident.sym == self.of.sym {
             self.count += 1;

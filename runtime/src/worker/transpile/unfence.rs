@@ -35,7 +35,13 @@ pub fn unfence(source: &str) -> Cow<'_, str> {
     inside_fence(source).map_or(Cow::Borrowed(source), Cow::Owned)
 }
 
-/// The script of a text with prose around its code block, for a text that is no script itself.
-pub fn unfence_prose(source: &str) -> Option<String> {
-    inside_fence(source)
+/// The words before the first code block, and the script in it. `None` without a block, or where
+/// the fence may be part of a comment or a template.
+pub fn split_prose(source: &str) -> Option<(&str, String)> {
+    let fence = source.find("\n```").or_else(|| source.find("\n~~~"))?;
+    let prose = &source[..fence];
+    if prose.contains("/*") || prose.contains('`') {
+        return None;
+    }
+    Some((prose, inside_fence(source)?))
 }

@@ -4,9 +4,10 @@ use std::io;
 
 use crate::worker::command::WorkerOptions;
 
-/// Room for everything that is neither V8's heap nor array buffers: the program itself, V8's
-/// compiler, the parser.
-const DATA_BESIDES_HEAP: u64 = 512 * 1024 * 1024;
+/// Room for everything that is neither V8's heap nor array buffers. An idle worker counts about
+/// 150 MiB, most of it the range that V8 keeps for machine code; the rest is for its compiler,
+/// the parser, and buffers that V8 does not ask our allocator for.
+const DATA_BESIDES_HEAP: u64 = 320 * 1024 * 1024;
 
 /// The parser and V8 recurse on the first thread; the kernel keeps this much address space free
 /// below it.
