@@ -13,15 +13,17 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Event, Failure, Limits, Outcome, Pool, Script, ToolHost};
+use pml_runtime::{Answer, Event, Failure, Limits, Outcome, Pool, Script, ToolHit, ToolHost};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{pool, repository};
+use crate::support::{pool, repository, run_in};
 
 const MIB: u64 = 1024 * 1024;
 const THREADS: usize = 2;
@@ -316,4 +318,129 @@ fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
     });
     let report = report.into_inner().expect("no thread has panicked");
     assert!(report.is_empty(), "\n{report}");
+}
+
+/// A tool server that means harm: it answers every call with the same text.
+struct Answering(Box<RawValue>);
+
+type Answered<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+impl ToolHost for Answering {
+    fn search<'a>(
+        &'a self,
+        _query: &'a str,
+        _limit: u32,
+        _threshold: Option<f64>,
+    ) -> Answered<'a, Result<Vec<ToolHit>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn describe<'a>(&'a self, _tool: &'a str) -> Answered<'a, Answer> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+
+    fn call<'a>(&'a self, _tool: &'a str, _args: &'a RawValue) -> Answered<'a, Answer> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+}
+
+/// The outcome of a script whose tools all answer `answer`.
+fn answered(answer: String, source: &str) -> Outcome {
+    let answer = RawValue::from_string(answer).expect("an answer is JSON");
+    let pool = pool(limits());
+    tokio::runtime::Runtime::new()
+        .expect("an event loop starts")
+        .block_on(run_in(&pool, Arc::new(Answering(answer)), source))
+}
+
+#[track_caller]
+fn assert_result(outcome: &Outcome, expected: &Value) {
+    let result = outcome
+        .result
+        .as_ref()
+        .map_or("null", |result| result.get());
+    let found: Value = serde_json::from_str(result).expect("a result is JSON");
+    assert_eq!(found, *expected, "{:?}", outcome.error);
+}
+
+#[test]
+fn an_answer_too_large_for_a_message_fails_its_call_alone() {
+    let outcome = answered(
+        format!("\"{}\"", "x".repeat(20_000_000)),
+        "const { success, error } = await callTool('a:b'); return [success, typeof error.message];",
+    );
+    assert_result(&outcome, &json!([false, "string"]));
+}
+
+#[test]
+fn an_answer_of_many_megabytes_stays_in_the_sandbox() {
+    let outcome = answered(
+        format!("\"{}\"", "x".repeat(10_000_000)),
+        "return (await tools.a.b()).length",
+    );
+    assert_result(&outcome, &json!(10_000_000));
+}
+
+#[test]
+fn an_answer_nested_200k_deep_is_data_like_any_other() {
+    let depth = 200_000;
+    let outcome = answered(
+        "[".repeat(depth) + &"]".repeat(depth),
+        "let at = await tools.a.b(), depth = 0; while (at) { at = at[0]; depth++; } return depth;",
+    );
+    assert_result(&outcome, &json!(depth));
+}
+
+#[test]
+fn an_answer_with_the_keys_of_an_envelope_is_not_taken_for_one() {
+    let outcome = answered(
+        r#"{"failure":{"kind":"x","message":"y"},"value":1,"success":false,"then":1,"__proto__":{"leftover":1}}"#,
+        "const { success, result } = await callTool('a:b');
+         return [success, Object.keys(result), ({}).leftover ?? null];",
+    );
+    let keys = ["failure", "value", "success", "then", "__proto__"];
+    assert_result(&outcome, &json!([true, keys, null]));
+}
+
+#[test]
+fn an_answer_that_is_larger_than_the_heap_ends_the_run_and_nothing_else() {
+    let outcome = answered(
+        format!("[{}1]", "{},".repeat(3_000_000)),
+        "return (await tools.a.b()).length",
+    );
+    assert_eq!(kind(&outcome), "memory");
+}
+
+#[test]
+fn a_script_may_have_any_name() {
+    let pool = pool(limits());
+    let runtime = tokio::runtime::Runtime::new().expect("an event loop starts");
+    let long = "n".repeat(5_000);
+    for name in [
+        "",
+        "/",
+        "..",
+        "../../etc/passwd",
+        "ext:core/ops",
+        "node:pml",
+        "pml",
+        "https://a/b",
+        "a?b#c",
+        "%2e%2e/%00",
+        "a\nb\0c",
+        "C:\\x.ts",
+        "\u{202e}st.x",
+        "-e",
+        long.as_str(),
+    ] {
+        let script = Script {
+            name: name.to_owned(),
+            source: "\nthrow new Error('here')".to_owned(),
+            args: Vec::new(),
+        };
+        let outcome = runtime.block_on(pool.run(script, limits(), tools(), &mut |_| {}));
+        let error = outcome.error.expect("the script throws");
+        assert_eq!(error.kind.to_string(), "runtime", "{name:?}: {error:?}");
+        assert_eq!(error.line, Some(2), "{name:?}: {error:?}");
+    }
 }
