@@ -2,7 +2,7 @@
 // reaches outside the isolate.
 
 import { core, primordials } from "ext:core/mod.js";
-import { op_random_fill } from "ext:core/ops";
+import { op_random_fill, op_structured_clone } from "ext:core/ops";
 
 // Error classes that deno_web's ops name.
 const DOM_EXCEPTIONS = [
@@ -23,8 +23,7 @@ const {
   NumberPrototypeToString,
   ObjectDefineProperty,
   ObjectFreeze,
-  ObjectSetPrototypeOf,
-  Proxy,
+  ObjectPrototypeIsPrototypeOf,
   SafeArrayIterator,
   StringPrototypePadStart,
   StringPrototypeSlice,
@@ -34,6 +33,7 @@ const {
   TypedArrayPrototypeGetByteOffset,
   TypedArrayPrototypeGetSymbolToStringTag,
   TypeError,
+  TypeErrorPrototype,
   Uint8Array,
 } = primordials;
 
@@ -43,9 +43,6 @@ const { DOMException, QuotaExceededError } = core.loadExtScript(
 );
 const { CustomEvent, Event, EventTarget } = core.loadExtScript(
   "ext:deno_web/02_event.js",
-);
-const { structuredClone: clone } = core.loadExtScript(
-  "ext:deno_web/02_structured_clone.js",
 );
 const { clearInterval, clearTimeout, setInterval, setTimeout } = core
   .loadExtScript("ext:deno_web/02_timers.js");
@@ -64,19 +61,18 @@ for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
   );
 }
 
-// deno_core takes any object that carries its (public) brand for one of Deno's own and looks up
-// who revives it. Nothing is revived here, so every name leads to a refusal.
-ObjectSetPrototypeOf(
-  core.getCloneableDeserializers(),
-  new Proxy({ __proto__: null }, {
-    __proto__: null,
-    get() {
-      return () => {
-        throw new DOMException("The value cannot be cloned", "DataCloneError");
-      };
-    },
-  }),
-);
+// Deno's own takes any object that carries its (public) brand for one of Deno's and ends the
+// process when nobody is registered to revive it. Without a register the op throws.
+function clone(value) {
+  try {
+    return op_structured_clone(value, undefined);
+  } catch (error) {
+    if (ObjectPrototypeIsPrototypeOf(TypeErrorPrototype, error)) {
+      throw new DOMException(error.message, "DataCloneError");
+    }
+    throw error;
+  }
+}
 
 function structuredClone(value, options = undefined) {
   const transfer = options?.transfer;

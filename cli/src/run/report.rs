@@ -62,13 +62,10 @@ fn print_error(error: &RunError, name: &str, paint: Paint) -> io::Result<()> {
         writeln!(out, "\n{}", paint.frame(frame))?;
     }
     if let Some(stack) = &error.stack {
-        // The first line is the message again.
-        let frames: Vec<&str> = stack
-            .lines()
-            .filter(|line| line.starts_with("    at "))
-            .collect();
-        if frames.len() > 1 {
-            writeln!(out, "\n{}", paint.dim(&frames.join("\n")))?;
+        // It begins with the message, and its only frame is the place shown above.
+        let frames = stack.strip_prefix(&error.message).unwrap_or(stack);
+        if frames.trim().lines().count() > 1 {
+            writeln!(out, "\n{}", paint.dim(frames.trim_start_matches('\n')))?;
         }
     }
     if let Some(hint) = &error.hint {

@@ -113,7 +113,10 @@ fn kind(js: &JsError, message: &str) -> ErrorKind {
         Some("ToolError") => ErrorKind::Tool,
         Some("ResultTooLarge" | "ResultTooDeep") => ErrorKind::Output,
         Some("EvalError") if message.contains("Code generation from strings") => ErrorKind::Denied,
-        Some("RangeError") if message.contains("Array buffer allocation failed") => {
+        Some("RangeError")
+            if message.contains("Array buffer allocation failed")
+                || message.ends_with("Out of memory") =>
+        {
             ErrorKind::Memory
         }
         Some("TypeError") if message.contains(REFUSED_IMPORT) => ErrorKind::Denied,
