@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use pml_ops::Level;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,11 @@ pub struct Stats {
     pub cpu_ms: f64,
     pub heap_bytes: u64,
     pub peak_rss_bytes: u64,
+}
+
+/// Milliseconds to the hundredth: what is left is noise, and a reader pays for every digit.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 100_000.0).round() / 100.0
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

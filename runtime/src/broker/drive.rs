@@ -20,7 +20,7 @@ use super::link::Link;
 use super::process::Worker;
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
-use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
+use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, millis};
 use crate::protocol::{FromWorker, Report, RunSpec, ToWorker};
 
 /// A fresh process on a busy machine.
@@ -327,7 +327,7 @@ impl Run<'_> {
         if let Some((index, time)) = call
             && let Some(record) = self.calls.get_mut(index)
         {
-            record.ms = time.as_secs_f64() * 1000.0;
+            record.ms = millis(time);
             record.ok = answer.is_ok();
             let call = &*record;
             (self.on_event)(Event::CallEnded { index, call });
@@ -351,7 +351,7 @@ impl Run<'_> {
         source: &str,
     ) -> Outcome {
         let mut stats = Stats {
-            wall_ms: self.started.elapsed().as_secs_f64() * 1000.0,
+            wall_ms: millis(self.started.elapsed()),
             peak_rss_bytes,
             ..Stats::default()
         };

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use deno_core::error::CoreError;
 use deno_core::{ModuleSpecifier, PollEventLoopOptions, v8};
@@ -15,7 +15,7 @@ use super::control::{Control, process_cpu_time};
 use super::fault;
 use super::isolate::Isolate;
 use super::transpile::transpile;
-use crate::outcome::{ErrorKind, RunError};
+use crate::outcome::{ErrorKind, RunError, millis};
 use crate::protocol::{FromWorker, Report, RunSpec};
 
 pub async fn run(
@@ -56,10 +56,6 @@ pub async fn run(
         cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
         heap_bytes: heap.used_heap_size() as u64,
     }
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }
 
 async fn script(

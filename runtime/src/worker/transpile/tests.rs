@@ -1,2 +1,110 @@
+//! The translation on its own. What scripts do once they run is tested end to end.
+
+use super::{Rejection, RejectionKind, transpile};
+
+fn code(source: &str) -> String {
+    match transpile("test.ts", source) {
+        Ok(module) => module.code,
+        Err(rejection) => panic!("{source}\n{rejection:?}"),
+    }
+}
+
+fn rejection(source: &str) -> Rejection {
+    match transpile("test.ts", source) {
+        Ok(module) => panic!("{source}\nbecame\n{}", module.code),
+        Err(rejection) => rejection,
+    }
+}
+
 #[test]
-fn placeholder() {}
+fn types_vanish_and_enums_become_code() {
+    let code = code("enum Size { Big = 3 }\nconst n: number = Size.Big;\nn as unknown");
+    assert!(code.contains("3"), "{code}");
+    assert!(
+        !code.contains("number") && !code.contains("unknown"),
+        "{code}"
+    );
+}
+
+#[test]
+fn the_last_expression_becomes_the_default_export() {
+    assert!(code("const a = 1;\na + 1").contains("export default a + 1"));
+}
+
+#[test]
+fn a_top_level_return_becomes_an_async_function() {
+    let code = code("if (args.length) return 1;\nreturn await callTool('a:b')");
+    assert!(code.contains("export default (async ()=>"), "{code}");
+}
+
+#[test]
+fn imports_stay_outside_a_body_with_return() {
+    let code = code("import { callTool } from 'pml';\nreturn callTool('a:b')");
+    assert!(code.starts_with("import { callTool }"), "{code}");
+}
+
+#[test]
+fn an_entry_point_is_called_only_if_nothing_else_mentions_it() {
+    assert!(code("async function main() {}").contains("export default main"));
+    assert!(code("const run = async () => 1;\nlet x = 2;").contains("export default run"));
+    assert!(code("function main() { return 1 }\nmain()").contains("export default main()"));
+}
+
+#[test]
+fn braces_around_the_whole_text_are_an_object() {
+    assert!(code("{ a: await f(), b: 2 }").contains("export default"));
+    assert!(!code("{ const a = 1; }").contains("export default"));
+}
+
+#[test]
+fn nothing_breaks_out_of_the_parentheses_around_an_expression() {
+    for source in [
+        "1); evil(); (2",
+        "async function () {}) (evil()",
+        "{a:1}); evil(({b:2}",
+    ] {
+        assert_eq!(rejection(source).kind, RejectionKind::Syntax, "{source}");
+    }
+}
+
+#[test]
+fn a_fenced_block_keeps_its_line_numbers() {
+    let rejection = rejection("```ts\nlet a = 1;\nlet b = ;\n```");
+    assert_eq!((rejection.line, rejection.column), (3, 9));
+}
+
+#[test]
+fn a_script_of_fences_in_prose_is_found() {
+    assert!(code("Here you are:\n\n```ts\n6 * 7\n```\n\nEnjoy!").contains("6 * 7"));
+}
+
+#[test]
+fn jsx_and_decorators_are_refused_by_name() {
+    assert!(rejection("const a = <b>c</b>;").message.contains("JSX"));
+    assert!(
+        rejection("@sealed class A {}")
+            .message
+            .contains("decorators")
+    );
+}
+
+#[test]
+fn only_pml_can_be_imported_and_types_from_anywhere() {
+    let refused = rejection("let a = 1;\nimport fs from 'node:fs';");
+    assert_eq!(refused.kind, RejectionKind::Import);
+    assert_eq!(refused.line, 2);
+    for source in [
+        "export * from './x'",
+        "import x = require('x')",
+        "import './x'",
+    ] {
+        assert_eq!(rejection(source).kind, RejectionKind::Import, "{source}");
+    }
+    code("import type { A } from './types';\nimport { type B } from './types';\nlet a: A | B;");
+}
+
+#[test]
+fn comments_do_not_survive() {
+    let code = code("1 //# sourceMappingURL=data:application/json,{}\n/*! keep */");
+    assert!(!code.contains("sourceMappingURL"), "{code}");
+}
