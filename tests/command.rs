@@ -135,6 +135,23 @@ fn messages_name_the_script_and_not_where_it_lies() {
     assert!(piped.contains("stdin.ts:1:7"), "{piped}");
 }
 
+#[test]
+fn a_script_with_an_odd_name_has_lines_and_frames_too() {
+    for name in [
+        "with space.ts",
+        "ünï.ts",
+        "100%.ts",
+        "a#b?c.ts",
+        "a:b.ts",
+        "none",
+        "x.mts",
+    ] {
+        let (_folder, path) = file(name, "type A = 1;\nnull!.x");
+        let complaint = stderr(&run(&["run", &path]));
+        assert!(complaint.contains(&format!(" {name}:2:7\n")), "{complaint}");
+    }
+}
+
 // What a person sees.
 
 #[test]
@@ -226,6 +243,39 @@ error: RangeError: a total of -1 orders.ts:4:30
     at orders.ts:7:1
 "
     );
+}
+
+#[test]
+fn the_cause_of_an_error_is_shown_with_its_own_frames() {
+    let complaint = stderr(&run_stdin(
+        &[],
+        "const low = new RangeError('low');\nthrow new Error('high', { cause: low });",
+    ));
+    let place = |text: &str| {
+        complaint
+            .find(text)
+            .unwrap_or_else(|| panic!("no {text:?}\n{complaint}"))
+    };
+    assert!(
+        complaint.starts_with("error: Error: high stdin.ts:2:7\n"),
+        "{complaint}"
+    );
+    assert!(
+        place("Caused by: RangeError: low") < place("at stdin.ts:1:13"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn the_errors_of_an_aggregate_are_shown() {
+    let complaint = stderr(&run(&[
+        "run",
+        "-e",
+        "throw new AggregateError([new Error('one'), new Error('two')], 'both')",
+    ]));
+    for words in ["AggregateError: both", "Error: one", "Error: two"] {
+        assert!(complaint.contains(words), "{complaint}");
+    }
 }
 
 #[test]

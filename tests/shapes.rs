@@ -317,6 +317,25 @@ fn cycles_are_marked_and_shared_values_repeated() {
     ]);
 }
 
+// Idioms of elsewhere.
+
+#[test]
+fn a_script_is_always_the_main_module() {
+    let script =
+        "async function main() { console.log('ran'); }\nif (import.meta.main) await main();";
+    let envelope = run_json(&[], script);
+    assert_eq!(
+        envelope["logs"].as_array().map(Vec::len),
+        Some(1),
+        "{envelope:#}"
+    );
+}
+
+#[test]
+fn the_address_of_a_script_says_nothing_of_the_machine() {
+    assert_eq!(result_of("import.meta.url"), "file:///stdin.ts");
+}
+
 // Fences.
 
 #[test]
@@ -786,6 +805,17 @@ fn common_mistakes_are_placed_where_they_are() {
 fn a_mistake_that_v8_finds_reads_like_one_that_the_parser_finds() {
     let error = error_of(&[], "let a = 1;\nlet a = 2;");
     assert_eq!(error["message"], "Identifier 'a' has already been declared");
+}
+
+#[test]
+fn a_string_that_is_broken_over_lines_is_named_as_such() {
+    let error = error_of(&[], "const a = 1;\nconst text = \"one\ntwo\";\na");
+    assert_eq!(
+        error["message"], "Unterminated string constant",
+        "{error:#}"
+    );
+    assert_eq!(error["line"], 2);
+    assert_eq!(error["column"], 14);
 }
 
 #[test]

@@ -286,6 +286,20 @@ async fn a_tool_error_as_a_result_is_readable() {
 }
 
 #[tokio::test]
+async fn the_stack_of_a_tool_error_shows_the_script_and_nothing_inside() {
+    let script = "const { error } = await callTool('demo:fail');\nlet thrown: any;\ntry { await tools.demo.fail() } catch (e) { thrown = e }\n[error.stack, thrown.stack]";
+    for stack in value(script).await.as_array().expect("two stacks") {
+        let stack = stack.as_str().expect("a text");
+        assert!(
+            stack.starts_with("ToolError: the disk is full\n"),
+            "{stack}"
+        );
+        assert!(stack.contains("test.ts:"), "{stack}");
+        assert!(!stack.contains("ext:"), "{stack}");
+    }
+}
+
+#[tokio::test]
 async fn a_tool_error_that_nobody_catches_fails_the_run_with_kind_tool() {
     let outcome = run("const n = 1;\nawait tools.demo.fail();").await;
     let error = outcome.error.expect("the run failed");

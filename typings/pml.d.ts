@@ -155,6 +155,13 @@ declare var tools: ToolServers;
 /** The arguments of the script: what stands after `--` on the command line. */
 declare var args: string[];
 
+interface ImportMeta {
+  /** The script's name as an address; it says nothing of where the script lies. */
+  readonly url: string;
+  /** Always true: a script is the only module there is. */
+  readonly main: boolean;
+}
+
 // The same names, for those who like to import what they use.
 declare module "pml" {
   export type BatchOptions = globalThis.BatchOptions;
