@@ -117,6 +117,15 @@ fn a_function_alone_is_called() {
 }
 
 #[test]
+fn a_function_that_is_returned_or_named_last_is_called() {
+    assert_results(&[
+        ("const f = () => 5; f", json!(5)),
+        ("const f = async () => 6;\nreturn f", json!(6)),
+        ("return async () => ({ a: 1 })", json!({ "a": 1 })),
+    ]);
+}
+
+#[test]
 fn a_declared_run_or_main_is_called() {
     assert_results(&[
         ("async function run() { return 1 }", json!(1)),
@@ -275,6 +284,8 @@ fn values_that_json_lacks_have_a_plain_form() {
         ("new Date(0)", json!("1970-01-01T00:00:00.000Z")),
         ("/a+/gi", json!("/a+/gi")),
         ("new Uint8Array([1, 255])", json!([1, 255])),
+        ("new ArrayBuffer(2)", json!([0, 0])),
+        ("'\\ud800'", json!("\u{fffd}")),
         (
             "new URL('https://example.com/a')",
             json!("https://example.com/a"),
@@ -293,6 +304,20 @@ fn values_that_json_lacks_have_a_plain_form() {
             json!({ "a": 1 }),
         ),
     ]);
+}
+
+#[test]
+fn a_result_may_nest_a_hundred_levels() {
+    let nested = |levels: u32| {
+        format!("let x: unknown = 1;\nfor (let i = 0; i < {levels}; i++) x = [x];\nx")
+    };
+    assert_eq!(run_json(&[], &nested(100))["ok"], true);
+    let error = error_of(&[], &nested(101));
+    assert_eq!(error["kind"], "output");
+    assert_eq!(
+        error["message"],
+        "the result nests deeper than 100 levels; flatten it first"
+    );
 }
 
 #[test]
