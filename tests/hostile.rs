@@ -241,7 +241,7 @@ fn malformed(outcome: &Outcome, source: &str) -> Option<String> {
         "ext:pml",
         "ext:deno",
     ] {
-        if envelope.contains(secret) {
+        if envelope.contains(secret) && !source.contains(secret) {
             return Some(format!("tells about {secret}"));
         }
     }
@@ -276,12 +276,12 @@ fn spoiled(outcome: &Outcome) -> Option<String> {
 
 #[test]
 fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
-    // PML_HOSTILE=name runs the scripts whose path contains the name, and tells about each.
+    // PML_HOSTILE=a,b runs the scripts whose path contains a or b, and tells about each.
     let only = std::env::var("PML_HOSTILE").ok();
     let mut cases = corpus();
     assert!(cases.len() >= WANTED, "only {} scripts", cases.len());
     if let Some(only) = &only {
-        cases.retain(|case| case.name.contains(only.as_str()));
+        cases.retain(|case| only.split(',').any(|part| case.name.contains(part)));
     }
     let pool = pool(limits());
     let next = AtomicUsize::new(0);
@@ -394,7 +394,8 @@ fn an_answer_nested_200k_deep_is_data_like_any_other() {
 #[test]
 fn an_answer_with_the_keys_of_an_envelope_is_not_taken_for_one() {
     let outcome = answered(
-        r#"{"failure":{"kind":"x","message":"y"},"value":1,"success":false,"then":1,"__proto__":{"leftover":1}}"#,
+        r#"{"failure":{"kind":"x","message":"y"},"value":1,"success":false,"then":1,"__proto__":{"leftover":1}}"#
+            .to_owned(),
         "const { success, result } = await callTool('a:b');
          return [success, Object.keys(result), ({}).leftover ?? null];",
     );

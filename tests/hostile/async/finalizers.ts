@@ -1,5 +1,4 @@
-// kind: ok
-// result: "done"
+// kind: ok|cpu
 const registry = new FinalizationRegistry(() => {
   for (;;);
 });

@@ -1,4 +1,4 @@
-// kind: runtime
+// kind: runtime|cpu
 throw new Proxy(new Error("x"), {
   get() {
     for (;;);

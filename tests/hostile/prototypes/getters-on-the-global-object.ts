@@ -12,7 +12,5 @@ for (const name of ["Deno", "__bootstrap", "__pml", "eval", "Promise", "queueMic
   });
 }
 await callTool("demo:echo", {});
-await new Promise0();
-async function Promise0Body() {}
-function Promise0() { return { then: (resolve: () => void) => setTimeout(resolve, 1) }; }
+await { then: (resolve: (value: unknown) => void) => setTimeout(resolve, 1) };
 export default stolen;
