@@ -12,6 +12,7 @@ const {
   ReflectOwnKeys,
   SafeArrayIterator,
   StringPrototypeEndsWith,
+  StringPrototypeRepeat,
   StringPrototypeSlice,
   SymbolToStringTag,
 } = primordials;
@@ -41,6 +42,21 @@ function print(text, denoLevel) {
   op_log(level, line);
 }
 
+// Text beyond this is cut before it is formatted and sent: it ends the run in any case.
+let logLimit = 0;
+
+function limitLogs(bytes) {
+  logLimit = bytes;
+}
+
+function tooLong(args) {
+  let length = 0;
+  for (const arg of new SafeArrayIterator(args)) {
+    if (typeof arg === "string") length += arg.length;
+  }
+  return length > logLimit;
+}
+
 function createConsole() {
   setNoColorFns(() => true, () => true);
   const inner = new Console(print);
@@ -53,6 +69,10 @@ function createConsole() {
       // A method of its own object: `const { log } = console` works as everywhere else.
       value: {
         [name](...args) {
+          if (tooLong(args)) {
+            op_log(level, StringPrototypeRepeat(" ", logLimit + 1));
+            return;
+          }
           current = level;
           try {
             return ReflectApply(method, inner, args);
@@ -92,4 +112,4 @@ function consoleMethods(inner) {
   return names;
 }
 
-export { createConsole, inspect };
+export { createConsole, inspect, limitLogs };

@@ -16,7 +16,6 @@ const {
   FunctionPrototypeCall,
   JSONStringify,
   MapPrototypeForEach,
-  MapPrototypeGetSize,
   Number,
   NumberIsFinite,
   NumberIsSafeInteger,
@@ -45,9 +44,14 @@ const MAX_CHARS = 16 * 1024 * 1024;
 
 const OMIT = { __proto__: null };
 
+// An array that no setter on `Array.prototype` can see into.
+function list() {
+  return ObjectSetPrototypeOf([], null);
+}
+
 class Copy {
   // Promises found inside the value: [holder, key, promise, ancestors].
-  waiting = [];
+  waiting = list();
   chars = 0;
   what;
 
@@ -58,7 +62,7 @@ class Copy {
   spend(chars) {
     this.chars += chars;
     if (this.chars > MAX_CHARS) {
-      throw new TooLarge(
+      throw new TooMuch(
         `${this.what} is larger than ${MAX_CHARS} characters of JSON; return less of it`,
       );
     }
@@ -81,6 +85,7 @@ class Copy {
         this.spend(5);
         return value;
       case "bigint": {
+        this.spend(8);
         const number = Number(value);
         return NumberIsSafeInteger(number)
           ? number
@@ -100,7 +105,7 @@ class Copy {
     }
     const depth = ancestors === null ? 1 : ancestors.depth + 1;
     if (depth > MAX_DEPTH) {
-      throw new TooDeep(
+      throw new TooMuch(
         `${this.what} nests deeper than ${MAX_DEPTH} levels; flatten it first`,
       );
     }
@@ -134,14 +139,14 @@ class Copy {
   special(value, inside) {
     if (core.isMap(value)) return this.map(value, inside);
     if (core.isSet(value)) {
-      const items = [];
+      const items = list();
       SetPrototypeForEach(value, (item) => {
         ArrayPrototypePush(items, item);
       });
       return this.list(items, inside);
     }
     if (core.isTypedArray(value)) {
-      const items = [];
+      const items = list();
       const length = TypedArrayPrototypeGetLength(value);
       for (let i = 0; i < length; i++) {
         this.spend(2);
@@ -171,15 +176,26 @@ class Copy {
 
   map(value, inside) {
     let named = true;
-    const entries = [];
+    const entries = list();
     MapPrototypeForEach(value, (item, key) => {
       if (typeof key !== "string") named = false;
-      ArrayPrototypePush(entries, [key, item]);
+      ArrayPrototypePush(entries, { __proto__: null, key, item });
     });
-    if (!named) return this.list(entries, inside);
+    if (!named) return this.pairs(entries, inside);
     const copy = { __proto__: null };
-    for (let i = 0; i < MapPrototypeGetSize(value); i++) {
-      this.field(copy, entries[i][0], entries[i][1], inside);
+    for (let i = 0; i < entries.length; i++) {
+      this.field(copy, entries[i].key, entries[i].item, inside);
+    }
+    return copy;
+  }
+
+  pairs(entries, inside) {
+    const copy = list();
+    for (let i = 0; i < entries.length; i++) {
+      const pair = list();
+      ArrayPrototypePush(pair, entries[i].key);
+      ArrayPrototypePush(pair, entries[i].item);
+      ArrayPrototypePush(copy, this.list(pair, inside));
     }
     return copy;
   }
@@ -201,9 +217,8 @@ class Copy {
   }
 
   list(items, inside) {
-    const copy = [];
     // Without its prototype no `toJSON` can be planted on it.
-    ObjectSetPrototypeOf(copy, null);
+    const copy = list();
     const length = items.length;
     for (let i = 0; i < length; i++) {
       const item = this.take(items[i], i, copy, inside);
@@ -214,12 +229,16 @@ class Copy {
   }
 }
 
-class TooLarge extends RangeError {
-  name = "ResultTooLarge";
+// More than a message can carry. The brand tells it from an error a script made up.
+class TooMuch extends RangeError {
+  #brand = true;
+  static is(value) {
+    return #brand in value;
+  }
 }
 
-class TooDeep extends RangeError {
-  name = "ResultTooDeep";
+function isTooMuch(error) {
+  return TooMuch.is(error);
 }
 
 // JSON text, or `undefined` for what JSON has no word for. If there are promises inside `value`,
@@ -237,7 +256,7 @@ function toJson(value, what) {
 async function awaitAll(copy, root) {
   while (copy.waiting.length > 0) {
     const waiting = copy.waiting;
-    copy.waiting = [];
+    copy.waiting = list();
     for (const slot of new SafeArrayIterator(waiting)) {
       const item = copy.take(
         await PromiseResolve(slot.promise),
@@ -251,4 +270,4 @@ async function awaitAll(copy, root) {
   return JSONStringify(root[""]);
 }
 
-export { toJson };
+export { isTooMuch, list, toJson };

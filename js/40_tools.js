@@ -6,11 +6,12 @@ import {
   op_describe_tool,
   op_search_tools,
 } from "ext:core/ops";
-import { toJson } from "ext:pml/30_plain.js";
+import { list, toJson } from "ext:pml/30_plain.js";
 
 const {
   ArrayIsArray,
   ArrayPrototypePush,
+  ArrayPrototypeSlice,
   Error,
   JSONParse,
   MathMin,
@@ -20,7 +21,6 @@ const {
   ObjectHasOwn,
   Proxy,
   RangeError,
-  SafePromiseAll,
   StringPrototypeTrim,
   TypeError,
 } = primordials;
@@ -31,7 +31,14 @@ const MAX_CONCURRENCY = 16;
 
 const args = [];
 
+let isToolError;
+
 class ToolError extends Error {
+  #brand = true;
+  static {
+    isToolError = (error) => #brand in error;
+  }
+
   constructor(tool, failure) {
     super(failure.message);
     ObjectDefineProperty(this, "name", {
@@ -102,7 +109,7 @@ async function callTool(tool, input = undefined) {
   try {
     return { success: true, result: await invoke(tool, input) };
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
+    if (!isObject(error) || !isToolError(error)) throw error;
     return { success: false, error };
   }
 }
@@ -118,8 +125,8 @@ async function callToolsBatch(calls, options = undefined) {
     throw new RangeError("callToolsBatch takes a concurrency of 1 or more");
   }
   const stopOnError = options?.stopOnError === true;
-  const results = [];
-  const plan = [];
+  const results = list();
+  const plan = list();
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i];
     checkId(call?.tool, `callToolsBatch, call ${i}`);
@@ -136,11 +143,11 @@ async function callToolsBatch(calls, options = undefined) {
       if (stopOnError && !results[i].success) stopped = true;
     }
   };
-  const lanes = [];
+  const lanes = list();
   for (let i = 0; i < MathMin(concurrency, plan.length); i++) {
     ArrayPrototypePush(lanes, lane());
   }
-  await SafePromiseAll(lanes);
+  for (let i = 0; i < lanes.length; i++) await lanes[i];
   for (let i = 0; i < plan.length; i++) {
     results[i] ??= {
       success: false,
@@ -151,7 +158,11 @@ async function callToolsBatch(calls, options = undefined) {
       }),
     };
   }
-  return results;
+  return ArrayPrototypeSlice(results);
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null;
 }
 
 function checkId(tool, where) {
@@ -211,6 +222,7 @@ export {
   callTool,
   callToolsBatch,
   describeTool,
+  isToolError,
   searchTools,
   ToolError,
   tools,

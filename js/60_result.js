@@ -1,26 +1,31 @@
-// From what a script left behind to the text that the broker gets.
+// Runs the script's module and hands over what it left behind, or what it threw.
 
 import { core, primordials } from "ext:core/mod.js";
-import { inspect } from "ext:pml/20_console.js";
 import { toJson } from "ext:pml/30_plain.js";
+import { describe } from "ext:pml/55_fault.js";
 
 const {
-  Error,
-  ErrorPrototype,
   FunctionPrototypeToString,
   MapPrototypeDelete,
   MapPrototypeForEach,
   MapPrototypeSet,
-  ObjectPrototypeIsPrototypeOf,
+  PromisePrototypeThen,
   SafeMap,
+  SafePromiseRace,
   StringPrototypeStartsWith,
+  Promise,
 } = primordials;
 
 // Rejections nobody has handled yet. A promise that is part of the result is handled late, when
 // the result is walked, so the verdict waits until the end of the run.
 const rejected = new SafeMap();
 
-function trackRejections() {
+// Settled by the first exception that a timer or a microtask lets escape.
+let escaped = false;
+let escapee;
+let onEscape;
+
+function watchFailures() {
   core.setUnhandledPromiseRejectionHandler((promise, reason) => {
     MapPrototypeSet(rejected, promise, reason);
     return true;
@@ -28,27 +33,27 @@ function trackRejections() {
   core.setHandledPromiseRejectionHandler((promise) => {
     MapPrototypeDelete(rejected, promise);
   });
-}
-
-// Throws the first rejection that is still unhandled.
-function throwUnhandled() {
-  let found = false;
-  let first;
-  MapPrototypeForEach(rejected, (reason) => {
-    if (!found) {
-      found = true;
-      first = reason;
-    }
+  core.setReportExceptionCallback((error) => {
+    if (escaped) return;
+    escaped = true;
+    escapee = error;
+    onEscape?.();
   });
-  if (found) throw speaking(first);
 }
 
-// Evaluates the script's module and gives its result as JSON text.
+// Evaluates the script's module: [JSON text or undefined, description of a failure or undefined].
 async function run(specifier) {
+  const escape = new Promise((resolve) => {
+    onEscape = resolve;
+  });
   try {
-    return await evaluate(specifier);
+    const result = await SafePromiseRace([
+      evaluate(specifier),
+      PromisePrototypeThen(escape, () => undefined),
+    ]);
+    return [result, escaped ? describe(escapee) : undefined];
   } catch (thrown) {
-    throw speaking(thrown);
+    return [undefined, describe(thrown)];
   }
 }
 
@@ -59,17 +64,23 @@ async function evaluate(specifier) {
   return await toJson(value, "the result");
 }
 
-// Anything can be thrown; what is no error gets a message that shows it.
-function speaking(thrown) {
-  if (core.isNativeError(thrown)) return thrown;
-  if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, thrown)) return thrown;
-  const error = new Error(typeof thrown === "string" ? thrown : inspect(thrown));
-  error.name = "ThrownValue";
-  return error;
-}
-
 function isClass(value) {
   return StringPrototypeStartsWith(FunctionPrototypeToString(value), "class");
 }
 
-export { run, throwUnhandled, trackRejections };
+// What went wrong behind the result: an exception that escaped later, or the first rejection
+// that is still unhandled. Its description, or undefined.
+function leftover() {
+  if (escaped) return describe(escapee);
+  let found = false;
+  let first;
+  MapPrototypeForEach(rejected, (reason) => {
+    if (!found) {
+      found = true;
+      first = reason;
+    }
+  });
+  return found ? describe(first) : undefined;
+}
+
+export { leftover, run, watchFailures };

@@ -3,9 +3,9 @@
 
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
-import { createConsole } from "ext:pml/20_console.js";
+import { createConsole, limitLogs } from "ext:pml/20_console.js";
 import * as api from "ext:pml/40_tools.js";
-import { run, throwUnhandled, trackRejections } from "ext:pml/60_result.js";
+import { leftover, run, watchFailures } from "ext:pml/60_result.js";
 import "node:pml";
 
 const {
@@ -43,14 +43,13 @@ defineGlobal(globalThis, "console", createConsole());
 for (const name of new SafeArrayIterator(API_NAMES)) {
   defineGlobal(globalThis, name, api[name]);
 }
-trackRejections();
+watchFailures();
 
 function seal() {
   for (const name of new SafeArrayIterator(REMOVED)) {
     ReflectDeleteProperty(globalThis, name);
   }
-  // deno_core asks `globalThis.Error.prepareStackTrace` while it formats an exception, at a
-  // moment when a termination is suspended: no code of a script may run there.
+  // The worker formats stacks itself; no code of a script is asked.
   ObjectDefineProperty(Error, "prepareStackTrace", {
     __proto__: null,
     get() {
@@ -69,7 +68,8 @@ function seal() {
   });
 }
 
-function begin(scriptArgs) {
+function begin(scriptArgs, logLimit) {
+  limitLogs(logLimit);
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
   }
@@ -78,6 +78,6 @@ function begin(scriptArgs) {
 
 ObjectDefineProperty(globalThis, "__pml", {
   __proto__: null,
-  value: { __proto__: null, begin, run, seal, throwUnhandled },
+  value: { __proto__: null, begin, leftover, run, seal },
   configurable: true,
 });

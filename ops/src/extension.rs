@@ -21,6 +21,7 @@ deno_core::extension!(
         "30_plain.js",
         "40_tools.js",
         "node:pml" = "50_module.js",
+        "55_fault.js",
         "60_result.js",
         "90_start.js",
     ],

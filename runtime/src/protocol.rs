@@ -15,6 +15,10 @@ use crate::outcome::{ErrorKind, RunError};
 /// A result of 16 MiB, escaped and wrapped.
 pub const MAX_FRAME: usize = 17 * 1024 * 1024;
 
+/// What a line of the log costs besides its text, in messages and in memory: empty lines are not
+/// free.
+pub const LOG_LINE_COST: u64 = 32;
+
 const HEADER: usize = 4;
 
 #[derive(Debug, Serialize, Deserialize)]

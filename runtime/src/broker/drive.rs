@@ -21,7 +21,7 @@ use super::process::Worker;
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
 use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, millis};
-use crate::protocol::{FromWorker, Report, RunSpec, ToWorker};
+use crate::protocol::{FromWorker, LOG_LINE_COST, Report, RunSpec, ToWorker};
 
 /// A fresh process on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -240,7 +240,7 @@ impl Run<'_> {
     }
 
     fn log(&mut self, level: Level, text: String) -> Option<Ended> {
-        self.log_bytes += text.len() as u64 + 1;
+        self.log_bytes += text.len() as u64 + LOG_LINE_COST;
         if self.log_bytes > self.limits.log_bytes {
             let limit = self.limits.log_bytes;
             return Some(self.judge(

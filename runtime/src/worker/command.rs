@@ -1,6 +1,7 @@
 //! How a process becomes a worker.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::process::Command;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use super::connection::{Connection, Writer};
 use super::control::Control;
 use super::{execute, isolate, probe, walls};
 use crate::limits::Limits;
-use crate::protocol::{FromWorker, ToWorker};
+use crate::outcome::{ErrorKind, RunError};
+use crate::protocol::{FromWorker, Report, ToWorker};
 
 /// Not a subcommand anyone would type.
 const WORKER: &str = "__pml_worker";
@@ -104,6 +106,7 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         };
         let mut isolate = isolate::create(&options, control.clone(), connection.clone());
         if probe {
+            probe::list_ops(&writer, &isolate.runtime);
             probe::run(&writer, "before seccomp");
         }
         walls.after_threads(&options);
@@ -123,11 +126,42 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         };
         let report = execute::run(&mut isolate, *spec, &control, &connection).await;
         control.finish();
-        if writer.send(&FromWorker::Done(Box::new(report))).is_err() {
+        if send_report(&writer, report).is_err() {
             return 1;
         }
         // The broker reads this process's peak memory before it lets go.
         while connection.receive().await.is_some() {}
         0
     })
+}
+
+/// Sends the report. A result that no message can carry is one that is too large.
+fn send_report(writer: &Writer, report: Report) -> io::Result<()> {
+    let Report {
+        wall_ms,
+        cpu_ms,
+        heap_bytes,
+        ..
+    } = report;
+    let size = report
+        .result
+        .as_ref()
+        .ok()
+        .and_then(Option::as_ref)
+        .map_or(0, |result| result.get().len());
+    match writer.send(&FromWorker::Done(Box::new(report))) {
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            let error = RunError::new(
+                ErrorKind::Output,
+                format!("the result has {size} bytes, more than any limit allows"),
+            );
+            writer.send(&FromWorker::Done(Box::new(Report {
+                result: Err(error),
+                wall_ms,
+                cpu_ms,
+                heap_bytes,
+            })))
+        }
+        sent => sent,
+    }
 }

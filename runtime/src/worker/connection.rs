@@ -17,7 +17,7 @@ use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
-use crate::protocol::{FromWorker, Inbox, ToWorker, encode};
+use crate::protocol::{FromWorker, Inbox, LOG_LINE_COST, ProtocolError, ToWorker, encode};
 
 /// The writing half, shared by the script's thread and the watchdog.
 pub struct Writer {
@@ -34,7 +34,10 @@ impl Writer {
     }
 
     pub fn send(&self, message: &FromWorker) -> io::Result<()> {
-        let frame = encode(message).map_err(io::Error::other)?;
+        let frame = encode(message).map_err(|error| match error {
+            ProtocolError::TooLarge { .. } => io::Error::new(io::ErrorKind::FileTooLarge, error),
+            ProtocolError::Malformed(_) => io::Error::other(error),
+        })?;
         // A thread that panicked while writing takes the process with it; the lock's state
         // carries no data.
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +173,7 @@ impl Broker for Connection {
     }
 
     fn log(&self, level: Level, text: String) -> bool {
-        let cost = text.len() as u64 + 1;
+        let cost = text.len() as u64 + LOG_LINE_COST;
         let Some(left) = self.log_left.get().checked_sub(cost) else {
             if let Some(overflow) = &*self.on_log_overflow.borrow() {
                 overflow();

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::connection::Connection;
 use super::control::{Control, process_cpu_time};
-use super::fault;
+use super::fault::{self, Fault};
 use super::isolate::Isolate;
 use super::transpile::transpile;
 use crate::outcome::{ErrorKind, RunError, millis};
@@ -65,27 +65,36 @@ async fn script(
 ) -> Result<Option<Box<RawValue>>, RunError> {
     let specifier = specifier(&spec.name)?;
     load(isolate, spec, &specifier, connection).await?;
-    begin(isolate, &spec.args);
-    let text = evaluate(isolate, &specifier)
+    begin(isolate, spec);
+    let stalled = |error: CoreError| fault::stalled(&error, &specifier);
+    let left = evaluate(isolate, &specifier).await.map_err(stalled)?;
+    check(left.fault.as_deref(), &specifier, &spec.name)?;
+    let later = settle(isolate, connection, left.result.is_some())
         .await
-        .map_err(|error| fault::describe(&error, &specifier, &spec.name))?;
-    settle(isolate, connection, text.is_some())
-        .await
-        .map_err(|error| fault::describe(&error, &specifier, &spec.name))?;
-    text.map(RawValue::from_string)
+        .map_err(stalled)?;
+    check(later.as_deref(), &specifier, &spec.name)?;
+    left.result
+        .map(RawValue::from_string)
         .transpose()
-        .map_err(|error| {
-            RunError::new(
-                ErrorKind::Internal,
-                format!("the result is no JSON: {error}"),
-            )
-        })
+        .map_err(|error| internal(format!("the result is no JSON: {error}")))
+}
+
+fn internal(message: impl Into<String>) -> RunError {
+    RunError::new(ErrorKind::Internal, message)
+}
+
+/// Fails if the script left the description of a failure.
+fn check(fault: Option<&str>, specifier: &ModuleSpecifier, name: &str) -> Result<(), RunError> {
+    let Some(fault) = fault else { return Ok(()) };
+    let fault: Fault = serde_json::from_str(fault)
+        .map_err(|error| internal(format!("the failure is no JSON: {error}")))?;
+    Err(fault::thrown(&fault, specifier, name))
 }
 
 /// The script's address inside the isolate: its name and nothing of where it lies.
 fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
-    let mut specifier = ModuleSpecifier::parse("file:///")
-        .map_err(|error| RunError::new(ErrorKind::Internal, error.to_string()))?;
+    let mut specifier =
+        ModuleSpecifier::parse("file:///").map_err(|error| internal(error.to_string()))?;
     specifier.set_path(name);
     Ok(specifier)
 }
@@ -108,29 +117,34 @@ async fn load(
         .runtime
         .load_main_es_module_from_code(specifier, module.code)
         .await
-        .map_err(|error| fault::unloadable(&error, specifier, &spec.name))?;
+        .map_err(|error| fault::unloadable(&error, specifier))?;
     Ok(())
 }
 
-fn begin(isolate: &mut Isolate, args: &[String]) {
+fn begin(isolate: &mut Isolate, spec: &RunSpec) {
     let begin = isolate.begin.clone();
     deno_core::scope!(scope, &mut isolate.runtime);
-    let words: Vec<v8::Local<v8::Value>> = args
+    let words: Vec<v8::Local<v8::Value>> = spec
+        .args
         .iter()
         .filter_map(|arg| v8::String::new(scope, arg))
         .map(Into::into)
         .collect();
     let words = v8::Array::new_with_elements(scope, &words).into();
+    let log_limit = v8::Number::new(scope, spec.limits.log_bytes as f64).into();
     let undefined = v8::undefined(scope).into();
     // `begin` copies strings; it can fail only in an isolate that is being terminated.
-    let _ = v8::Local::new(scope, begin).call(scope, undefined, &[words]);
+    let _ = v8::Local::new(scope, begin).call(scope, undefined, &[words, log_limit]);
 }
 
-/// Runs the module and gives its result as JSON text.
-async fn evaluate(
-    isolate: &mut Isolate,
-    specifier: &ModuleSpecifier,
-) -> Result<Option<String>, CoreError> {
+/// What a script leaves behind: JSON text, or the description of a failure.
+struct Left {
+    result: Option<String>,
+    fault: Option<String>,
+}
+
+/// Runs the module.
+async fn evaluate(isolate: &mut Isolate, specifier: &ModuleSpecifier) -> Result<Left, CoreError> {
     let argument = {
         deno_core::scope!(scope, &mut isolate.runtime);
         let text: v8::Local<v8::Value> = match v8::String::new(scope, specifier.as_str()) {
@@ -146,18 +160,27 @@ async fn evaluate(
         .with_event_loop_promise(Box::pin(result), PollEventLoopOptions::default())
         .await?;
     deno_core::scope!(scope, &mut isolate.runtime);
-    let value = v8::Local::new(scope, value);
-    Ok((!value.is_undefined()).then(|| value.to_rust_string_lossy(scope)))
+    let pair = v8::Local::new(scope, value);
+    let pair = v8::Local::<v8::Array>::try_from(pair).ok();
+    let item = |index| {
+        let item = pair?.get_index(scope, index)?;
+        item.is_string().then(|| item.to_rust_string_lossy(scope))
+    };
+    Ok(Left {
+        result: item(0),
+        fault: item(1),
+    })
 }
 
 /// Lets the script come to its end. With a result only its unfinished tool calls are waited for:
 /// a timer left over from a race must not hold up the answer. Without one, the script's work is
-/// all it is about, so everything is waited for, as Deno does.
+/// all it is about, so everything is waited for, as Deno does. Gives the description of a failure
+/// that happened behind the result.
 async fn settle(
     isolate: &mut Isolate,
     connection: &Connection,
     has_result: bool,
-) -> Result<(), CoreError> {
+) -> Result<Option<String>, CoreError> {
     poll_fn(|context| {
         let waited = connection.is_waiting();
         let polled = isolate
@@ -174,11 +197,13 @@ async fn settle(
         polled
     })
     .await?;
-    let throw_unhandled = isolate.throw_unhandled.clone();
-    let thrown = isolate.runtime.call(&throw_unhandled);
-    isolate
+    let leftover = isolate.leftover.clone();
+    let leftover = isolate.runtime.call(&leftover);
+    let value = isolate
         .runtime
-        .with_event_loop_promise(Box::pin(thrown), PollEventLoopOptions::default())
+        .with_event_loop_promise(Box::pin(leftover), PollEventLoopOptions::default())
         .await?;
-    Ok(())
+    deno_core::scope!(scope, &mut isolate.runtime);
+    let value = v8::Local::new(scope, value);
+    Ok(value.is_string().then(|| value.to_rust_string_lossy(scope)))
 }

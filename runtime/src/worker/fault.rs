@@ -1,19 +1,26 @@
 //! Puts a failure of a script into words: its kind, its place in the script as it was written,
-//! and a stack without our own frames.
+//! and its stack.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use deno_core::ModuleSpecifier;
-use deno_core::error::{CoreError, CoreErrorKind, JsError, JsStackFrame};
+use deno_core::error::{CoreError, CoreErrorKind};
+use serde::Deserialize;
 
-use super::loader::REFUSED_IMPORT;
 use super::transpile::{Rejection, RejectionKind};
 use crate::outcome::{ErrorKind, RunError};
 
-const MAX_MESSAGE: usize = 4_000;
-const MAX_FRAMES: usize = 20;
-/// Causes, and errors gathered in one.
-const MAX_INNER: usize = 4;
+/// What `js/55_fault.js` says of a thrown value.
+#[derive(Deserialize)]
+pub struct Fault {
+    kind: Option<ErrorKind>,
+    message: String,
+    stack: Option<String>,
+    cause: Option<Box<Fault>>,
+    #[serde(default)]
+    errors: BTreeMap<String, Fault>,
+}
 
 /// A script that is not TypeScript, or asks for a module it may not have.
 pub fn rejected(rejection: &Rejection) -> RunError {
@@ -24,151 +31,112 @@ pub fn rejected(rejection: &Rejection) -> RunError {
     RunError {
         line: Some(rejection.line),
         column: Some(rejection.column),
-        ..RunError::new(kind, shorten(&rejection.message))
+        ..RunError::new(kind, rejection.message.clone())
     }
 }
 
-/// A module that V8 refused before running any of it.
-pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier, name: &str) -> RunError {
-    let described = describe(error, specifier, name);
-    match described.kind {
-        ErrorKind::Runtime => RunError {
-            kind: ErrorKind::Syntax,
-            message: described
-                .message
-                .trim_start_matches("SyntaxError: ")
-                .to_owned(),
-            ..described
-        },
-        _ => described,
+/// A module that V8 refused before it ran any of it.
+pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
+    let (message, place) = core_message(error, specifier);
+    let message = message.trim_start_matches("SyntaxError: ");
+    RunError {
+        line: place.map(|(line, _)| line),
+        column: place.map(|(_, column)| column),
+        ..RunError::new(ErrorKind::Syntax, message)
     }
 }
 
-/// A script that failed while it ran.
-pub fn describe(error: &CoreError, specifier: &ModuleSpecifier, name: &str) -> RunError {
-    match error.as_kind() {
-        CoreErrorKind::Js(js) => thrown(js, specifier, name),
-        CoreErrorKind::PendingPromiseResolution => RunError::new(
+/// A failure of the event loop, not of the script's own making.
+pub fn stalled(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
+    if matches!(error.as_kind(), CoreErrorKind::PendingPromiseResolution) {
+        return RunError::new(
             ErrorKind::Runtime,
             "the script waits for a promise that nothing can settle any more",
-        ),
-        other => {
-            let message = other.to_string();
-            let kind = if message.contains(REFUSED_IMPORT) {
-                ErrorKind::Denied
-            } else {
-                ErrorKind::Runtime
-            };
-            RunError::new(kind, shorten(&message))
-        }
+        );
     }
-}
-
-fn thrown(js: &JsError, specifier: &ModuleSpecifier, name: &str) -> RunError {
-    let message = spoken(js);
-    let own = own_frames(js, specifier);
-    let place = own.first();
+    let (message, place) = core_message(error, specifier);
     RunError {
-        line: place.and_then(|frame| positive(frame.line_number)),
-        column: place.and_then(|frame| positive(frame.column_number)),
-        stack: (!own.is_empty() || js.cause.is_some() || js.aggregated.is_some())
-            .then(|| full_stack(js, specifier, name)),
-        ..RunError::new(kind(js, message), shorten(message))
+        line: place.map(|(line, _)| line),
+        column: place.map(|(_, column)| column),
+        ..RunError::new(ErrorKind::Runtime, message)
     }
 }
 
-/// What the error says, without V8's preface.
-fn spoken(js: &JsError) -> &str {
-    js.exception_message
+fn core_message(error: &CoreError, specifier: &ModuleSpecifier) -> (String, Option<(u32, u32)>) {
+    let CoreErrorKind::Js(js) = error.as_kind() else {
+        return (error.to_string(), None);
+    };
+    let message = js
+        .exception_message
         .trim_start_matches("Uncaught ")
-        .trim_start_matches("(in promise) ")
-        .trim_start_matches("ThrownValue: ")
+        .trim_start_matches("(in promise) ");
+    let place = js
+        .frames
+        .iter()
+        .find(|frame| frame.file_name.as_deref() == Some(specifier.as_str()))
+        .and_then(|frame| {
+            let line = u32::try_from(frame.line_number?).ok()?;
+            let column = u32::try_from(frame.column_number?).ok()?;
+            Some((line, column))
+        });
+    (message.to_owned(), place)
 }
 
-fn own_frames<'a>(js: &'a JsError, specifier: &ModuleSpecifier) -> Vec<&'a JsStackFrame> {
-    js.frames
-        .iter()
-        .filter(|frame| frame.file_name.as_deref() == Some(specifier.as_str()))
-        .collect()
+/// A script that threw.
+pub fn thrown(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> RunError {
+    let place = fault
+        .stack
+        .as_deref()
+        .and_then(|stack| first_place(stack, specifier));
+    let stack = full_stack(fault, specifier, name);
+    RunError {
+        line: place.map(|(line, _)| line),
+        column: place.map(|(_, column)| column),
+        stack: (stack.lines().count() > fault.message.lines().count()).then_some(stack),
+        ..RunError::new(
+            fault.kind.unwrap_or(ErrorKind::Runtime),
+            fault.message.clone(),
+        )
+    }
 }
 
 /// The stack of an error, of what caused it, and of the errors it gathers.
-fn full_stack(js: &JsError, specifier: &ModuleSpecifier, name: &str) -> String {
-    let mut text = stack(spoken(js), &own_frames(js, specifier), name);
-    for inner in js.aggregated.iter().flatten().take(MAX_INNER) {
-        let inner = stack(spoken(inner), &own_frames(inner, specifier), name);
+fn full_stack(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> String {
+    let mut text = fault.message.clone();
+    for frame in frames(fault) {
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n    {}", inner.replace('\n', "\n    "));
+        let _ = write!(text, "\n{}", frame.replace(specifier.as_str(), name));
     }
-    let causes = std::iter::successors(js.cause.as_deref(), |cause| cause.cause.as_deref());
-    for cause in causes.take(MAX_INNER) {
-        let cause = stack(spoken(cause), &own_frames(cause, specifier), name);
-        let _ = write!(text, "\nCaused by: {cause}");
+    for gathered in fault.errors.values() {
+        let gathered = full_stack(gathered, specifier, name);
+        let _ = write!(text, "\n    {}", gathered.replace('\n', "\n    "));
+    }
+    if let Some(cause) = &fault.cause {
+        let _ = write!(text, "\nCaused by: {}", full_stack(cause, specifier, name));
     }
     text
 }
 
-fn kind(js: &JsError, message: &str) -> ErrorKind {
-    match js.name.as_deref() {
-        Some("ToolError") => ErrorKind::Tool,
-        Some("ResultTooLarge" | "ResultTooDeep") => ErrorKind::Output,
-        Some("EvalError") if message.contains("Code generation from strings") => ErrorKind::Denied,
-        Some("RangeError")
-            if message.contains("Array buffer allocation failed")
-                || message.ends_with("Out of memory") =>
-        {
-            ErrorKind::Memory
-        }
-        Some("TypeError") if message.contains(REFUSED_IMPORT) => ErrorKind::Denied,
-        _ => ErrorKind::Runtime,
-    }
-}
-
-fn positive(number: Option<i64>) -> Option<u32> {
-    number
-        .and_then(|number| u32::try_from(number).ok())
-        .filter(|number| *number > 0)
-}
-
-fn stack(message: &str, frames: &[&JsStackFrame], name: &str) -> String {
-    let mut stack = shorten(message);
-    for frame in frames.iter().take(MAX_FRAMES) {
-        let line = positive(frame.line_number).unwrap_or(0);
-        let column = positive(frame.column_number).unwrap_or(0);
-        let asynchronous = if frame.is_async { "async " } else { "" };
-        // Writing to a string cannot fail.
-        let _ = match function_name(frame) {
-            Some(function) => write!(
-                stack,
-                "\n    at {asynchronous}{function} ({name}:{line}:{column})"
-            ),
-            None => write!(stack, "\n    at {asynchronous}{name}:{line}:{column}"),
-        };
-    }
-    if frames.len() > MAX_FRAMES {
-        let _ = write!(stack, "\n    ... {} more", frames.len() - MAX_FRAMES);
-    }
+/// The frames of a stack. The message, which may have many lines, comes before them.
+fn frames(fault: &Fault) -> impl Iterator<Item = &str> {
+    let stack = fault.stack.as_deref().unwrap_or_default();
     stack
+        .strip_prefix(fault.message.as_str())
+        .unwrap_or(stack)
+        .lines()
+        .filter(|line| line.starts_with("    at "))
 }
 
-fn function_name(frame: &JsStackFrame) -> Option<String> {
-    let function = frame
-        .function_name
-        .as_deref()
-        .filter(|name| !name.is_empty())?;
-    Some(match frame.type_name.as_deref() {
-        Some(owner)
-            if !matches!(owner, "Object" | "Module" | "global") && !function.contains('.') =>
-        {
-            format!("{owner}.{function}")
-        }
-        _ => function.to_owned(),
-    })
-}
-
-fn shorten(message: &str) -> String {
-    match message.char_indices().nth(MAX_MESSAGE) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
+/// The line and column of the first frame in the script: `…file:///script.ts:3:7…`.
+fn first_place(stack: &str, specifier: &ModuleSpecifier) -> Option<(u32, u32)> {
+    stack
+        .lines()
+        .filter(|line| line.starts_with("    at "))
+        .find_map(|line| {
+            let after = line.rsplit_once(specifier.as_str())?.1;
+            let mut numbers = after.strip_prefix(':')?.trim_end_matches(')').split(':');
+            let line = numbers.next()?.parse().ok()?;
+            let column = numbers.next()?.parse().ok()?;
+            Some((line, column))
+        })
 }

@@ -1,10 +1,11 @@
 //! The isolate: V8 from the snapshot, hardened.
 
+use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use deno_core::{JsRuntime, RuntimeOptions, v8, v8_set_flags};
+use deno_core::{JsRuntime, RuntimeOptions, SourceMapper, v8, v8_set_flags};
 use pml_ops::Broker;
 
 use super::buffers;
@@ -12,6 +13,7 @@ use super::command::WorkerOptions;
 use super::connection::Connection;
 use super::control::Control;
 use super::loader::Loader;
+use super::stack;
 use crate::outcome::ErrorKind;
 
 static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapshot"));
@@ -26,8 +28,11 @@ pub struct Isolate {
     pub loader: Rc<Loader>,
     pub begin: v8::Global<v8::Function>,
     pub run: v8::Global<v8::Function>,
-    pub throw_unhandled: v8::Global<v8::Function>,
+    pub leftover: v8::Global<v8::Function>,
 }
+
+/// The way back from generated lines to the script's own.
+pub type Mapper = Rc<RefCell<SourceMapper>>;
 
 /// Starts V8. Must happen on the first thread, before any other exists.
 pub fn init_platform(jit: bool) {
@@ -73,16 +78,21 @@ pub fn create(
         .op_state()
         .borrow_mut()
         .put::<Rc<dyn Broker>>(connection);
+    let mapper: Mapper = runtime.source_mapper();
+    runtime.op_state().borrow_mut().put(mapper);
+    runtime
+        .v8_isolate()
+        .set_prepare_stack_trace_callback(stack::prepare);
 
     limit_heap(&mut runtime, control.clone(), options.heap_bytes);
     control.watch(runtime.v8_isolate().thread_safe_handle());
-    let (begin, run, throw_unhandled) = seal(&mut runtime);
+    let (begin, run, leftover) = seal(&mut runtime);
     Isolate {
         runtime,
         loader,
         begin,
         run,
-        throw_unhandled,
+        leftover,
     }
 }
 
@@ -105,14 +115,14 @@ fn seal(runtime: &mut JsRuntime) -> (Function, Function, Function) {
     let seal = function(scope, driver, "seal");
     let begin = function(scope, driver, "begin");
     let run = function(scope, driver, "run");
-    let throw_unhandled = function(scope, driver, "throwUnhandled");
+    let leftover = function(scope, driver, "leftover");
     let undefined = v8::undefined(scope).into();
     seal.call(scope, undefined, &[])
         .expect("`seal` does not throw");
     (
         v8::Global::new(scope, begin),
         v8::Global::new(scope, run),
-        v8::Global::new(scope, throw_unhandled),
+        v8::Global::new(scope, leftover),
     )
 }
 

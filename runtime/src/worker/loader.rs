@@ -11,9 +11,6 @@ use deno_error::JsErrorBox;
 
 use super::transpile::{API, import_refusal};
 
-/// The class of an error that says no, as the worker finds it again.
-pub const REFUSED_IMPORT: &str = "is refused: a script can import";
-
 #[derive(Default)]
 pub struct Loader {
     script: RefCell<Option<Script>>,

@@ -13,6 +13,7 @@ mod fault;
 mod isolate;
 mod loader;
 mod probe;
+mod stack;
 mod transpile;
 mod walls;
 

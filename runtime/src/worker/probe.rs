@@ -4,7 +4,8 @@
 use std::ffi::{CStr, OsString};
 use std::io;
 
-use pml_ops::Level;
+use deno_core::JsRuntime;
+use pml_ops::{Level, REFUSED_OPS};
 
 use super::connection::Writer;
 use crate::protocol::FromWorker;
@@ -26,8 +27,25 @@ pub fn run(writer: &Writer, stage: &str) {
     }
 }
 
+/// Sends one line per registered op.
+pub fn list_ops(writer: &Writer, runtime: &JsRuntime) {
+    for op in runtime.op_names() {
+        let refused = if REFUSED_OPS.contains(&op) {
+            " (refused)"
+        } else {
+            ""
+        };
+        let _ = writer.send(&FromWorker::Log {
+            level: Level::Log,
+            text: format!("op: {op}{refused}"),
+        });
+    }
+}
+
 fn attempts() -> Vec<(&'static str, String)> {
     vec![
+        // First: what the others open stays open.
+        ("descriptors", open_descriptors()),
         ("read a file", open(c"/etc/passwd", libc::O_RDONLY)),
         (
             "list a folder",
@@ -42,11 +60,7 @@ fn attempts() -> Vec<(&'static str, String)> {
         ("connect to a port", connect()),
         ("start a program", exec()),
         ("start a process", fork()),
-        // SAFETY: asks to be traced; refused or harmless.
-        (
-            "trace",
-            outcome(unsafe { libc::ptrace(libc::PTRACE_TRACEME) }),
-        ),
+        ("trace", trace()),
         (
             "signal the parent",
             // SAFETY: signal 0 only asks whether a signal could be sent.
@@ -63,7 +77,6 @@ fn attempts() -> Vec<(&'static str, String)> {
             "environment",
             format!("{} variables", std::env::vars_os().count()),
         ),
-        ("descriptors", open_descriptors()),
     ]
 }
 
@@ -132,8 +145,25 @@ fn fork() -> String {
         if child == 0 {
             libc::_exit(0);
         }
+        if child > 0 {
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
         outcome(i64::from(child))
     }
+}
+
+/// Looks into the parent. Without a wall the kernel says that it is not being traced (ESRCH).
+fn trace() -> String {
+    // SAFETY: reads nothing: the parent is not traced.
+    outcome(unsafe {
+        libc::syscall(
+            libc::SYS_ptrace,
+            libc::PTRACE_PEEKDATA,
+            libc::getppid(),
+            0,
+            0,
+        )
+    })
 }
 
 fn map_executable() -> String {

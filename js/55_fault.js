@@ -1,0 +1,129 @@
+// Describes whatever a script threw. Every property of it may be a getter that throws, hangs or
+// lies, so each is read once, carefully, and cut to a size; only the description leaves.
+
+import { core, primordials } from "ext:core/mod.js";
+import { inspect } from "ext:pml/20_console.js";
+import { isTooMuch } from "ext:pml/30_plain.js";
+import { isToolError } from "ext:pml/40_tools.js";
+
+const {
+  ArrayIsArray,
+  ErrorPrototype,
+  EvalErrorPrototype,
+  JSONStringify,
+  ObjectPrototypeIsPrototypeOf,
+  RangeErrorPrototype,
+  StringPrototypeEndsWith,
+  StringPrototypeIncludes,
+  StringPrototypeSlice,
+  StringPrototypeStartsWith,
+  StringPrototypeToWellFormed,
+  TypeErrorPrototype,
+} = primordials;
+
+const MAX_TEXT = 4_000;
+const MAX_STACK = 16_000;
+// Causes of a cause, and errors gathered in one.
+const MAX_INNER = 4;
+
+function describe(thrown) {
+  return JSONStringify(describeError(thrown, MAX_INNER));
+}
+
+function describeError(thrown, inner) {
+  if (!isError(thrown)) return { __proto__: null, message: show(thrown) };
+  const name = text(thrown, "name", MAX_TEXT) ?? "Error";
+  const message = text(thrown, "message", MAX_TEXT) ?? "";
+  const description = {
+    __proto__: null,
+    kind: kindOf(thrown, message),
+    message: name === "" || message === "" ? name + message : `${name}: ${message}`,
+    stack: text(thrown, "stack", MAX_STACK),
+  };
+  if (inner > 0) {
+    const cause = read(thrown, "cause");
+    if (cause !== undefined) description.cause = describeError(cause, inner - 1);
+    description.errors = describeAll(read(thrown, "errors"));
+  }
+  return description;
+}
+
+function describeAll(errors) {
+  if (!isList(errors)) return undefined;
+  const all = { __proto__: null };
+  for (let i = 0; i < MAX_INNER; i++) {
+    const error = read(errors, i);
+    if (error === undefined) break;
+    all[i] = describeError(error, 0);
+  }
+  return all;
+}
+
+function isList(value) {
+  try {
+    return ArrayIsArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function isError(value) {
+  if (core.isNativeError(value)) return true;
+  try {
+    return ObjectPrototypeIsPrototypeOf(ErrorPrototype, value);
+  } catch {
+    return false;
+  }
+}
+
+// Kinds that a script cannot forge by naming an error: brands, or words of V8 and ours.
+function kindOf(error, message) {
+  // Only objects get here; a private name can be looked for in any of them.
+  if (isToolError(error)) return "tool";
+  if (isTooMuch(error)) return "output";
+  const is = (prototype) => ObjectPrototypeIsPrototypeOf(prototype, error);
+  if (!core.isNativeError(error)) return undefined;
+  if (is(EvalErrorPrototype) && StringPrototypeStartsWith(message, "Code generation from strings")) {
+    return "denied";
+  }
+  if (is(TypeErrorPrototype) && StringPrototypeIncludes(message, "is refused: a script can import")) {
+    return "denied";
+  }
+  if (
+    is(RangeErrorPrototype) &&
+    (StringPrototypeStartsWith(message, "Array buffer allocation failed") ||
+      StringPrototypeEndsWith(message, "Out of memory"))
+  ) {
+    return "memory";
+  }
+  return undefined;
+}
+
+function read(object, key) {
+  try {
+    return object[key];
+  } catch {
+    return undefined;
+  }
+}
+
+function text(object, key, limit) {
+  const value = read(object, key);
+  return typeof value === "string" ? cut(value, limit) : undefined;
+}
+
+function cut(value, limit) {
+  const short = value.length > limit ? `${StringPrototypeSlice(value, 0, limit)}...` : value;
+  return StringPrototypeToWellFormed(short);
+}
+
+function show(thrown) {
+  if (typeof thrown === "string" && thrown.length > 0) return cut(thrown, MAX_TEXT);
+  try {
+    return `the script threw ${cut(inspect(thrown), MAX_TEXT)}`;
+  } catch {
+    return "the script threw something that cannot be shown";
+  }
+}
+
+export { describe };
