@@ -605,6 +605,12 @@ fn classes_have_all_that_typescript_adds() {
 }
 
 #[test]
+fn fields_may_read_parameter_properties() {
+    let script = "class Client {\n  url = this.base + '/x';\n  constructor(private base: string) {}\n}\nnew Client('http://a').url";
+    assert_eq!(result_of(script), "http://a/x");
+}
+
+#[test]
 fn auto_accessors_run_or_are_refused_in_clear_words() {
     let envelope = run_json(&[], "class A { accessor x = 1 }\nnew A().x");
     let message = envelope["error"]["message"].as_str().unwrap_or("accessor");
