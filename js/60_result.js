@@ -1,4 +1,4 @@
-// Runs the script's module and hands over what it left behind, or what it threw.
+// Runs the script and hands over what it left behind, or what it threw.
 
 import { core, primordials } from "ext:core/mod.js";
 import { toJson } from "ext:pml/30_plain.js";
@@ -41,14 +41,14 @@ function watchFailures() {
   });
 }
 
-// Evaluates the script's module: [JSON text or undefined, description of a failure or undefined].
-async function run(specifier) {
+// Calls the script: [JSON text or undefined, description of a failure or undefined].
+async function run(script) {
   const escape = new Promise((resolve) => {
     onEscape = resolve;
   });
   try {
     const result = await SafePromiseRace([
-      evaluate(specifier),
+      evaluate(script),
       PromisePrototypeThen(escape, () => undefined),
     ]);
     return [result, escaped ? describe(escapee) : undefined];
@@ -57,9 +57,8 @@ async function run(specifier) {
   }
 }
 
-async function evaluate(specifier) {
-  const module = await import(specifier);
-  let value = await module.default;
+async function evaluate(script) {
+  let value = await script();
   if (typeof value === "function" && !isClass(value)) value = await value();
   return await toJson(value, "the result");
 }

@@ -35,7 +35,7 @@ pub fn hint(error: &RunError) -> Option<&'static str> {
 
 /// Names that exist elsewhere and not here, and what to use instead.
 fn runtime_hint(error: &RunError) -> Option<&'static str> {
-    if error.message.contains("nothing can settle") || error.message.contains("never resolved") {
+    if error.message.contains("nothing can settle") {
         return Some(
             "Make sure that every promise you await is resolved or rejected by something.",
         );

@@ -64,10 +64,10 @@ async fn script(
     connection: &Connection,
 ) -> Result<Option<Box<RawValue>>, RunError> {
     let specifier = specifier(&spec.name)?;
-    load(isolate, spec, &specifier, connection).await?;
+    let function = load(isolate, spec, &specifier, connection).await?;
     begin(isolate, spec);
-    let stalled = |error: CoreError| fault::stalled(&error, &specifier);
-    let left = evaluate(isolate, &specifier).await.map_err(stalled)?;
+    let stalled = |error: CoreError| fault::stalled(&error);
+    let left = evaluate(isolate, function).await.map_err(stalled)?;
     check(left.fault.as_deref(), &specifier, &spec.name)?;
     let later = settle(isolate, connection, left.result.is_some())
         .await
@@ -99,12 +99,13 @@ fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
     Ok(specifier)
 }
 
+/// Translates the script and gives the function that it has become.
 async fn load(
     isolate: &mut Isolate,
     spec: &RunSpec,
     specifier: &ModuleSpecifier,
     connection: &Connection,
-) -> Result<(), RunError> {
+) -> Result<v8::Global<v8::Value>, RunError> {
     let started = Instant::now();
     let module =
         transpile(&spec.name, &spec.source).map_err(|rejection| fault::rejected(&rejection))?;
@@ -113,12 +114,25 @@ async fn load(
     isolate
         .loader
         .set_script(specifier.clone(), module.source_map);
-    isolate
-        .runtime
+    let unloadable = |error: CoreError| fault::unloadable(&error, specifier);
+    let runtime = &mut isolate.runtime;
+    let id = runtime
         .load_main_es_module_from_code(specifier, module.code)
         .await
-        .map_err(|error| fault::unloadable(&error, specifier))?;
-    Ok(())
+        .map_err(unloadable)?;
+    // The module only defines a function: this ends at once, and cannot fail.
+    let evaluated = runtime.mod_evaluate(id);
+    runtime
+        .with_event_loop_promise(Box::pin(evaluated), PollEventLoopOptions::default())
+        .await
+        .map_err(unloadable)?;
+    let exports = runtime.get_module_namespace(id).map_err(unloadable)?;
+    deno_core::scope!(scope, runtime);
+    let exports = v8::Local::new(scope, exports);
+    v8::String::new(scope, "default")
+        .and_then(|name| exports.get(scope, name.into()))
+        .map(|function| v8::Global::new(scope, function))
+        .ok_or_else(|| internal("the script's module has no default export"))
 }
 
 fn begin(isolate: &mut Isolate, spec: &RunSpec) {
@@ -143,18 +157,10 @@ struct Left {
     fault: Option<String>,
 }
 
-/// Runs the module.
-async fn evaluate(isolate: &mut Isolate, specifier: &ModuleSpecifier) -> Result<Left, CoreError> {
-    let argument = {
-        deno_core::scope!(scope, &mut isolate.runtime);
-        let text: v8::Local<v8::Value> = match v8::String::new(scope, specifier.as_str()) {
-            Some(text) => text.into(),
-            None => v8::undefined(scope).into(),
-        };
-        v8::Global::new(scope, text)
-    };
+/// Calls the script's function.
+async fn evaluate(isolate: &mut Isolate, script: v8::Global<v8::Value>) -> Result<Left, CoreError> {
     let run = isolate.run.clone();
-    let result = isolate.runtime.call_with_args(&run, &[argument]);
+    let result = isolate.runtime.call_with_args(&run, &[script]);
     let value = isolate
         .runtime
         .with_event_loop_promise(Box::pin(result), PollEventLoopOptions::default())

@@ -46,19 +46,14 @@ pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
     }
 }
 
-/// A failure of the event loop, not of the script's own making.
-pub fn stalled(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
-    if matches!(error.as_kind(), CoreErrorKind::PendingPromiseResolution) {
-        return RunError::new(
+/// A script that the event loop gave up on.
+pub fn stalled(error: &CoreError) -> RunError {
+    match error.as_kind() {
+        CoreErrorKind::PendingPromiseResolution => RunError::new(
             ErrorKind::Runtime,
             "the script waits for a promise that nothing can settle any more",
-        );
-    }
-    let (message, place) = core_message(error, specifier);
-    RunError {
-        line: place.map(|(line, _)| line),
-        column: place.map(|(_, column)| column),
-        ..RunError::new(ErrorKind::Runtime, message)
+        ),
+        other => RunError::new(ErrorKind::Runtime, other.to_string()),
     }
 }
 

@@ -46,13 +46,12 @@ impl ModuleLoader for Loader {
     fn resolve(
         &self,
         specifier: &str,
-        referrer: &str,
+        _referrer: &str,
         kind: ResolutionKind,
     ) -> ModuleResolveResponse {
-        let ours = matches!(kind, ResolutionKind::MainModule) || referrer.starts_with("ext:");
         let found = if specifier == API {
             ModuleSpecifier::parse(pml_ops::MODULE_SPECIFIER).ok()
-        } else if ours && self.is_script(specifier) {
+        } else if matches!(kind, ResolutionKind::MainModule) && self.is_script(specifier) {
             ModuleSpecifier::parse(specifier).ok()
         } else {
             None

@@ -1,11 +1,17 @@
-//! Finds the result of a script: its default export, its `return`, its `run()` or `main()`, or
-//! its last expression, and makes it the default export of a module.
+//! Makes one async function of a script, and finds what it gives back: its `return`, its default
+//! export, its `run()` or `main()`, or its last expression.
+//!
+//! The function is the default export of a module that does nothing else. So whatever a script
+//! throws is thrown by a call that we make, and reaches us untouched.
 
 use swc_core::common::DUMMY_SP;
 use swc_core::ecma::ast::{
-    ArrowExpr, ArrowFunctionBody, Callee, Decl, ExportDefaultExpr, ExportSpecifier, Expr, ExprStmt,
-    FnDecl, FunctionBody, Ident, Module, ModuleDecl, ModuleExportName, ModuleItem, Pat, Stmt,
+    ArrayLit, ArrowExpr, ArrowFunctionBody, Callee, ClassDecl, ComputedPropName, Decl, DefaultDecl,
+    ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl, FunctionBody, Ident,
+    Lit, MemberExpr, MemberProp, Module, ModuleDecl, ModuleExportName, ModuleItem, Number, Pat,
+    ReturnStmt, Stmt, VarDecl, VarDeclKind, VarDeclarator,
 };
+use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
 
 use super::parse::Parsed;
@@ -18,31 +24,120 @@ pub fn into_module(parsed: Parsed) -> Module {
         mut module,
         returns,
     } = parsed;
-    if returns {
-        module.body = wrap_body(module.body);
-    } else if !has_default_export(&module)
-        && let Some(entry) = entry_point(&module)
-    {
-        module
-            .body
-            .push(export_default(Box::new(Expr::Ident(entry))));
-    } else if !has_default_export(&module) {
-        export_last_expression(&mut module.body);
+    let entry = entry_point(&module);
+    let mut body = Body::default();
+    for item in module.body {
+        body.add(item);
     }
+    if !returns {
+        body.give_back(entry);
+    }
+    module.body = body.imports;
+    module.body.push(export_function(body.stmts));
     module
 }
 
-/// A body with `return`: its statements become an async function, its imports stay outside.
-fn wrap_body(items: Vec<ModuleItem>) -> Vec<ModuleItem> {
-    let mut outside = Vec::new();
-    let mut stmts = Vec::new();
-    for item in items {
-        match item {
-            ModuleItem::Stmt(stmt) => stmts.push(stmt),
-            declaration => outside.push(declaration),
+/// A script, taken apart.
+#[derive(Default)]
+struct Body {
+    imports: Vec<ModuleItem>,
+    stmts: Vec<Stmt>,
+    default_export: Option<Ident>,
+}
+
+impl Body {
+    fn add(&mut self, item: ModuleItem) {
+        let declaration = match item {
+            ModuleItem::Stmt(stmt) => return self.stmts.push(stmt),
+            ModuleItem::ModuleDecl(declaration) => declaration,
+        };
+        match declaration {
+            ModuleDecl::ExportDecl(export) => self.stmts.push(Stmt::Decl(export.decl)),
+            ModuleDecl::ExportDefaultExpr(export) => self.add_default(export.expr),
+            ModuleDecl::ExportDefaultDecl(export) => match export.decl {
+                DefaultDecl::Fn(function) => match function.ident {
+                    Some(ident) => {
+                        self.default_export = Some(ident.clone());
+                        self.stmts.push(Stmt::Decl(Decl::Fn(FnDecl {
+                            ident,
+                            declare: false,
+                            function: function.function,
+                        })));
+                    }
+                    None => self.add_default(Box::new(Expr::Fn(function))),
+                },
+                DefaultDecl::Class(class) => match class.ident {
+                    Some(ident) => {
+                        self.default_export = Some(ident.clone());
+                        self.stmts.push(Stmt::Decl(Decl::Class(ClassDecl {
+                            ident,
+                            declare: false,
+                            class: class.class,
+                        })));
+                    }
+                    None => self.add_default(Box::new(Expr::Class(class))),
+                },
+                DefaultDecl::TsInterfaceDecl(_) => {}
+            },
+            ModuleDecl::ExportNamed(export) if export.src.is_none() => {
+                for specifier in export.specifiers {
+                    if let ExportSpecifier::Named(named) = specifier
+                        && named.exported.as_ref().is_some_and(is_default)
+                        && let ModuleExportName::Ident(ident) = named.orig
+                    {
+                        self.default_export = Some(ident);
+                    }
+                }
+            }
+            // Nobody imports a script, so what it passes on reaches nobody.
+            ModuleDecl::ExportNamed(_)
+            | ModuleDecl::ExportAll(_)
+            | ModuleDecl::TsExportAssignment(_)
+            | ModuleDecl::TsNamespaceExport(_) => {}
+            import @ (ModuleDecl::Import(_) | ModuleDecl::TsImportEquals(_)) => {
+                self.imports.push(ModuleItem::ModuleDecl(import));
+            }
         }
     }
-    outside.push(export_default(Box::new(Expr::Arrow(ArrowExpr {
+
+    /// A default export is evaluated where it stands, and given back at the end.
+    fn add_default(&mut self, value: Box<Expr>) {
+        let name = private_ident!("result");
+        self.default_export = Some(name.clone());
+        self.stmts.push(Stmt::Decl(Decl::Var(Box::new(VarDecl {
+            kind: VarDeclKind::Const,
+            decls: vec![VarDeclarator {
+                span: DUMMY_SP,
+                name: Pat::Ident(name.into()),
+                init: Some(value),
+                definite: false,
+            }],
+            ..Default::default()
+        }))));
+    }
+
+    fn give_back(&mut self, entry: Option<Ident>) {
+        let result = match (self.default_export.take().or(entry), self.stmts.last()) {
+            (Some(name), _) => Some(Box::new(Expr::Ident(name))),
+            (None, Some(Stmt::Expr(last))) if !starts_timer(&last.expr) => match self.stmts.pop() {
+                Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
+                _ => None,
+            },
+            (None, _) => None,
+        };
+        if result.is_some() {
+            self.stmts.push(Stmt::Return(ReturnStmt {
+                span: DUMMY_SP,
+                arg: result,
+            }));
+        }
+    }
+}
+
+/// `export default [async () => { … }][0]`: taken out of a list, the function has no name that
+/// stack traces would show.
+fn export_function(stmts: Vec<Stmt>) -> ModuleItem {
+    let function = Expr::Arrow(ArrowExpr {
         span: DUMMY_SP,
         is_async: true,
         body: Box::new(ArrowFunctionBody::FunctionBody(FunctionBody {
@@ -50,18 +145,26 @@ fn wrap_body(items: Vec<ModuleItem>) -> Vec<ModuleItem> {
             stmts,
         })),
         ..Default::default()
-    }))));
-    outside
-}
-
-fn export_last_expression(items: &mut Vec<ModuleItem>) {
-    match items.last() {
-        Some(ModuleItem::Stmt(Stmt::Expr(last))) if !starts_timer(&last.expr) => {}
-        _ => return,
-    }
-    if let Some(ModuleItem::Stmt(Stmt::Expr(ExprStmt { expr, .. }))) = items.pop() {
-        items.push(export_default(expr));
-    }
+    });
+    let list = Expr::Array(ArrayLit {
+        span: DUMMY_SP,
+        elems: vec![Some(ExprOrSpread {
+            spread: None,
+            expr: Box::new(function),
+        })],
+    });
+    let first = Expr::Lit(Lit::Num(Number::from(0.0)));
+    ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(ExportDefaultExpr {
+        span: DUMMY_SP,
+        expr: Box::new(Expr::Member(MemberExpr {
+            span: DUMMY_SP,
+            obj: Box::new(list),
+            prop: MemberProp::Computed(ComputedPropName {
+                span: DUMMY_SP,
+                expr: Box::new(first),
+            }),
+        })),
+    }))
 }
 
 /// Nobody wants the number of a timer as the result; they want what it does.
@@ -70,28 +173,6 @@ fn starts_timer(expr: &Expr) -> bool {
         if matches!(&call.callee, Callee::Expr(callee)
             if matches!(&**callee, Expr::Ident(name)
                 if name.sym == "setTimeout" || name.sym == "setInterval")))
-}
-
-fn export_default(expr: Box<Expr>) -> ModuleItem {
-    ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(ExportDefaultExpr {
-        span: DUMMY_SP,
-        expr,
-    }))
-}
-
-fn has_default_export(module: &Module) -> bool {
-    module.body.iter().any(|item| match item {
-        ModuleItem::ModuleDecl(
-            ModuleDecl::ExportDefaultDecl(_) | ModuleDecl::ExportDefaultExpr(_),
-        ) => true,
-        ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) => {
-            export.specifiers.iter().any(|specifier| {
-                matches!(specifier, ExportSpecifier::Named(named)
-                    if named.exported.as_ref().is_some_and(is_default))
-            })
-        }
-        _ => false,
-    })
 }
 
 fn is_default(name: &ModuleExportName) -> bool {

@@ -27,14 +27,14 @@ fn types_vanish_and_enums_become_code() {
 }
 
 #[test]
-fn the_last_expression_becomes_the_default_export() {
-    assert!(code("const a = 1;\na + 1").contains("export default a + 1"));
+fn the_last_expression_is_given_back() {
+    assert!(code("const a = 1;\na + 1").contains("return a + 1"));
 }
 
 #[test]
-fn a_top_level_return_becomes_an_async_function() {
+fn a_script_becomes_an_async_function() {
     let code = code("if (args.length) return 1;\nreturn await callTool('a:b')");
-    assert!(code.contains("export default (async ()=>"), "{code}");
+    assert!(code.contains("export default [\n    async ()=>"), "{code}");
 }
 
 #[test]
@@ -44,16 +44,26 @@ fn imports_stay_outside_a_body_with_return() {
 }
 
 #[test]
+fn a_default_export_is_evaluated_in_its_place_and_given_back_last() {
+    let code = code("const result = 1;\nexport default f();\nlog(result);");
+    let (evaluated, logged) = (code.find("= f()"), code.find("log("));
+    assert!(
+        evaluated < logged && code.contains("return result"),
+        "{code}"
+    );
+}
+
+#[test]
 fn an_entry_point_is_called_only_if_nothing_else_mentions_it() {
-    assert!(code("async function main() {}").contains("export default main"));
-    assert!(code("const run = async () => 1;\nlet x = 2;").contains("export default run"));
-    assert!(code("function main() { return 1 }\nmain()").contains("export default main()"));
+    assert!(code("async function main() {}").contains("return main;"));
+    assert!(code("const run = async () => 1;\nlet x = 2;").contains("return run;"));
+    assert!(code("function main() { return 1 }\nmain()").contains("return main();"));
 }
 
 #[test]
 fn braces_around_the_whole_text_are_an_object() {
-    assert!(code("{ a: await f(), b: 2 }").contains("export default"));
-    assert!(!code("{ const a = 1; }").contains("export default"));
+    assert!(code("{ a: await f(), b: 2 }").contains("return {"));
+    assert!(!code("{ const a = 1; }").contains("return"));
 }
 
 #[test]
