@@ -197,6 +197,35 @@ fn a_default_export_that_is_a_function_is_called() {
 }
 
 #[test]
+fn exports_keep_their_meaning_wherever_they_stand() {
+    assert_results(&[
+        ("export const x = 1;\nx + 1", json!(2)),
+        ("export function f() { return 2 }\nf()", json!(2)),
+        ("export class A {}\nnew A() instanceof A", json!(true)),
+        ("export { a };\nconst a = 1;\na", json!(1)),
+        (
+            "export const { p, q: [r] } = { p: 1, q: [2] };\np + r",
+            json!(3),
+        ),
+        ("export const k = 5;\nreturn k", json!(5)),
+        ("let x = 1; export { x as default }; x = 2", json!(2)),
+        (
+            "export default function f() { return later }\nconst later = 3",
+            json!(3),
+        ),
+    ]);
+}
+
+#[test]
+fn the_top_of_a_script_is_the_top_of_a_module() {
+    assert_results(&[
+        ("typeof this", json!("undefined")),
+        ("typeof arguments", json!("undefined")),
+        ("const x = f(); function f() { return 7 } x", json!(7)),
+    ]);
+}
+
+#[test]
 fn a_class_is_not_called() {
     assert_eq!(
         result_of("export default class A { constructor() { throw 1 } }"),
@@ -314,9 +343,10 @@ fn a_result_may_nest_a_hundred_levels() {
     assert_eq!(run_json(&[], &nested(100))["ok"], true);
     let error = error_of(&[], &nested(101));
     assert_eq!(error["kind"], "output");
-    assert_eq!(
-        error["message"],
-        "the result nests deeper than 100 levels; flatten it first"
+    let message = error["message"].as_str().expect("a message");
+    assert!(
+        message.ends_with("the result nests deeper than 100 levels; flatten it first"),
+        "{message}"
     );
 }
 
@@ -978,6 +1008,28 @@ fn lines_are_right_in_a_body_with_return_too() {
 }
 
 #[test]
+fn an_error_in_the_last_expression_has_its_place() {
+    for (script, line, column) in [
+        ("missing", 1, 1),
+        ("  missing.part", 1, 3),
+        ("missing()", 1, 1),
+        ("const a = 1\nmissing(a)", 2, 1),
+        ("type A = 1;\nawait missing()", 2, 7),
+        ("export default missing", 1, 16),
+        ("[1, missing]", 1, 5),
+        ("const main = async () => { missing() }", 1, 28),
+    ] {
+        let error = error_of(&[], script);
+        assert_eq!(error["message"], "ReferenceError: missing is not defined");
+        assert_eq!(
+            (&error["line"], &error["column"]),
+            (&json!(line), &json!(column)),
+            "{script}\n{error:#}"
+        );
+    }
+}
+
+#[test]
 fn lines_are_right_in_a_function_alone_too() {
     let error = error_of(
         &[],
@@ -999,10 +1051,10 @@ fn a_source_map_comment_of_the_script_changes_nothing() {
 #[test]
 fn a_thrown_value_that_is_no_error_is_shown() {
     assert_eq!(error_of(&[], "throw 'just words'")["message"], "just words");
-    assert_eq!(error_of(&[], "throw 42")["message"], "42");
+    assert_eq!(error_of(&[], "throw 42")["message"], "the script threw 42");
     assert_eq!(
         error_of(&[], "throw { code: 5, why: 'full' }")["message"],
-        "{ code: 5, why: \"full\" }"
+        "the script threw { code: 5, why: \"full\" }"
     );
 }
 
