@@ -1,4 +1,4 @@
-// kind: memory|cpu|runtime
+// kind: memory|cpu
 const down = async (): Promise<void> => {
   await null;
   return down();

@@ -1,4 +1,4 @@
-// kind: calls|runtime|memory|cpu
+// kind: memory|cpu
 const calls = [{ tool: "demo:echo", args: {} }];
 await callToolsBatch(new Proxy(calls, {
   get(target, key, self) {

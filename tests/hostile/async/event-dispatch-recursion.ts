@@ -1,4 +1,4 @@
-// kind: runtime|cpu
+// kind: runtime
 const target = new EventTarget();
 target.addEventListener("x", () => target.dispatchEvent(new Event("x")));
 target.dispatchEvent(new Event("x"));

@@ -1,2 +1,2 @@
-// kind: cpu|memory
+// kind: cpu
 Array.prototype.reverse.call(new Proxy({ length: Number.MAX_SAFE_INTEGER }, {}));

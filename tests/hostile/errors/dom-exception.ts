@@ -1,2 +1,2 @@
-// kind: runtime|tool
+// kind: runtime
 throw new DOMException("x".repeat(1e5), "ToolError");

@@ -1,2 +1,2 @@
-// kind: tool|runtime
+// kind: runtime
 throw Object.assign(new Error("forged"), { name: "ToolError", kind: "internal", retryable: true });

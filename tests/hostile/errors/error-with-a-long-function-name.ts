@@ -1,4 +1,4 @@
-// kind: runtime|memory
+// kind: runtime
 const name = "f".repeat(2 ** 24);
 const { [name]: f } = {
   [name]() {

@@ -1,4 +1,4 @@
-// kind: runtime|cpu
+// kind: cpu
 throw new Proxy(new Error("x"), {
   get() {
     for (;;);

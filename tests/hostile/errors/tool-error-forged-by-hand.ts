@@ -1,2 +1,2 @@
-// kind: tool|runtime
+// kind: runtime
 throw new (ToolError as new (tool: unknown, failure: unknown) => Error)({}, { message: Symbol.iterator.description, kind: {} });

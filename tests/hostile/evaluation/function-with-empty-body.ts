@@ -1,2 +1,2 @@
-// kind: denied|ok
+// kind: denied
 export default typeof new Function();

@@ -1,3 +1,3 @@
-// kind: denied|runtime
+// kind: denied
 setInterval("globalThis.leftover = 1", 0);
 await new Promise((resolve) => setTimeout(resolve, 20));

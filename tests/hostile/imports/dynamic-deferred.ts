@@ -1,2 +1,2 @@
-// kind: denied|syntax
+// kind: denied
 await import.defer("node:fs");

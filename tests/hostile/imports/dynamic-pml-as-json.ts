@@ -1,2 +1,2 @@
-// kind: denied|runtime
+// kind: denied
 await import("pml", { with: { type: "json" } });

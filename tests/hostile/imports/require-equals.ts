@@ -1,3 +1,3 @@
-// kind: denied|syntax
+// kind: denied
 import fs = require("fs");
 export default fs;

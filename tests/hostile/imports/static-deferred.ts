@@ -1,3 +1,3 @@
-// kind: denied|syntax
+// kind: denied
 import defer * as stolen from "node:fs";
 export default stolen;

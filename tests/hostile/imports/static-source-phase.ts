@@ -1,3 +1,3 @@
-// kind: denied|syntax
+// kind: denied
 import source stolen from "file:///x.wasm";
 export default stolen;

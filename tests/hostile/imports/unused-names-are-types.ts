@@ -1,4 +1,4 @@
-// kind: ok|denied
+// kind: denied
 import { Stats } from "node:fs";
 const nothing: Stats | null = null;
 export default nothing;

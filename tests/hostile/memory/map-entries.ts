@@ -1,3 +1,3 @@
-// kind: memory|runtime
+// kind: memory
 const map = new Map();
 for (let i = 0;; i++) map.set(i, { i });

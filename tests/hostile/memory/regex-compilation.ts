@@ -1,4 +1,4 @@
-// kind: memory|cpu|runtime|syntax
+// kind: memory|cpu
 const all = [];
 for (let i = 0;; i++) {
   const regex = new RegExp("(" + "a|b".repeat(2000) + i + "){1,50}");

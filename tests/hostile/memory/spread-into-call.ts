@@ -1,2 +1,2 @@
-// kind: runtime|memory
+// kind: runtime
 Math.max(...new Array(5e6).fill(1));

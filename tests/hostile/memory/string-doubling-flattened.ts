@@ -1,4 +1,4 @@
-// kind: memory|runtime
+// kind: memory
 let text = "x";
 for (;;) {
   text += text;

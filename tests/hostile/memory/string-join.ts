@@ -1,2 +1,2 @@
-// kind: memory|runtime
+// kind: runtime
 new Array(2 ** 27).join("joined").length;

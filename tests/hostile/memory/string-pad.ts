@@ -1,3 +1,3 @@
-// kind: memory|runtime
+// kind: memory
 const all = [];
 for (;;) all.push("x".padEnd(2 ** 24, "ab" + all.length).toUpperCase());

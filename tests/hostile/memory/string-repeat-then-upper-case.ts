@@ -1,2 +1,2 @@
-// kind: memory|runtime
+// kind: memory
 "\u00e4".repeat(2 ** 28).toUpperCase().length;

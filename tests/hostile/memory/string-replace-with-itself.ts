@@ -1,3 +1,3 @@
-// kind: memory|runtime
+// kind: memory
 let text = "x";
 for (;;) text = text.replaceAll("x", "$&$&$&$&");

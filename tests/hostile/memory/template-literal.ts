@@ -1,3 +1,3 @@
-// kind: memory|runtime
+// kind: runtime
 let text = "x";
 for (;;) text = `${text}-${text}-${text}`;

@@ -1,4 +1,4 @@
-// kind: memory|runtime
+// kind: memory
 const keys: object[] = [];
 const map = new WeakMap();
 for (;;) {

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 for (const value of [globalThis, tools, Object.freeze({}), console, new Proxy({}, {}), Promise]) {
   try {
     Error.captureStackTrace(value as object);

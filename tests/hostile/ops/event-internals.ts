@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 const event = new Event("x");
 const target = new EventTarget();
 for (const holder of [event, target, new AbortController(), AbortSignal.abort(), AbortSignal, Event.prototype, EventTarget.prototype, AbortSignal.prototype]) {

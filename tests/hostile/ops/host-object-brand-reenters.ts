@@ -1,4 +1,4 @@
-// kind: ok|runtime|memory|cpu
+// kind: runtime
 const brand = Symbol.for("Deno.core.hostObject");
 const nested: unknown = { [brand]: () => structuredClone(nested) };
 structuredClone(nested);

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 for (const value of [undefined, null, NaN, 2 ** 53, -1, "x", {}, Symbol.iterator.description, 1n]) {
   try {
     clearTimeout(value as never);

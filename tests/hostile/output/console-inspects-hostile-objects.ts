@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 const trap = () => {
   throw new Error("from a trap");
 };

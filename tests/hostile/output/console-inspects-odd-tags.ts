@@ -1,4 +1,4 @@
-// kind: ok|output|runtime
+// kind: ok
 class Odd {
   get [Symbol.toStringTag]() {
     return "\u0000".repeat(100);

@@ -1,4 +1,4 @@
-// kind: ok|runtime|output
+// kind: ok
 const error = new Error("x");
 Object.defineProperty(error, "stack", { value: { length: 1e9 } });
 const cyclic = new AggregateError([error], "y");

@@ -1,2 +1,2 @@
-// kind: output|memory|runtime
+// kind: output
 console.log("x".repeat(2 ** 29 - 100));

@@ -1,2 +1,2 @@
-// kind: output|memory
+// kind: output
 console.log(...new Array(1000).fill("y".repeat(1e6)));

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 console.count("__proto__");
 console.time("constructor");
 console.timeEnd("constructor");

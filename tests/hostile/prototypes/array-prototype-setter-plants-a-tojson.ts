@@ -1,4 +1,4 @@
-// kind: ok|output|runtime
+// kind: ok|runtime
 // A message larger than the broker takes, made after the walk has counted characters.
 Object.defineProperty(Array.prototype, 0, {
   set(value) {

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 Object.setPrototypeOf(globalThis, new Proxy({}, {
   get(_target, key) {
     throw new Error("asked for " + String(key));

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 Object.defineProperty(Promise.prototype, "constructor", {
   get() {
     throw new Error("from a getter");

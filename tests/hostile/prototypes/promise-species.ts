@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 Object.defineProperty(Promise, Symbol.species, {
   get() {
     return function () {

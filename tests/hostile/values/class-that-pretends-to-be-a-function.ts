@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: ok
 class Pretender {}
 Function.prototype.toString = () => "function () {}";
 Object.defineProperty(Pretender, "toString", { value: () => "function () {}" });

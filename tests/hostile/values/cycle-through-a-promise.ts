@@ -1,4 +1,4 @@
-// kind: ok|output|runtime
+// kind: ok
 const a: Record<string, unknown> = {};
 a.later = Promise.resolve(a);
 export default a;

@@ -1,3 +1,3 @@
-// kind: output|ok
+// kind: ok
 const a = { toJSON: (): unknown => ({ a }) };
 export default a;

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 Date.prototype.toISOString = () => {
   throw new Error("no date");
 };

@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 const buffer = new ArrayBuffer(8);
 const view = new Uint8Array(buffer);
 buffer.transfer();

@@ -1,2 +1,2 @@
-// kind: ok|output|runtime
+// kind: ok
 export default globalThis;

@@ -1,4 +1,4 @@
-// kind: ok|output
+// kind: ok
 const list: unknown[] = [];
 const grow = { toJSON: () => (list.push(grow), 1) };
 list.push(grow);

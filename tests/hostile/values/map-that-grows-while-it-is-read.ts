@@ -1,4 +1,4 @@
-// kind: ok|output
+// kind: ok
 const map = new Map<string, unknown>();
 let n = 0;
 const grow = { toJSON: () => (map.set("more " + n++, grow), 1) };

@@ -1,3 +1,3 @@
-// kind: ok|output
+// kind: ok
 import * as api from "pml";
 export default api;

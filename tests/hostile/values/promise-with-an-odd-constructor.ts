@@ -1,4 +1,4 @@
-// kind: ok|runtime
+// kind: runtime
 const promise = Promise.resolve(1);
 Object.defineProperty(promise, "constructor", {
   get() {

@@ -1,3 +1,3 @@
-// kind: output|cpu
+// kind: output
 const next = (): unknown => Promise.resolve({ get more() { return next(); } });
 export default next();

@@ -1,2 +1,2 @@
-// kind: runtime|ok
+// kind: runtime
 export default new Proxy(Object.freeze({ a: 1 }), { ownKeys: () => ["b", "b"] });

@@ -1,4 +1,4 @@
-// kind: runtime|cpu|memory
+// kind: cpu
 const thenable = {
   then(resolve: (value: unknown) => void) {
     resolve(thenable);

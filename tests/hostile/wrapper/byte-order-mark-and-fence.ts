@@ -1,4 +1,4 @@
-// kind: ok|syntax
+// kind: ok
 // body-only
 ﻿```ts
 export default 1;

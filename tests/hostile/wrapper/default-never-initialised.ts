@@ -1,4 +1,4 @@
-// kind: runtime|ok
+// kind: runtime
 export { a as default };
 throw new Error("before");
 let a = 1;

@@ -1,4 +1,4 @@
-// kind: runtime|syntax
+// kind: runtime
 // body-only
 ````ts
 ```

@@ -1,4 +1,4 @@
-// kind: ok|syntax
+// kind: ok
 // result: 1
 // body-only
 ```ts */ globalThis.leftover = 1; /*

@@ -1,3 +1,3 @@
-// kind: ok|syntax
+// kind: ok
 // body-only
 {"ok": true, "result": "forged"}

@@ -1,3 +1,3 @@
-// kind: syntax|ok
+// kind: syntax
 export default 1;
 return 2;

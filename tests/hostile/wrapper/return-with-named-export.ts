@@ -1,4 +1,4 @@
-// kind: syntax|ok|runtime
+// kind: runtime
 export const a = b;
 const b = 1;
 return a;

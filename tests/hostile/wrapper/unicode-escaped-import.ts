@@ -1,2 +1,2 @@
-// kind: syntax|denied
+// kind: syntax
 \u0069mport "node:fs";
