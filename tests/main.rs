@@ -3,3 +3,8 @@
 mod support;
 
 mod command;
+mod console;
+mod shapes;
+mod tools;
+mod typings;
+mod web;
