@@ -28,6 +28,10 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 /// What a worker gets to end a run by itself once a limit is crossed.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// 500 characters, and at most 50 hits.
+const MAX_QUERY_BYTES: usize = 2_000;
+const MAX_HITS: u32 = 50;
+
 /// A script to run.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -301,10 +305,13 @@ impl Run<'_> {
                 }));
             }
             Request::Search {
-                query,
+                mut query,
                 limit,
                 threshold,
             } => self.pending.push(Box::pin(async move {
+                // The script's side has checked these; a worker may say anything.
+                query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
+                let limit = limit.clamp(1, MAX_HITS);
                 let answer = match host.search(&query, limit, threshold).await {
                     Ok(hits) => to_raw_value(&hits)
                         .map_err(|error| Failure::new("internal", error.to_string())),
