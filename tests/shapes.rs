@@ -1014,7 +1014,7 @@ fn an_error_in_the_last_expression_has_its_place() {
         ("  missing.part", 1, 3),
         ("missing()", 1, 1),
         ("const a = 1\nmissing(a)", 2, 1),
-        ("type A = 1;\nawait missing()", 2, 7),
+        ("type A = 1;\nawait missing()", 2, 1),
         ("export default missing", 1, 16),
         ("[1, missing]", 1, 5),
         ("const main = async () => { missing() }", 1, 28),
