@@ -4,7 +4,11 @@ mod support;
 
 mod command;
 mod console;
+mod hostile;
+mod limits;
 mod shapes;
+mod surface;
 mod tools;
 mod typings;
+mod walls;
 mod web;
