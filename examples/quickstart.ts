@@ -1,7 +1,7 @@
 // The first script to run:
 //
 //   pml run examples/quickstart.ts
-//   pml run examples/quickstart.ts -- Ada
+//   pml run examples/quickstart.ts -- world
 //
 // It needs no MCP server. What it logs goes to standard error, what it exports is the result.
 

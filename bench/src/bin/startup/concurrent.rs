@@ -1,19 +1,20 @@
 //! How throughput behaves from one run at a time to 64.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use pml_runtime::{Pool, PoolOptions};
 
-use crate::pool::throughput;
+use crate::pool::{options, throughput};
 
 const TIME: Duration = Duration::from_secs(3);
 
-pub async fn measure() -> Result<()> {
+pub async fn measure(pml: &Path) -> Result<()> {
     let pool = Arc::new(Pool::new(PoolOptions {
         running: 64,
-        ..PoolOptions::new()?
+        ..options(pml)?
     })?);
     for lanes in [1, 2, 4, 8, 16, 32, 64] {
         let (runs, time) = throughput(&pool, lanes, TIME).await?;

@@ -1,15 +1,18 @@
 //! What a warm worker costs while it waits.
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use pml_runtime::{Pool, PoolOptions};
 
-pub async fn measure() -> Result<()> {
+use crate::pool::options;
+
+pub async fn measure(pml: &Path) -> Result<()> {
     let pool = Pool::new(PoolOptions {
         warm: 4,
-        ..PoolOptions::new()?
+        ..options(pml)?
     })?;
     tokio::time::sleep(Duration::from_millis(500)).await;
     let sizes: Vec<u64> = children()?.into_iter().filter_map(private_kib).collect();

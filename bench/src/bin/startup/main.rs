@@ -16,9 +16,6 @@ use pml_bench::{build_pml, describe_machine, install_npm};
 const DENO: &str = "2.9.6";
 
 fn main() -> Result<()> {
-    // This program is also the worker that its pools start.
-    pml_runtime::worker::run_if_requested();
-
     let pml = build_pml()?;
     let deno = install_npm("deno", DENO)?.join("deno");
     println!("# Startup\n");
@@ -33,11 +30,11 @@ fn main() -> Result<()> {
         .build()?;
     // As in a server: on the threads of the runtime, not on the one that waits for it.
     runtime.block_on(async {
-        tokio::spawn(async {
-            pool::measure().await?;
-            roundtrip::measure().await?;
-            idle::measure().await?;
-            concurrent::measure().await
+        tokio::spawn(async move {
+            pool::measure(&pml).await?;
+            roundtrip::measure(&pml).await?;
+            idle::measure(&pml).await?;
+            concurrent::measure(&pml).await
         })
         .await?
     })

@@ -1,5 +1,6 @@
 //! Warm workers: how long a trivial script takes, and how many a second.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,8 @@ const PAUSE: Duration = Duration::from_millis(25);
 const THROUGHPUT_TIME: Duration = Duration::from_secs(5);
 const LANES: usize = 4;
 
-pub async fn measure() -> Result<()> {
-    let pool = Arc::new(Pool::new(PoolOptions::new()?)?);
+pub async fn measure(pml: &Path) -> Result<()> {
+    let pool = Arc::new(Pool::new(options(pml)?)?);
     let mut sample = Sample::default();
     for _ in 0..RUNS {
         tokio::time::sleep(PAUSE).await;
@@ -40,6 +41,14 @@ pub async fn measure() -> Result<()> {
         runs as f64 / time.as_secs_f64()
     );
     Ok(())
+}
+
+/// Workers of the binary under test.
+pub fn options(pml: &Path) -> Result<PoolOptions> {
+    Ok(PoolOptions {
+        program: pml.to_owned(),
+        ..PoolOptions::new()?
+    })
 }
 
 pub async fn trivial(pool: &Pool) -> Outcome {

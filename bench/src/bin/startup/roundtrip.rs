@@ -1,5 +1,6 @@
 //! One tool call: from the script to the broker and back.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +8,8 @@ use anyhow::{Context, Result, ensure};
 use pml_bench::Sample;
 use pml_runtime::memory::MemoryHost;
 use pml_runtime::{Limits, Pool, PoolOptions, Script};
+
+use crate::pool::options;
 
 /// Calls are timed in groups: the script's clock is too coarse for a single one.
 const SCRIPT: &str = "
@@ -19,14 +22,14 @@ for (let group = 0; group < 200; group++) {
 return groups;
 ";
 
-pub async fn measure() -> Result<()> {
+pub async fn measure(pml: &Path) -> Result<()> {
     let limits = Limits {
         calls: 20_000,
         ..Limits::default()
     };
     let pool = Pool::new(PoolOptions {
         limits,
-        ..PoolOptions::new()?
+        ..options(pml)?
     })?;
     let host = MemoryHost::empty().with("demo:echo", "gives back its input", |args| async {
         Ok(args)
