@@ -4,6 +4,10 @@ import { primordials } from "ext:core/mod.js";
 import {
   op_call_tool,
   op_describe_tool,
+  op_get_prompt,
+  op_list_prompts,
+  op_list_resources,
+  op_read_resource,
   op_search_tools,
 } from "ext:core/ops";
 import { list, toJson } from "ext:pml/30_plain.js";
@@ -188,6 +192,41 @@ function describe(value) {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
+// What a server has besides tools. Each throws a ToolError if the server cannot give it.
+
+async function listResources(server) {
+  checkText(server, "listResources", "the name of a server");
+  return unpack(await op_list_resources(server), server);
+}
+
+async function readResource(server, uri) {
+  checkText(server, "readResource", "the name of a server");
+  checkText(uri, "readResource", "the URI of a resource");
+  return unpack(await op_read_resource(server, uri), server);
+}
+
+async function listPrompts(server) {
+  checkText(server, "listPrompts", "the name of a server");
+  return unpack(await op_list_prompts(server), server);
+}
+
+async function getPrompt(server, name, input = undefined) {
+  checkText(server, "getPrompt", "the name of a server");
+  checkText(name, "getPrompt", "the name of a prompt");
+  checkInput(input, name);
+  const json = input === undefined || input === null
+    ? "{}"
+    : toJson(input, `the input of ${name}`);
+  const text = typeof json === "string" ? json : await json;
+  return unpack(await op_get_prompt(server, name, text ?? "{}"), server);
+}
+
+function checkText(value, where, what) {
+  if (typeof value !== "string" || value.length === 0) {
+    throw new TypeError(`${where} needs ${what}, not ${describe(value)}`);
+  }
+}
+
 // Names that the language itself asks of any object; answering them would make `tools.server`
 // look like a promise or like something with a JSON form of its own.
 const NOT_TOOLS = { __proto__: null, then: true, toJSON: true };
@@ -222,7 +261,11 @@ export {
   callTool,
   callToolsBatch,
   describeTool,
+  getPrompt,
   isToolError,
+  listPrompts,
+  listResources,
+  readResource,
   searchTools,
   ToolError,
   tools,

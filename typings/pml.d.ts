@@ -134,6 +134,59 @@ declare function callToolsBatch<T = any>(
   options?: BatchOptions,
 ): Promise<ToolResult<T>[]>;
 
+/** A resource of a server, as `listResources` gives it; servers may say more. */
+interface MCPResource {
+  /** What `readResource` takes. */
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  [more: string]: any;
+}
+
+/** A part of a resource: text, or bytes in base64. */
+interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  [more: string]: any;
+}
+
+/** A prompt of a server, as `listPrompts` gives it; servers may say more. */
+interface MCPPrompt {
+  /** What `getPrompt` takes. */
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: { name: string; description?: string; required?: boolean }[];
+  [more: string]: any;
+}
+
+/** A prompt, filled in. */
+interface PromptResult {
+  description?: string;
+  messages: { role: "user" | "assistant"; content: any }[];
+  [more: string]: any;
+}
+
+/** The resources of a server. @throws {ToolError} */
+declare function listResources(server: string): Promise<MCPResource[]>;
+
+/** The contents of a resource. @throws {ToolError} */
+declare function readResource(server: string, uri: string): Promise<ResourceContents[]>;
+
+/** The prompts of a server. @throws {ToolError} */
+declare function listPrompts(server: string): Promise<MCPPrompt[]>;
+
+/** A prompt of a server, filled in with arguments by name. @throws {ToolError} */
+declare function getPrompt(
+  server: string,
+  name: string,
+  args?: object | null,
+): Promise<PromptResult>;
+
 /** The tools of one server, as functions. */
 interface ServerTools {
   readonly [tool: string]: <T = any>(args?: object | null) => Promise<T>;
@@ -165,7 +218,11 @@ interface ImportMeta {
 // The same names, for those who like to import what they use.
 declare module "pml" {
   export type BatchOptions = globalThis.BatchOptions;
+  export type MCPPrompt = globalThis.MCPPrompt;
+  export type MCPResource = globalThis.MCPResource;
   export type MCPTool = globalThis.MCPTool;
+  export type PromptResult = globalThis.PromptResult;
+  export type ResourceContents = globalThis.ResourceContents;
   export type ServerTools = globalThis.ServerTools;
   export type ToolCall = globalThis.ToolCall;
   export type ToolDescription = globalThis.ToolDescription;
@@ -177,6 +234,10 @@ declare module "pml" {
   export const callTool: typeof globalThis.callTool;
   export const callToolsBatch: typeof globalThis.callToolsBatch;
   export const describeTool: typeof globalThis.describeTool;
+  export const getPrompt: typeof globalThis.getPrompt;
+  export const listPrompts: typeof globalThis.listPrompts;
+  export const listResources: typeof globalThis.listResources;
+  export const readResource: typeof globalThis.readResource;
   export const searchTools: typeof globalThis.searchTools;
   export const tools: typeof globalThis.tools;
 }

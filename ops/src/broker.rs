@@ -23,6 +23,20 @@ pub enum Request {
     Describe {
         tool: String,
     },
+    Offer {
+        server: String,
+        offer: Offer,
+    },
+}
+
+/// What a server has besides tools.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    ListResources,
+    ReadResource { uri: String },
+    ListPrompts,
+    GetPrompt { name: String, args: Box<RawValue> },
 }
 
 /// Why a request was not answered with a value. The script sees it as `ToolError`, or as the

@@ -3,7 +3,10 @@
 use crate::entropy::op_random_fill;
 use crate::log::op_log;
 use crate::refused::refuse;
-use crate::tools::{op_call_tool, op_describe_tool, op_search_tools};
+use crate::tools::{
+    op_call_tool, op_describe_tool, op_get_prompt, op_list_prompts, op_list_resources,
+    op_read_resource, op_search_tools,
+};
 
 /// Where `import … from "pml"` leads: a module that lives in the snapshot. The scheme is the one
 /// that deno_core lets import its own extension files and lets a script import.
@@ -12,7 +15,17 @@ pub const MODULE_SPECIFIER: &str = "node:pml";
 deno_core::extension!(
     pml,
     deps = [deno_webidl, deno_web],
-    ops = [op_search_tools, op_call_tool, op_describe_tool, op_log, op_random_fill],
+    ops = [
+        op_search_tools,
+        op_call_tool,
+        op_describe_tool,
+        op_list_resources,
+        op_read_resource,
+        op_list_prompts,
+        op_get_prompt,
+        op_log,
+        op_random_fill,
+    ],
     esm_entry_point = "ext:pml/90_start.js",
     esm = [
         dir "../js",

@@ -10,6 +10,6 @@ mod log;
 mod refused;
 mod tools;
 
-pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Request};
+pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Offer, Request};
 pub use extension::{MODULE_SPECIFIER, pml};
 pub use refused::REFUSED_OPS;

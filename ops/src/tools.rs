@@ -10,7 +10,7 @@ use deno_core::{OpState, op2};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::broker::{Answer, Broker, BrokerGone, Failure, Request};
+use crate::broker::{Answer, Broker, BrokerGone, Failure, Offer, Request};
 
 #[derive(Debug, thiserror::Error, deno_error::JsError)]
 pub enum ToolOpError {
@@ -86,4 +86,51 @@ pub async fn op_describe_tool(
     #[string] tool: String,
 ) -> Result<String, ToolOpError> {
     ask(state, Request::Describe { tool }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_list_resources(
+    state: Rc<RefCell<OpState>>,
+    #[string] server: String,
+) -> Result<String, ToolOpError> {
+    let offer = Offer::ListResources;
+    ask(state, Request::Offer { server, offer }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_read_resource(
+    state: Rc<RefCell<OpState>>,
+    #[string] server: String,
+    #[string] uri: String,
+) -> Result<String, ToolOpError> {
+    let offer = Offer::ReadResource { uri };
+    ask(state, Request::Offer { server, offer }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_list_prompts(
+    state: Rc<RefCell<OpState>>,
+    #[string] server: String,
+) -> Result<String, ToolOpError> {
+    let offer = Offer::ListPrompts;
+    ask(state, Request::Offer { server, offer }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_get_prompt(
+    state: Rc<RefCell<OpState>>,
+    #[string] server: String,
+    #[string] name: String,
+    #[string] args: String,
+) -> Result<String, ToolOpError> {
+    let args = RawValue::from_string(args).map_err(|source| ToolOpError::Arguments {
+        tool: name.clone(),
+        source,
+    })?;
+    let offer = Offer::GetPrompt { name, args };
+    ask(state, Request::Offer { server, offer }).await
 }

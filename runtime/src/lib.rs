@@ -16,4 +16,4 @@ pub use broker::{
 };
 pub use limits::{Limits, Wishes};
 pub use outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
-pub use pml_ops::{Answer, Failure, Level};
+pub use pml_ops::{Answer, Failure, Level, Offer};

@@ -294,7 +294,7 @@ impl Run<'_> {
     fn ask(&mut self, id: u32, request: Request) -> Option<Ended> {
         let made = match request {
             Request::Call { .. } => self.calls.len() as u32,
-            Request::Search { .. } | Request::Describe { .. } => {
+            Request::Search { .. } | Request::Describe { .. } | Request::Offer { .. } => {
                 self.searches += 1;
                 self.searches - 1
             }
@@ -303,7 +303,9 @@ impl Run<'_> {
             let limit = self.limits.calls;
             let what = match request {
                 Request::Call { .. } => "calls a tool",
-                Request::Search { .. } | Request::Describe { .. } => "searches",
+                Request::Search { .. } | Request::Describe { .. } | Request::Offer { .. } => {
+                    "searches"
+                }
             };
             return Some(self.judge(
                 ErrorKind::Calls,
@@ -353,6 +355,11 @@ impl Run<'_> {
                         .map_err(|error| Failure::new("internal", error.to_string())),
                     Err(failure) => Err(failure),
                 };
+                let call = None;
+                Answered { id, answer, call }
+            })),
+            Request::Offer { server, offer } => self.pending.push(Box::pin(async move {
+                let answer = host.offer(&server, &offer).await;
                 let call = None;
                 Answered { id, answer, call }
             })),

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use pml_ops::{Answer, Failure};
+use pml_ops::{Answer, Failure, Offer};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -40,6 +40,18 @@ pub trait ToolHost: Send + Sync {
 
     /// Everything that is known about one tool, as JSON.
     fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer>;
+
+    /// What a server has besides tools: resources and prompts, as JSON.
+    fn offer<'a>(&'a self, server: &'a str, _offer: &'a Offer) -> HostFuture<'a, Answer> {
+        Box::pin(async move {
+            Err(Failure::new(
+                "unknown",
+                format!(
+                    "there is no server \"{server}\"; add it to .mcp.json in the working folder"
+                ),
+            ))
+        })
+    }
 
     /// Calls a tool with an object of arguments. The value is already unwrapped: what
     /// `tools.server.tool()` gives the script.
