@@ -736,6 +736,10 @@ fn pml_can_be_imported_in_every_form() {
                 "callTool",
                 "callToolsBatch",
                 "describeTool",
+                "getPrompt",
+                "listPrompts",
+                "listResources",
+                "readResource",
                 "searchTools",
                 "tools"
             ]),
