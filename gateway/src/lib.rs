@@ -1,0 +1,1 @@
+//! One pool of MCP clients behind `callTool`: configuration, transports, registry and policy.

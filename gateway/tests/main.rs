@@ -1,0 +1,1 @@
+//! The gateway against real and misbehaving servers: one binary, one module per subject.
