@@ -1,1 +1,3 @@
 //! One pool of MCP clients behind `callTool`: configuration, transports, registry and policy.
+
+pub mod policy;
