@@ -1,3 +1,22 @@
 //! One pool of MCP clients behind `callTool`: configuration, transports, registry and policy.
 
+mod call;
+pub mod config;
+mod doctor;
+mod gateway;
+mod health;
+mod nearest;
+mod offers;
 pub mod policy;
+mod registry;
+mod server;
+mod tool_id;
+mod transport;
+
+pub use call::{BatchOptions, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use config::Config;
+pub use doctor::{ServerReport, ServerState};
+pub use gateway::{BearerFor, Gateway, GatewayError, Listing};
+pub use registry::{Tool, ToolChange, ToolNews};
+pub use tool_id::{MalformedToolId, ToolId};
+pub use transport::{Bearer, MAX_MESSAGE_BYTES, StartError};
