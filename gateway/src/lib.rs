@@ -2,10 +2,12 @@
 
 mod call;
 pub mod config;
+pub mod discover;
 mod doctor;
 mod gateway;
 mod health;
 mod nearest;
+pub mod oauth;
 mod offers;
 pub mod policy;
 mod registry;

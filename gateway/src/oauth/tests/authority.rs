@@ -22,7 +22,8 @@ pub struct Behaviour {
     pub registration: bool,
     pub client_secret: Option<&'static str>,
     pub challenge_methods: Vec<&'static str>,
-    pub issuer: Option<&'static str>,
+    /// Another one than this, for a server that moved.
+    pub authorization_server: Option<Url>,
     pub callback_issuer: Option<&'static str>,
     pub callback_state: Option<&'static str>,
     pub refuse_login: bool,
@@ -38,7 +39,7 @@ impl Default for Behaviour {
             registration: true,
             client_secret: None,
             challenge_methods: vec!["S256"],
-            issuer: None,
+            authorization_server: None,
             callback_issuer: None,
             callback_state: None,
             refuse_login: false,
@@ -101,6 +102,10 @@ impl Authority {
         Url::parse(&format!("{}/mcp", self.origin)).unwrap()
     }
 
+    pub fn issuer(&self) -> Url {
+        Url::parse(&self.origin).unwrap()
+    }
+
     pub fn behave(&self, change: impl FnOnce(&mut Behaviour)) {
         change(&mut self.behaviour.lock().unwrap());
     }
@@ -137,12 +142,14 @@ impl Authority {
     }
 
     async fn resource_metadata(State(this): State<Self>) -> Response {
-        if !this.behaviour().resource_metadata {
+        let behaviour = this.behaviour();
+        if !behaviour.resource_metadata {
             return StatusCode::NOT_FOUND.into_response();
         }
+        let authorization_server = behaviour.authorization_server.map(String::from);
         Json(json!({
             "resource": format!("{}/mcp", this.origin),
-            "authorization_servers": [this.origin],
+            "authorization_servers": [authorization_server.as_ref().unwrap_or(&this.origin)],
             "scopes_supported": ["files:read"],
         }))
         .into_response()
@@ -155,7 +162,7 @@ impl Authority {
         }
         let origin = &this.origin;
         let mut metadata = json!({
-            "issuer": behaviour.issuer.unwrap_or(origin),
+            "issuer": origin,
             "authorization_endpoint": format!("{origin}/authorize"),
             "token_endpoint": format!("{origin}/token"),
             "response_types_supported": ["code"],

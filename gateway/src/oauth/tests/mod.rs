@@ -272,7 +272,22 @@ async fn while_refreshing_fails_for_a_while_a_token_is_used_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_never_goes_to_another_authorization_server() {
+async fn a_server_that_moved_to_another_authority_asks_for_a_login() {
+    let (machine, authority, _) = logged_in(Behaviour::default()).await;
+    let other = Authority::start(Behaviour::default()).await;
+    let server = authority.mcp();
+    machine.age(&server, 3600);
+    authority.behave(|behaviour| behaviour.authorization_server = Some(other.issuer()));
+    let error = machine.process().bearer_for(&server).await.unwrap_err();
+    assert!(
+        error.to_string().contains("another authorization server"),
+        "{error}"
+    );
+    assert_eq!(authority.token_requests() + other.token_requests(), 1);
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_not_sent_where_nobody_says_who_they_are() {
     let (machine, authority, _) = logged_in(Behaviour::default()).await;
     let server = authority.mcp();
     machine.age(&server, 3600);
