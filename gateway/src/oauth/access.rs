@@ -129,7 +129,7 @@ impl OAuth {
             AuthError::AuthorizationRequired => again(server, "it has expired"),
             source => OAuthError::Refresh {
                 server: server.clone(),
-                source,
+                source: Box::new(source),
             },
         };
         let mut manager = login::manager(server, record.private_network)

@@ -40,17 +40,9 @@ pub enum OAuthError {
     #[error("the login to {server} is no longer good ({reason}): run `pml login` for it again")]
     LoginAgain { server: Url, reason: String },
     #[error("the token of {server} could not be refreshed: try again, or run `pml login` for it")]
-    Refresh {
-        server: Url,
-        #[source]
-        source: AuthError,
-    },
+    Refresh { server: Url, source: Box<AuthError> },
     #[error("the authorization server of {server} gave an answer that cannot be used")]
-    Protocol {
-        server: Url,
-        #[source]
-        source: AuthError,
-    },
+    Protocol { server: Url, source: Box<AuthError> },
     #[error("the stored login {path} cannot be read or written")]
     Store { path: PathBuf, source: io::Error },
     #[error("the stored login {path} is damaged: delete it and run `pml login` again")]

@@ -204,6 +204,9 @@ fn explain(server: &Url, source: AuthError) -> OAuthError {
         AuthError::RegistrationFailed(reason) => OAuthError::Registration { server, reason },
         AuthError::AuthorizationServerMismatch { .. }
         | AuthError::AuthorizationServerMissingIssuer { .. } => OAuthError::WrongIssuer,
-        source => OAuthError::Protocol { server, source },
+        source => OAuthError::Protocol {
+            server,
+            source: Box::new(source),
+        },
     }
 }

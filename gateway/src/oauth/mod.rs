@@ -10,6 +10,7 @@
 //! rmcp's.
 
 mod access;
+mod bearer;
 mod error;
 mod lock;
 mod login;
@@ -21,6 +22,7 @@ mod store;
 mod tests;
 
 pub use access::OAuth;
+pub use bearer::ServerBearer;
 pub use error::OAuthError;
 pub use login::{ClientIdentity, LoggedIn, LoginOptions};
 pub use store::TokenStore;
