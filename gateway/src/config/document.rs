@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn a_syntax_mistake_names_line_and_column() {
         let error = parse("{\n  \"a\": 1\n  \"b\": 2\n}").unwrap_err();
-        assert!(error.to_string().starts_with("a.json:3:3: "), "{error}");
+        assert!(error.to_string().starts_with("a.json:2:9: "), "{error}");
     }
 
     #[test]
