@@ -9,12 +9,13 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunScope};
-use crate::config::{Config, ConfigError, ServerConfig};
+use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::health;
+use crate::oauth::OAuth;
 use crate::policy::{Policy, PolicyConfig};
 use crate::registry::{Tool, ToolNews};
 use crate::server::{Server, Surroundings};
-use crate::transport::{Bearer, Guard, StartError, new_http_client};
+use crate::transport::{Guard, Login, StartError, new_http_client};
 
 /// How many servers may start at the same moment.
 const STARTS_AT_ONCE: usize = 8;
@@ -27,9 +28,6 @@ pub enum GatewayError {
     #[error("the HTTP client cannot be set up ({0}): check the certificates of this machine")]
     Http(#[from] reqwest::Error),
 }
-
-/// Gives an HTTP server its source of access tokens, if it has one.
-pub type BearerFor = dyn Fn(&ServerConfig) -> Option<Arc<dyn Bearer>>;
 
 /// All configured servers behind one door. Clones share everything.
 #[derive(Clone)]
@@ -52,11 +50,11 @@ impl Gateway {
     /// Reads the policy of `config` and prepares its servers; none of them is started yet.
     /// Must be called inside a tokio runtime.
     pub fn open(config: Config) -> Result<Self, GatewayError> {
-        Self::open_with(config, &|_| None)
+        Self::open_with(config, None)
     }
 
-    /// The same, with access tokens for servers that want a login.
-    pub fn open_with(config: Config, bearer_for: &BearerFor) -> Result<Self, GatewayError> {
+    /// The same, with the user's logins to servers that want one.
+    pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
         let guard = Guard::start()
             .inspect_err(|error| {
@@ -75,8 +73,8 @@ impl Gateway {
             .servers
             .into_iter()
             .map(|(name, server)| {
-                let bearer = bearer_for(&server);
-                (name, Arc::new(Server::new(server, surroundings.clone(), bearer)))
+                let login = logins.as_ref().and_then(|logins| login(logins, &server));
+                (name, Arc::new(Server::new(server, surroundings.clone(), login)))
             })
             .collect();
         tokio::spawn(health::watch(
@@ -209,6 +207,15 @@ impl Inner {
         }
         listing
     }
+}
+
+/// A server with an `Authorization` header of its own needs no login.
+fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
+    let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.usable else {
+        return None;
+    };
+    let has_header = remote.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+    (!has_header).then(|| Login::new(logins.clone(), remote.url.clone()))
 }
 
 impl Drop for Inner {

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError,
+};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -249,21 +252,42 @@ async fn unsent(
     let mut refused_connection = false;
     let mut status = None;
     let mut retry_after = None;
+    let mut challenge: Option<Box<str>> = None;
     let mut innermost: &(dyn std::error::Error + 'static) = error.error.as_ref();
     loop {
         if let Some(error) = innermost.downcast_ref::<reqwest::Error>() {
             refused_connection |= error.is_connect();
         }
         if let Some(error) =
-            innermost.downcast_ref::<rmcp::transport::streamable_http_client::HttpStatusError>()
+            innermost.downcast_ref::<HttpStatusError>()
         {
             status = Some(error.status);
             retry_after = error.retry_after.as_ref().and_then(|after| after.parse().ok()).map(Duration::from_secs);
+        }
+        if let Some(error) = innermost.downcast_ref::<AuthRequiredError>() {
+            challenge = Some(error.www_authenticate_header.as_str().into());
+        }
+        if let Some(error) = innermost.downcast_ref::<InsufficientScopeError>() {
+            challenge = Some(error.www_authenticate_header.as_str().into());
         }
         match innermost.source() {
             Some(source) => innermost = source,
             None => break,
         }
+    }
+    if challenge.is_some() {
+        let message = format!(
+            "the server of `{tool}` wants a login, or one with more rights: run `pml login {}`",
+            tool.server()
+        );
+        return Attempt {
+            error: CallError {
+                challenge,
+                ..CallError::lasting(CallErrorKind::Denied, tool.as_str(), message)
+            },
+            failure: Failure::Answered,
+            unhealthy: false,
+        };
     }
     let failure = match (refused_connection, status) {
         (true, _) | (_, Some(429)) => Failure::NeverSent,

@@ -19,6 +19,8 @@ pub struct CallError {
     pub retryable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    #[serde(skip)]
+    pub(crate) challenge: Option<Box<str>>,
 }
 
 /// What kind of failure it was.
@@ -81,6 +83,7 @@ impl CallError {
             tool: tool.to_owned(),
             retryable: false,
             retry_after_ms: None,
+            challenge: None,
         }
     }
 
@@ -110,6 +113,12 @@ impl CallError {
             tool: tool.to_owned(),
             retryable: refusal.retryable,
             retry_after_ms: refusal.retry_after_ms,
+            challenge: None,
         }
+    }
+
+    /// The server's demand for a login or for more rights, to be passed to the login.
+    pub fn login_challenge(&self) -> Option<&str> {
+        self.challenge.as_deref()
     }
 }

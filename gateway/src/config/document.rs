@@ -231,6 +231,7 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    #[expect(dead_code, reason = "only whether it can be read matters")]
     struct Sample {
         #[serde(default)]
         max_calls: u32,
@@ -240,8 +241,8 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only whether it can be read matters")]
     struct Inner {
-        #[allow(dead_code)]
         rate: f64,
     }
 

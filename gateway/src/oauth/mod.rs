@@ -10,7 +10,6 @@
 //! rmcp's.
 
 mod access;
-mod bearer;
 mod error;
 mod lock;
 mod login;
@@ -22,7 +21,6 @@ mod store;
 mod tests;
 
 pub use access::OAuth;
-pub use bearer::ServerBearer;
 pub use error::OAuthError;
 pub use login::{ClientIdentity, LoggedIn, LoginOptions};
 pub use store::TokenStore;

@@ -17,7 +17,7 @@ use super::record::Record;
 use super::tools;
 use crate::config::ServerConfig;
 use crate::registry::{ToolNews, ToolSet};
-use crate::transport::{Bearer, Guard, Means, StartError, StderrTail, connect};
+use crate::transport::{Guard, Login, Means, StartError, StderrTail, connect};
 
 /// A pause shorter than this is waited for; a longer one is told to the caller.
 const WAITED_FOR: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ enum Slot {
 pub(crate) struct Server {
     pub config: ServerConfig,
     surroundings: Arc<Surroundings>,
-    bearer: Option<Arc<dyn Bearer>>,
+    login: Option<Login>,
     slot: Mutex<Slot>,
     tools: RwLock<Option<Arc<ToolSet>>>,
     /// Held while the tools are being listed; whoever waits for it finds them fresh.
@@ -67,11 +67,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub fn new(config: ServerConfig, surroundings: Arc<Surroundings>, bearer: Option<Arc<dyn Bearer>>) -> Self {
+    pub fn new(config: ServerConfig, surroundings: Arc<Surroundings>, login: Option<Login>) -> Self {
         Self {
             config,
             surroundings,
-            bearer,
+            login,
             slot: Mutex::new(Slot::Idle),
             tools: RwLock::new(None),
             listing: tokio::sync::Mutex::new(()),
@@ -239,7 +239,7 @@ impl Server {
                 protocol: self.config.protocol,
                 guard: self.surroundings.guard.clone(),
                 client: self.surroundings.client.clone(),
-                bearer: self.bearer.clone(),
+                login: self.login.clone(),
                 stderr: stderr.clone(),
             };
             let link = connect(endpoint, handler.clone(), means).await?;

@@ -12,7 +12,7 @@ use rmcp::service::{
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
 use super::stdio::{Traffic, StdioTransport};
-use super::{Bearer, Guard, StartError, StderrTail, http};
+use super::{Guard, Login, StartError, StderrTail, http};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 
 /// How long a process that closed its output gets to end, so that its status can be told.
@@ -34,7 +34,7 @@ pub struct Means<'a> {
     pub protocol: Protocol,
     pub guard: Option<Arc<Guard>>,
     pub client: reqwest::Client,
-    pub bearer: Option<Arc<dyn Bearer>>,
+    pub login: Option<Login>,
     /// Where the standard error of the server goes; the caller quotes it when it gives up waiting.
     pub stderr: StderrTail,
 }
@@ -65,7 +65,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             }
         },
         Endpoint::Http(remote) => {
-            let transport = http::transport(means.client.clone(), remote, means.bearer.clone());
+            let transport = http::transport(means.client.clone(), remote, means.login.clone());
             let lifecycle = match means.protocol {
                 Protocol::Auto => ClientLifecycleMode::Auto {
                     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -81,11 +81,12 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             Ok(remote_link(service))
         }
         Endpoint::Sse(remote) => {
-            let transport = SseTransport::open(means.client.clone(), remote, means.bearer.clone())
+            let transport = SseTransport::open(means.client.clone(), remote, means.login.clone())
                 .await
                 .map_err(|error| match error {
                     SseError::Status(401) => StartError::LoginNeeded {
                         server: means.server.to_owned(),
+                        challenge: None,
                     },
                     error => StartError::Unreachable {
                         url: remote.url.to_string(),
@@ -193,9 +194,11 @@ fn spawn_error(command: &Command, error: &std::io::Error) -> StartError {
 }
 
 fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> StartError {
-    if error.is_authorization_required() {
+    let challenge = error.auth_challenge().map(str::to_owned);
+    if challenge.is_some() || error.is_authorization_required() {
         return StartError::LoginNeeded {
             server: server.to_owned(),
+            challenge,
         };
     }
     let reason = chain(&error);

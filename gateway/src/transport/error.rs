@@ -33,7 +33,11 @@ pub enum StartError {
     TimedOut { after: Duration, stderr: Vec<String> },
 
     #[error("it wants a login: run `pml login {server}`, or set an `Authorization` header")]
-    LoginNeeded { server: String },
+    LoginNeeded {
+        server: String,
+        /// The `WWW-Authenticate` header that a login has to know of.
+        challenge: Option<String>,
+    },
 
     #[error("{url} could not be reached ({reason}): check the address and that the server runs")]
     Unreachable { url: String, reason: String },

@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
-use super::{Bearer, MAX_MESSAGE_BYTES};
+use super::{Login, MAX_MESSAGE_BYTES};
 use crate::config::Remote;
 
 /// Policy bounds how many calls run at once; the transport must not queue below that.
@@ -48,7 +48,7 @@ pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
 pub fn transport(
     client: reqwest::Client,
     remote: &Remote,
-    bearer: Option<Arc<dyn Bearer>>,
+    login: Option<Login>,
 ) -> StreamableHttpClientTransport<AuthorizedClient> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
@@ -56,7 +56,7 @@ pub fn transport(
         .max_sse_event_size(MAX_MESSAGE_BYTES)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
-    StreamableHttpClientTransport::with_client(AuthorizedClient { client, bearer }, config)
+    StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
 }
 
 /// The configured headers. The configuration has checked them, so none is left out.
@@ -76,15 +76,20 @@ pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
 #[derive(Debug, Clone)]
 pub struct AuthorizedClient {
     client: reqwest::Client,
-    bearer: Option<Arc<dyn Bearer>>,
+    login: Option<Login>,
 }
 
 impl AuthorizedClient {
     async fn token(&self, given: Option<String>) -> Option<String> {
-        match &self.bearer {
-            Some(bearer) => bearer.token().await.or(given),
+        match &self.login {
+            Some(login) => login.token().await.or(given),
             None => given,
         }
+    }
+
+    /// The token to use once more after the server rejected `token`.
+    async fn other_token(&self, token: Option<&str>) -> Option<String> {
+        self.login.as_ref()?.after_rejection(token?).await
     }
 }
 
@@ -113,9 +118,19 @@ impl StreamableHttpClient for AuthorizedClient {
         limit: usize,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
         let auth = self.token(auth).await;
-        self.client
-            .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
-            .await
+        let post = |auth| {
+            let (uri, message, session, headers) =
+                (uri.clone(), message.clone(), session.clone(), headers.clone());
+            self.client
+                .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
+        };
+        let answer = post(auth.clone()).await;
+        if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
+            && let Some(token) = self.other_token(auth.as_deref()).await
+        {
+            return post(Some(token)).await;
+        }
+        answer
     }
 
     async fn delete_session(

@@ -1,10 +1,10 @@
 //! Reaching a server: stdio, streamable HTTP, and SSE for old servers.
 
-mod bearer;
 mod connect;
 mod error;
 mod guard;
 mod http;
+mod login;
 mod process;
 mod scan;
 mod sse;
@@ -13,12 +13,12 @@ mod stdio;
 
 use rmcp::model::ErrorCode;
 
-pub use bearer::Bearer;
 pub(crate) use connect::{Link, Means, connect};
 pub use error::StartError;
 pub(crate) use error::quoted;
 pub(crate) use guard::Guard;
 pub(crate) use http::new_http_client;
+pub(crate) use login::Login;
 pub(crate) use process::ServerProcess;
 pub(crate) use stderr::StderrTail;
 pub(crate) use stdio::Traffic;

@@ -2,7 +2,6 @@
 //! first event says where to POST ours.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use ::http::HeaderMap;
 use futures::StreamExt;
@@ -12,7 +11,7 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use url::Url;
 
-use super::{Bearer, MAX_MESSAGE_BYTES, http};
+use super::{Login, MAX_MESSAGE_BYTES, http};
 use crate::config::Remote;
 
 /// What goes wrong on this transport.
@@ -33,7 +32,7 @@ pub enum SseError {
 /// An open connection to an SSE server.
 pub struct SseTransport {
     client: reqwest::Client,
-    bearer: Option<Arc<dyn Bearer>>,
+    login: Option<Login>,
     headers: HeaderMap,
     endpoint: Url,
     events: Events,
@@ -43,14 +42,14 @@ impl SseTransport {
     pub async fn open(
         client: reqwest::Client,
         remote: &Remote,
-        bearer: Option<Arc<dyn Bearer>>,
+        login: Option<Login>,
     ) -> Result<Self, SseError> {
         let headers: HeaderMap = http::headers(remote).into_iter().collect();
         let mut request = client
             .get(remote.url.clone())
             .headers(headers.clone())
             .header("accept", "text/event-stream");
-        if let Some(token) = token(&bearer).await {
+        if let Some(token) = token(&login).await {
             request = request.bearer_auth(token);
         }
         let response = request.send().await?;
@@ -76,7 +75,7 @@ impl SseTransport {
         }
         Ok(Self {
             client,
-            bearer,
+            login,
             headers,
             endpoint,
             events,
@@ -96,9 +95,9 @@ impl Transport<RoleClient> for SseTransport {
             .post(self.endpoint.clone())
             .headers(self.headers.clone())
             .json(&message);
-        let bearer = self.bearer.clone();
+        let login = self.login.clone();
         async move {
-            let request = match token(&bearer).await {
+            let request = match token(&login).await {
                 Some(token) => request.bearer_auth(token),
                 None => request,
             };
@@ -126,9 +125,9 @@ impl Transport<RoleClient> for SseTransport {
     }
 }
 
-async fn token(bearer: &Option<Arc<dyn Bearer>>) -> Option<String> {
-    match bearer {
-        Some(bearer) => bearer.token().await,
+async fn token(login: &Option<Login>) -> Option<String> {
+    match login {
+        Some(login) => login.token().await,
         None => None,
     }
 }
