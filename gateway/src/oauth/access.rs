@@ -11,6 +11,7 @@ use url::Url;
 
 use super::error::OAuthError;
 use super::login::{self, LoggedIn, LoginOptions};
+use super::metadata::discover;
 use super::record::Record;
 use super::store::{Slot, TokenStore};
 
@@ -143,11 +144,11 @@ impl OAuth {
         });
         // Discovers anew, because a refresh token must only ever go to the authorization server
         // that gave it. rmcp compares the two, but lets metadata that names none pass.
-        let found = manager.resolve_metadata().await.map_err(failed)?;
-        if record.credentials.issuer.is_some() && found.metadata.issuer.is_none() {
+        let found = discover(&manager, server, None).await.map_err(failed)?;
+        if record.credentials.issuer.is_some() && found.document.issuer.is_none() {
             return Err(failed(AuthError::NoAuthorizationSupport));
         }
-        manager.set_metadata(found.metadata);
+        manager.set_metadata(found.document);
         if !manager.initialize_from_store().await.map_err(failed)? {
             return Err(again(server, "it belongs to another authorization server"));
         }

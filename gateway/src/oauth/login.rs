@@ -9,6 +9,7 @@ use rmcp::transport::auth::{
 use url::Url;
 
 use super::error::OAuthError;
+use super::metadata::discover;
 use super::redirect::RedirectListener;
 use super::store::{Slot, TokenStore};
 
@@ -92,11 +93,10 @@ pub(super) async fn login(
     let mut manager = manager(server, options.private_network)
         .await
         .map_err(protocol)?;
-    let found = manager
-        .resolve_metadata_from_challenge(options.challenge.as_deref())
+    let found = discover(&manager, server, options.challenge.as_deref())
         .await
         .map_err(protocol)?;
-    manager.set_metadata(found.metadata.clone());
+    manager.set_metadata(found.document.clone());
     let scopes = choose_scopes(&manager, options).await;
     let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
 
@@ -104,7 +104,7 @@ pub(super) async fn login(
     let listener = RedirectListener::bind(options.redirect_port).await?;
     let client = identify(
         &mut manager,
-        &found.metadata,
+        &found.document,
         options,
         &listener.uri(),
         &scopes,
@@ -112,11 +112,9 @@ pub(super) async fn login(
     .await
     .map_err(|source| match source {
         // Old servers publish nothing and answer at well-known paths; this one does not.
-        AuthError::RegistrationFailed(_) if !found.source.is_discovered() => {
-            OAuthError::NoMetadata {
-                server: server.clone(),
-            }
-        }
+        AuthError::RegistrationFailed(_) if !found.published => OAuthError::NoMetadata {
+            server: server.clone(),
+        },
         source => explain(server, source),
     })?;
     manager.set_credential_store(Slot {
@@ -143,7 +141,11 @@ pub(super) async fn login(
     manager
         .exchange_code_for_token_with_issuer(&answer.code, &state, answer.issuer.as_deref())
         .await
-        .map_err(protocol)?;
+        .map_err(|source| match source {
+            AuthError::AuthorizationServerMismatch { .. }
+            | AuthError::AuthorizationServerMissingIssuer { .. } => OAuthError::WrongIssuer,
+            source => explain(server, source),
+        })?;
     Ok(LoggedIn {
         server: server.clone(),
         scopes: manager.get_current_scopes().await,
@@ -202,8 +204,6 @@ fn explain(server: &Url, source: AuthError) -> OAuthError {
     match source {
         AuthError::PkceUnsupported => OAuthError::NoPkce { server },
         AuthError::RegistrationFailed(reason) => OAuthError::Registration { server, reason },
-        AuthError::AuthorizationServerMismatch { .. }
-        | AuthError::AuthorizationServerMissingIssuer { .. } => OAuthError::WrongIssuer,
         source => OAuthError::Protocol {
             server,
             source: Box::new(source),

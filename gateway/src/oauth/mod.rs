@@ -13,6 +13,7 @@ mod access;
 mod error;
 mod lock;
 mod login;
+mod metadata;
 mod record;
 mod redirect;
 mod store;

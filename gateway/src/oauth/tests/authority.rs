@@ -24,6 +24,8 @@ pub struct Behaviour {
     pub challenge_methods: Vec<&'static str>,
     /// Another one than this, for a server that moved.
     pub authorization_server: Option<Url>,
+    /// Below a path of this server, as old ones have it.
+    pub issuer_path: &'static str,
     pub callback_issuer: Option<&'static str>,
     pub callback_state: Option<&'static str>,
     pub refuse_login: bool,
@@ -40,6 +42,7 @@ impl Default for Behaviour {
             client_secret: None,
             challenge_methods: vec!["S256"],
             authorization_server: None,
+            issuer_path: "",
             callback_issuer: None,
             callback_state: None,
             refuse_login: false,
@@ -162,7 +165,7 @@ impl Authority {
         }
         let origin = &this.origin;
         let mut metadata = json!({
-            "issuer": origin,
+            "issuer": format!("{origin}{}", behaviour.issuer_path),
             "authorization_endpoint": format!("{origin}/authorize"),
             "token_endpoint": format!("{origin}/token"),
             "response_types_supported": ["code"],

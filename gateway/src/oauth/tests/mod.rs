@@ -354,6 +354,36 @@ async fn a_server_that_publishes_only_its_authorization_metadata_works() {
 }
 
 #[tokio::test]
+async fn an_old_server_may_name_its_issuer_below_a_path_of_its_own() {
+    let (machine, authority, oauth) = logged_in(Behaviour {
+        resource_metadata: false,
+        issuer_path: "/oauth",
+        ..Behaviour::default()
+    })
+    .await;
+    machine.age(&authority.mcp(), 3600);
+    let token = oauth.bearer_for(&authority.mcp()).await.unwrap();
+    assert_eq!(token.as_deref(), Some("access-2"));
+}
+
+#[tokio::test]
+async fn an_authority_that_names_another_issuer_is_not_believed() {
+    let authority = Authority::start(Behaviour::default()).await;
+    let other = Authority::start(Behaviour {
+        issuer_path: "/someone-else",
+        ..Behaviour::default()
+    })
+    .await;
+    authority.behave(|behaviour| behaviour.authorization_server = Some(other.issuer()));
+    let error = Machine::new()
+        .process()
+        .login(&authority.mcp(), &options(), browse)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, OAuthError::Protocol { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn without_pkce_there_is_no_login() {
     let authority = Authority::start(Behaviour {
         challenge_methods: vec!["plain"],
