@@ -22,10 +22,11 @@ async fn main() -> Result<(), Failure> {
     let url = Url::parse(&address)?;
     let folder = tempfile::tempdir()?;
     let logins = Arc::new(OAuth::new(TokenStore::new(folder.path())));
-    for _ in 0..=LOGINS {
+    for logins_left in (0..=LOGINS).rev() {
         match converse(&url, &logins).await? {
             None => return Ok(()),
-            Some(challenge) => login(&url, &logins, challenge).await?,
+            Some(challenge) if logins_left > 0 => login(&url, &logins, challenge).await?,
+            Some(_) => break,
         }
     }
     Err("the server is never content with a login".into())
@@ -33,7 +34,10 @@ async fn main() -> Result<(), Failure> {
 
 /// Connects, lists and calls every tool. Answers with the challenge when the server wants a login.
 async fn converse(url: &Url, logins: &Arc<OAuth>) -> Result<Option<Option<String>>, Failure> {
-    let remote = Remote { url: url.clone(), headers: Default::default() };
+    let remote = Remote {
+        url: url.clone(),
+        headers: Default::default(),
+    };
     let server = ServerConfig::with_endpoint("under-test", Endpoint::Http(remote));
     let gateway = Gateway::open_with(Config::of([server]), Some(logins.clone()))?;
     let listing = gateway.list(None, PATIENCE).await;
@@ -68,7 +72,10 @@ async fn login(url: &Url, logins: &OAuth, challenge: Option<String>) -> Result<(
         .unwrap_or_default();
     let text = |key: &str| context[key].as_str().map(str::to_owned);
     let identity = match text("client_id") {
-        Some(id) => ClientIdentity::Registered { id, secret: text("client_secret") },
+        Some(id) => ClientIdentity::Registered {
+            id,
+            secret: text("client_secret"),
+        },
         None => ClientIdentity::Document {
             url: Url::parse("https://conformance-test.local/client-metadata.json")?,
         },
@@ -97,7 +104,11 @@ async fn login(url: &Url, logins: &OAuth, challenge: Option<String>) -> Result<(
 /// The simplest arguments that fit the schema.
 fn sample(tool: &Tool) -> Value {
     let mut arguments = Map::new();
-    for (name, schema) in tool.input_schema["properties"].as_object().into_iter().flatten() {
+    for (name, schema) in tool.input_schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+    {
         let value = match schema["type"].as_str() {
             Some("number" | "integer") => json!(5),
             Some("boolean") => json!(true),

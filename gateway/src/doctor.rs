@@ -9,7 +9,7 @@ use crate::Gateway;
 use crate::config::Endpoint;
 use crate::policy::breaker::BreakerState;
 use crate::server::Server;
-use crate::transport::StartError;
+use crate::transport::{StartError, quoted};
 
 const PING_PATIENCE: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
@@ -90,7 +90,8 @@ impl Gateway {
                     Some(took) => report.ping_ms = Some(millis(took)),
                     None => {
                         report.state = ServerState::Failed;
-                        report.problem = Some("it started, and does not answer a ping: restart it".to_owned());
+                        report.problem =
+                            Some("it started, and does not answer a ping: restart it".to_owned());
                     }
                 }
                 let traffic = &connection.traffic;
@@ -102,7 +103,10 @@ impl Gateway {
                     ));
                 }
                 if traffic.strays() > 0 {
-                    report.remarks.push(format!("sent {} answers to nothing that was asked", traffic.strays()));
+                    report.remarks.push(format!(
+                        "sent {} answers to nothing that was asked",
+                        traffic.strays()
+                    ));
                 }
             }
             Ok(Err(unavailable)) => {
@@ -112,10 +116,17 @@ impl Gateway {
                 report.problem = Some(unavailable.error.to_string());
             }
             Err(_) => {
-                report.problem = Some(format!(
-                    "it has not finished starting after {:.1} s: run its command by hand to see what it waits for",
-                    patience.as_secs_f64()
-                ));
+                let record = server.record();
+                report.stderr = record.stderr.last(QUOTED_LINES);
+                // A start that failed before says more than one that has not failed yet.
+                report.problem = Some(match &record.last_error {
+                    Some(error) => error.to_string(),
+                    None => format!(
+                        "it has not finished starting after {:.1} s: run its command by hand to see what it waits for{}",
+                        patience.as_secs_f64(),
+                        quoted(&report.stderr)
+                    ),
+                });
             }
         }
         let record = server.record();

@@ -74,7 +74,10 @@ impl Gateway {
             .into_iter()
             .map(|(name, server)| {
                 let login = logins.as_ref().and_then(|logins| login(logins, &server));
-                (name, Arc::new(Server::new(server, surroundings.clone(), login)))
+                (
+                    name,
+                    Arc::new(Server::new(server, surroundings.clone(), login)),
+                )
             })
             .collect();
         tokio::spawn(health::watch(
@@ -95,7 +98,11 @@ impl Gateway {
 
     /// Starts every server that is not disabled and waits until each is ready or has failed.
     pub async fn warm(&self) {
-        let starts = self.0.servers.values().filter(|server| !server.config.disabled);
+        let starts = self
+            .0
+            .servers
+            .values()
+            .filter(|server| !server.config.disabled);
         futures::future::join_all(starts.map(|server| server.connection())).await;
     }
 
@@ -117,7 +124,12 @@ impl Gateway {
 
     /// What servers changed about their tools since the last time this was asked.
     pub fn take_news(&self) -> Vec<ToolNews> {
-        let mut news = self.0.surroundings.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut news = self
+            .0
+            .surroundings
+            .news
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *news)
     }
 
@@ -143,7 +155,12 @@ impl Gateway {
     }
 
     /// Calls a tool. `id` is `server:tool`, as the script wrote it.
-    pub async fn call(&self, scope: &RunScope, id: &str, arguments: Value) -> Result<CallValue, CallError> {
+    pub async fn call(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: Value,
+    ) -> Result<CallValue, CallError> {
         self.0.call(scope, id, arguments).await
     }
 
@@ -187,12 +204,18 @@ impl Inner {
             let tools = match tokio::time::timeout(patience, server.current_tools()).await {
                 Ok(Ok(tools)) => Ok(tools),
                 Ok(Err(unavailable)) => Err(unavailable.error),
-                Err(_) => Err(StartError::TimedOut { after: patience, stderr: Vec::new() }),
+                Err(_) => Err(StartError::TimedOut {
+                    after: patience,
+                    stderr: Vec::new(),
+                }),
             };
             (server.config.name.clone(), tools)
         }))
         .await;
-        let mut listing = Listing { tools: Vec::new(), problems: Vec::new() };
+        let mut listing = Listing {
+            tools: Vec::new(),
+            problems: Vec::new(),
+        };
         for (name, answer) in answers {
             match answer {
                 Ok(tools) => listing.tools.extend(
@@ -214,7 +237,10 @@ fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
     let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.usable else {
         return None;
     };
-    let has_header = remote.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+    let has_header = remote
+        .headers
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("authorization"));
     (!has_header).then(|| Login::new(logins.clone(), remote.url.clone()))
 }
 

@@ -9,20 +9,38 @@ pub fn nearest<'a>(
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| {
+            (
+                strsim::jaro_winkler(&wanted, &candidate.to_lowercase()),
+                candidate,
+            )
+        })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    scored.into_iter().take(count).map(|(_, candidate)| candidate).collect()
+    scored
+        .into_iter()
+        .take(count)
+        .map(|(_, candidate)| candidate)
+        .collect()
 }
 
-/// The candidate that `name` is most likely a typing mistake of, if there is one: at most two
-/// edits away, or three in a long word.
+/// The candidate that `name` is most likely a typing mistake of, if there is one: one edit away in
+/// a short word, two in a longer, three in a long one.
 pub fn typo_of<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = if name.chars().count() >= 9 { 3 } else { 2 };
+    let allowed = match name.chars().count() {
+        0..=4 => 1,
+        5..=8 => 2,
+        _ => 3,
+    };
     let wanted = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase()),
+                candidate,
+            )
+        })
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.len())
         .min_by_key(|(distance, candidate)| (*distance, *candidate))
         .map(|(_, candidate)| candidate)
@@ -34,7 +52,13 @@ mod tests {
 
     #[test]
     fn the_three_most_similar_names_come_first() {
-        let tools = ["fs:read_file", "fs:write_file", "git:log", "fs:read_text", "time:now"];
+        let tools = [
+            "fs:read_file",
+            "fs:write_file",
+            "git:log",
+            "fs:read_text",
+            "time:now",
+        ];
         let found = nearest("fs:readfile", tools, 3);
         assert_eq!(found[0], "fs:read_file");
         assert_eq!(found.len(), 3);
@@ -43,7 +67,11 @@ mod tests {
     #[test]
     fn a_typing_mistake_is_recognised_and_another_word_is_not() {
         assert_eq!(typo_of("comand", ["command", "args"]), Some("command"));
-        assert_eq!(typo_of("MCPservers", ["mcpServers", "pml"]), Some("mcpServers"));
+        assert_eq!(
+            typo_of("MCPservers", ["mcpServers", "pml"]),
+            Some("mcpServers")
+        );
         assert_eq!(typo_of("autoApprove", ["command", "args"]), None);
+        assert_eq!(typo_of("id", ["cwd", "env", "url"]), None);
     }
 }

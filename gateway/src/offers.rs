@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{
-    GetPromptRequestParams, ReadResourceRequestParams,
-};
+use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
@@ -20,7 +18,10 @@ impl Gateway {
     pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
         self.ask(scope, server, async |peer| {
             // A server without the capability has no resources, which is no error.
-            if peer.peer_info().is_some_and(|info| info.capabilities.resources.is_none()) {
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.resources.is_none())
+            {
                 return Ok(Value::Array(Vec::new()));
             }
             Ok(json(peer.list_all_resources().await?))
@@ -29,9 +30,18 @@ impl Gateway {
     }
 
     /// The contents of a resource.
-    pub async fn read_resource(&self, scope: &RunScope, server: &str, uri: &str) -> Result<Value, CallError> {
+    pub async fn read_resource(
+        &self,
+        scope: &RunScope,
+        server: &str,
+        uri: &str,
+    ) -> Result<Value, CallError> {
         self.ask(scope, server, async |peer| {
-            Ok(json(peer.read_resource(ReadResourceRequestParams::new(uri)).await?.contents))
+            Ok(json(
+                peer.read_resource(ReadResourceRequestParams::new(uri))
+                    .await?
+                    .contents,
+            ))
         })
         .await
     }
@@ -39,7 +49,10 @@ impl Gateway {
     /// The prompts of a server.
     pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
         self.ask(scope, server, async |peer| {
-            if peer.peer_info().is_some_and(|info| info.capabilities.prompts.is_none()) {
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.prompts.is_none())
+            {
                 return Ok(Value::Array(Vec::new()));
             }
             Ok(json(peer.list_all_prompts().await?))
@@ -77,7 +90,10 @@ impl Gateway {
             return Err(CallError::lasting(
                 CallErrorKind::Unknown,
                 name,
-                format!("there is no server `{name}`; there are: {}", names.join(", ")),
+                format!(
+                    "there is no server `{name}`; there are: {}",
+                    names.join(", ")
+                ),
             ));
         };
         let refuse = |refusal| CallError::refused(name, refusal);
@@ -86,7 +102,11 @@ impl Gateway {
             .connection()
             .await
             .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
-        let admission = inner.policy.admit(name, scope.budget()).await.map_err(refuse)?;
+        let admission = inner
+            .policy
+            .admit(name, scope.budget())
+            .await
+            .map_err(refuse)?;
         let limit = admission.time_limit(server.config.timeout.unwrap_or(LIMIT));
         let _in_flight = connection.begin();
         // Dropping the request, as both other branches do, tells the server about it.
@@ -108,7 +128,11 @@ impl Gateway {
             ServiceError::McpError(error) => {
                 CallError::lasting(CallErrorKind::Tool, name, error.message.into_owned())
             }
-            error => CallError::lasting(CallErrorKind::Protocol, name, format!("server `{name}`: {error}")),
+            error => CallError::lasting(
+                CallErrorKind::Protocol,
+                name,
+                format!("server `{name}`: {error}"),
+            ),
         })
     }
 }

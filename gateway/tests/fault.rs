@@ -31,13 +31,20 @@ fn no_call_is_lost_or_doubled_and_nothing_leaks_under_faults() {
         .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     println!("{said}");
-    assert!(run.status.success(), "{said}\n{}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "started by the test above"]
 async fn faults() {
-    let seconds = std::env::var("PML_FAULT_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let seconds = std::env::var("PML_FAULT_SECONDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(10);
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("journal").display().to_string();
     let gateway = gateway((0..SERVERS).map(|n| odd(&format!("s{n:02}"), &["--journal", &journal])));
@@ -47,7 +54,14 @@ async fn faults() {
     let tally = Arc::new(Tally::default());
     let stop = Arc::new(AtomicBool::new(false));
     let scripts: Vec<_> = (0..SCRIPTS)
-        .map(|script| tokio::spawn(run_script(gateway.clone(), script, tally.clone(), stop.clone())))
+        .map(|script| {
+            tokio::spawn(run_script(
+                gateway.clone(),
+                script,
+                tally.clone(),
+                stop.clone(),
+            ))
+        })
         .collect();
     let faults = cause_faults(&gateway, &journal, Duration::from_secs(seconds)).await;
     stop.store(true, Ordering::Relaxed);
@@ -61,10 +75,16 @@ async fn faults() {
         *noted.entry(key.to_owned()).or_default() += 1;
     }
     let answered = tally.answered.lock().unwrap();
-    let lost: Vec<_> = answered.iter().filter(|key| !noted.contains_key(*key)).collect();
+    let lost: Vec<_> = answered
+        .iter()
+        .filter(|key| !noted.contains_key(*key))
+        .collect();
     let doubled: Vec<_> = noted.iter().filter(|(_, count)| **count > 1).collect();
     let never_sent = tally.never_sent.lock().unwrap();
-    let ghosts: Vec<_> = never_sent.iter().filter(|key| noted.contains_key(*key)).collect();
+    let ghosts: Vec<_> = never_sent
+        .iter()
+        .filter(|key| noted.contains_key(*key))
+        .collect();
     println!(
         "{seconds} s, {faults} faults: {} calls answered, {} refused unsent, {} unsure; memory grew by {} KiB",
         answered.len(),
@@ -79,8 +99,16 @@ async fn faults() {
     assert!(grown < 64 * 1024 * 1024, "{grown} bytes more than before");
 
     gateway.shutdown().await;
-    assert!(eventually(async || processes_with(&journal).is_empty()).await, "{:?}", processes_with(&journal));
-    assert!(eventually(async || zombies() == 0).await, "{} zombies", zombies());
+    assert!(
+        eventually(async || processes_with(&journal).is_empty()).await,
+        "{:?}",
+        processes_with(&journal)
+    );
+    assert!(
+        eventually(async || zombies() == 0).await,
+        "{} zombies",
+        zombies()
+    );
     drop(gateway);
     assert!(
         eventually(async || self::descriptors() <= descriptors).await,
@@ -92,7 +120,10 @@ async fn faults() {
 async fn run_script(gateway: Gateway, script: usize, tally: Arc<Tally>, stop: Arc<AtomicBool>) {
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) {
-        let limits = RunLimits { tool_timeout: Some(Duration::from_secs(3)), ..RunLimits::default() };
+        let limits = RunLimits {
+            tool_timeout: Some(Duration::from_secs(3)),
+            ..RunLimits::default()
+        };
         let scope = gateway.run(limits);
         for _ in 0..20 {
             number += 1;
@@ -100,10 +131,20 @@ async fn run_script(gateway: Gateway, script: usize, tally: Arc<Tally>, stop: Ar
             let id = format!("s{:02}:note", fastrand::usize(..SERVERS));
             match gateway.call(&scope, &id, json!({ "key": key })).await {
                 Ok(answer) => {
-                    assert_eq!(answer.value.as_str().map(str::to_owned).unwrap_or(answer.value.to_string()), key);
+                    assert_eq!(
+                        answer
+                            .value
+                            .as_str()
+                            .map(str::to_owned)
+                            .unwrap_or(answer.value.to_string()),
+                        key
+                    );
                     tally.answered.lock().unwrap().push(key);
                 }
-                Err(error) if error.message.contains("before the call was sent") || error.message.contains("is not usable") => {
+                Err(error)
+                    if error.message.contains("before the call was sent")
+                        || error.message.contains("is not usable") =>
+                {
                     tally.never_sent.lock().unwrap().push(key);
                 }
                 Err(_) => {
@@ -122,7 +163,9 @@ async fn cause_faults(gateway: &Gateway, journal: &str, time: Duration) -> usize
         tokio::time::sleep(Duration::from_millis(150)).await;
         faults += 1;
         let servers = processes_with(journal);
-        let Some(id) = fastrand::choice(servers) else { continue };
+        let Some(id) = fastrand::choice(servers) else {
+            continue;
+        };
         match fastrand::u8(..4) {
             0 | 1 => signal(id, libc::SIGKILL),
             2 => {
@@ -133,11 +176,15 @@ async fn cause_faults(gateway: &Gateway, journal: &str, time: Duration) -> usize
                 });
             }
             _ => {
-                let tool = fastrand::choice(["shout", "twice", "other_id", "wrong", "never"]).unwrap();
+                let tool =
+                    fastrand::choice(["shout", "twice", "other_id", "wrong", "never"]).unwrap();
                 let id = format!("s{:02}:{tool}", fastrand::usize(..SERVERS));
                 let gateway = gateway.clone();
                 tokio::spawn(async move {
-                    let limits = RunLimits { tool_timeout: Some(Duration::from_secs(1)), ..RunLimits::default() };
+                    let limits = RunLimits {
+                        tool_timeout: Some(Duration::from_secs(1)),
+                        ..RunLimits::default()
+                    };
                     let _ = gateway.call(&gateway.run(limits), &id, json!({})).await;
                 });
             }
@@ -159,5 +206,11 @@ fn descriptors() -> usize {
 
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    statm
+        .split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<usize>()
+        .unwrap()
+        * 4096
 }

@@ -10,10 +10,16 @@ use crate::support::{One, eventually, odd};
 #[tokio::test]
 async fn lines_that_are_no_json_are_skipped_and_counted() {
     let one = One::odd(&["--noisy"]);
-    assert_eq!(one.call("odd:shout", json!({})).await.unwrap(), json!("heard"));
+    assert_eq!(
+        one.call("odd:shout", json!({})).await.unwrap(),
+        json!("heard")
+    );
     let report = one.gateway.doctor(Duration::from_secs(10)).await.remove(0);
     assert!(
-        report.remarks.iter().any(|remark| remark.starts_with("printed 4 lines")),
+        report
+            .remarks
+            .iter()
+            .any(|remark| remark.starts_with("printed 4 lines")),
         "{:?}",
         report.remarks
     );
@@ -27,7 +33,12 @@ async fn a_server_that_ends_during_a_call_is_explained_and_started_again() {
     assert!(!error.retryable, "it may have had its effect");
     assert!(error.message.contains("exit status: 7"), "{error}");
     assert!(error.message.contains("out of cheese"), "{error}");
-    assert_eq!(one.call("odd:echo", json!({ "text": "back" })).await.unwrap(), json!("back"));
+    assert_eq!(
+        one.call("odd:echo", json!({ "text": "back" }))
+            .await
+            .unwrap(),
+        json!("back")
+    );
 }
 
 #[tokio::test]
@@ -45,7 +56,10 @@ async fn an_answer_that_is_no_json_rpc_ends_its_call_at_once() {
 async fn fifty_megabytes_are_refused_with_their_size_wherever_the_id_stands() {
     let one = One::odd(&[]);
     for id_last in [false, true] {
-        let error = one.call("odd:big", json!({ "mib": 50, "id_last": id_last })).await.unwrap_err();
+        let error = one
+            .call("odd:big", json!({ "mib": 50, "id_last": id_last }))
+            .await
+            .unwrap_err();
         assert_eq!(error.kind, CallErrorKind::Output);
         assert!(error.message.contains("50.0 MiB"), "{error}");
     }
@@ -57,12 +71,23 @@ async fn fifty_megabytes_are_refused_with_their_size_wherever_the_id_stands() {
 async fn a_call_without_an_answer_ends_at_its_limit_and_others_go_on() {
     let one = One::odd(&[]);
     one.call("odd:echo", json!({ "text": "up" })).await.unwrap();
-    let limits = RunLimits { tool_timeout: Some(Duration::from_millis(300)), ..RunLimits::default() };
+    let limits = RunLimits {
+        tool_timeout: Some(Duration::from_millis(300)),
+        ..RunLimits::default()
+    };
     let scope = one.gateway.run(limits);
     let start = Instant::now();
-    let error = one.gateway.call(&scope, "odd:never", json!({})).await.unwrap_err();
+    let error = one
+        .gateway
+        .call(&scope, "odd:never", json!({}))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Timeout);
-    assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_millis(900),
+        "{:?}",
+        start.elapsed()
+    );
     assert!(
         eventually(async || one.call("odd:cancelled", json!({})).await.unwrap() != json!([])).await,
         "the server is told that nobody waits"
@@ -72,10 +97,25 @@ async fn a_call_without_an_answer_ends_at_its_limit_and_others_go_on() {
 #[tokio::test]
 async fn an_answer_given_twice_is_used_once() {
     let one = One::odd(&[]);
-    assert_eq!(one.call("odd:twice", json!({})).await.unwrap(), json!("first"));
-    assert_eq!(one.call("odd:echo", json!({ "text": "next" })).await.unwrap(), json!("next"));
+    assert_eq!(
+        one.call("odd:twice", json!({})).await.unwrap(),
+        json!("first")
+    );
+    assert_eq!(
+        one.call("odd:echo", json!({ "text": "next" }))
+            .await
+            .unwrap(),
+        json!("next")
+    );
     let report = one.gateway.doctor(Duration::from_secs(10)).await.remove(0);
-    assert!(report.remarks.iter().any(|remark| remark.starts_with("sent 1 answers")), "{:?}", report.remarks);
+    assert!(
+        report
+            .remarks
+            .iter()
+            .any(|remark| remark.starts_with("sent 1 answers")),
+        "{:?}",
+        report.remarks
+    );
 }
 
 #[tokio::test]
@@ -87,29 +127,52 @@ async fn an_answer_for_somebody_else_is_not_ours() {
     let one = One::of(server);
     let error = one.call("odd:other_id", json!({})).await.unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Timeout);
-    assert!(error.message.contains("1 answers to nothing that was asked"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("1 answers to nothing that was asked"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn answers_in_a_batch_are_read() {
     let one = One::odd(&[]);
-    assert_eq!(one.call("odd:batch", json!({})).await.unwrap(), json!("in a list"));
+    assert_eq!(
+        one.call("odd:batch", json!({})).await.unwrap(),
+        json!("in a list")
+    );
 }
 
 #[tokio::test]
 async fn a_server_that_crashes_at_start_is_explained_in_its_own_words() {
     let one = One::odd(&["--crash-at-start"]);
-    let error = one.call("odd:echo", json!({ "text": "x" })).await.unwrap_err();
+    let error = one
+        .call("odd:echo", json!({ "text": "x" }))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Unavailable);
-    assert!(error.message.contains("cannot open the cellar door"), "{error}");
+    assert!(
+        error.message.contains("cannot open the cellar door"),
+        "{error}"
+    );
     assert!(error.message.contains("exit status: 3"), "{error}");
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let one = One::of(pml_gateway::config::ServerConfig::stdio("none", "no-such-program-here", Vec::new()));
+    let one = One::of(pml_gateway::config::ServerConfig::stdio(
+        "none",
+        "no-such-program-here",
+        Vec::new(),
+    ));
     let error = one.call("none:x", json!({})).await.unwrap_err();
-    assert!(error.message.contains("`no-such-program-here` was not found"), "{error}");
+    assert!(
+        error
+            .message
+            .contains("`no-such-program-here` was not found"),
+        "{error}"
+    );
     assert!(!error.retryable);
 }
 
@@ -119,7 +182,14 @@ async fn a_deaf_server_is_stopped_all_the_same() {
     one.call("odd:echo", json!({ "text": "up" })).await.unwrap();
     let start = Instant::now();
     one.gateway.shutdown().await;
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    let error = one.call("odd:echo", json!({ "text": "x" })).await.unwrap_err();
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    let error = one
+        .call("odd:echo", json!({ "text": "x" }))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Unavailable);
 }

@@ -49,7 +49,9 @@ async fn servers_and_their_children_end_when_the_gateway_is_killed() {
 #[tokio::test]
 #[ignore = "started by another test"]
 async fn host() {
-    let Ok(mark) = std::env::var(MARK) else { return };
+    let Ok(mark) = std::env::var(MARK) else {
+        return;
+    };
     let gateway = gateway((0..3).map(|n| below_a_shell(&format!("s{n}"), &mark)));
     gateway.warm().await;
     println!("servers are up");
@@ -75,7 +77,10 @@ async fn dropping_the_gateway_ends_its_servers() {
     {
         let gateway = gateway([odd("plain", &["--journal", &mark])]);
         let scope = gateway.run(RunLimits::default());
-        gateway.call(&scope, "plain:echo", json!({ "text": "x" })).await.unwrap();
+        gateway
+            .call(&scope, "plain:echo", json!({ "text": "x" }))
+            .await
+            .unwrap();
         assert_eq!(processes_with(&mark).len(), 1);
     }
     tokio::time::sleep(Duration::from_millis(50)).await;

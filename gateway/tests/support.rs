@@ -58,7 +58,11 @@ pub fn processes_with(mark: &str) -> Vec<u32> {
     let own = std::process::id();
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+        let Some(id) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
             continue;
         };
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();

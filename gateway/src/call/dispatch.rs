@@ -39,8 +39,17 @@ pub struct Request<'a> {
 }
 
 /// Sends the call and waits for its answer, for at most `limit` from now.
-pub async fn dispatch(connection: &Arc<Connection>, request: Request<'_>) -> Result<Value, Attempt> {
-    let Request { tool, arguments, limit, ended, progress } = request;
+pub async fn dispatch(
+    connection: &Arc<Connection>,
+    request: Request<'_>,
+) -> Result<Value, Attempt> {
+    let Request {
+        tool,
+        arguments,
+        limit,
+        ended,
+        progress,
+    } = request;
     let _in_flight = connection.begin();
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
     let sent = connection
@@ -54,8 +63,11 @@ pub async fn dispatch(connection: &Arc<Connection>, request: Request<'_>) -> Res
         Ok(handle) => handle,
         Err(_) => return Err(lost(connection, tool, Failure::NeverSent).await),
     };
-    let _following: Option<Following> =
-        progress.map(|sink| connection.handler.follow(handle.progress_token.clone(), sink));
+    let _following: Option<Following> = progress.map(|sink| {
+        connection
+            .handler
+            .follow(handle.progress_token.clone(), sink)
+    });
     let mut pending = Pending(Some(handle));
     let answer = tokio::select! {
         answer = pending.answer() => answer,
@@ -76,10 +88,15 @@ pub async fn dispatch(connection: &Arc<Connection>, request: Request<'_>) -> Res
     match answer {
         Answer::Result(result) => read(tool, result),
         Answer::Refused(ServiceError::McpError(error)) => Err(refused(tool, &error)),
-        Answer::Refused(ServiceError::TransportSend(error)) => Err(unsent(connection, tool, &error).await),
+        Answer::Refused(ServiceError::TransportSend(error)) => {
+            Err(unsent(connection, tool, &error).await)
+        }
         Answer::Refused(ServiceError::TransportClosed) | Answer::Gone => {
             let failure = match id {
-                Some(id) if !connection.traffic.may_have_been_sent(&id) && connection.process_id().is_some() => {
+                Some(id)
+                    if !connection.traffic.may_have_been_sent(&id)
+                        && connection.process_id().is_some() =>
+                {
                     Failure::NeverSent
                 }
                 _ => Failure::Unanswered,
@@ -87,7 +104,11 @@ pub async fn dispatch(connection: &Arc<Connection>, request: Request<'_>) -> Res
             Err(lost(connection, tool, failure).await)
         }
         Answer::Refused(error) => Err(Attempt {
-            error: CallError::lasting(CallErrorKind::Protocol, tool.as_str(), format!("`{tool}`: {error}")),
+            error: CallError::lasting(
+                CallErrorKind::Protocol,
+                tool.as_str(),
+                format!("`{tool}`: {error}"),
+            ),
             failure: Failure::Unanswered,
             unhealthy: true,
         }),
@@ -173,13 +194,19 @@ fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
             let answer = data.and_then(|data| data["answer"].as_str()).unwrap_or("");
             (
                 CallErrorKind::Protocol,
-                format!("the server answered `{tool}` with something that is not valid JSON-RPC: {answer}"),
+                format!(
+                    "the server answered `{tool}` with something that is not valid JSON-RPC: {answer}"
+                ),
                 true,
             )
         }
         _ => {
             let detail = data.map(|data| format!(" ({data})")).unwrap_or_default();
-            (CallErrorKind::Tool, format!("{}{detail}", error.message), false)
+            (
+                CallErrorKind::Tool,
+                format!("{}{detail}", error.message),
+                false,
+            )
         }
     };
     Attempt {
@@ -258,11 +285,13 @@ async fn unsent(
         if let Some(error) = innermost.downcast_ref::<reqwest::Error>() {
             refused_connection |= error.is_connect();
         }
-        if let Some(error) =
-            innermost.downcast_ref::<HttpStatusError>()
-        {
+        if let Some(error) = innermost.downcast_ref::<HttpStatusError>() {
             status = Some(error.status);
-            retry_after = error.retry_after.as_ref().and_then(|after| after.parse().ok()).map(Duration::from_secs);
+            retry_after = error
+                .retry_after
+                .as_ref()
+                .and_then(|after| after.parse().ok())
+                .map(Duration::from_secs);
         }
         if let Some(error) = innermost.downcast_ref::<AuthRequiredError>() {
             challenge = Some(error.www_authenticate_header.as_str().into());
@@ -295,7 +324,12 @@ async fn unsent(
     };
     let message = format!("the server of `{tool}` did not take the call: {innermost}");
     Attempt {
-        error: CallError::passing(CallErrorKind::Unavailable, tool.as_str(), message, retry_after),
+        error: CallError::passing(
+            CallErrorKind::Unavailable,
+            tool.as_str(),
+            message,
+            retry_after,
+        ),
         failure,
         unhealthy: true,
     }

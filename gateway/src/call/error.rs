@@ -95,7 +95,8 @@ impl CallError {
     ) -> Self {
         Self {
             retryable: true,
-            retry_after_ms: retry_after.map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: retry_after
+                .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
             ..Self::lasting(kind, tool, message)
         }
     }

@@ -42,10 +42,18 @@ impl Inner {
         arguments: Value,
     ) -> Result<CallValue, CallError> {
         let began = Instant::now();
-        let answer = |value, cached| CallValue { value, took: began.elapsed(), cached };
+        let answer = |value, cached| CallValue {
+            value,
+            took: began.elapsed(),
+            cached,
+        };
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
-            return Err(CallError::lasting(CallErrorKind::Cancelled, id, "the run has ended"));
+            return Err(CallError::lasting(
+                CallErrorKind::Cancelled,
+                id,
+                "the run has ended",
+            ));
         }
         self.policy.filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
@@ -55,17 +63,23 @@ impl Inner {
             CallError::lasting(
                 CallErrorKind::Arguments,
                 id,
-                format!("the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}"),
+                format!(
+                    "the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}"
+                ),
             )
         })?;
         if let Some(known) = self.policy.cache.get(id, &arguments) {
             return Ok(answer(Value::clone(&known), true));
         }
         let cached_as = self.policy.cache.covers(id).then(|| arguments.clone());
-        let value = self.attempt_until_answered(scope, &server, &tool.id, arguments).await?;
+        let value = self
+            .attempt_until_answered(scope, &server, &tool.id, arguments)
+            .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
-            self.policy.cache.put(id, &arguments, Arc::new(value.clone()), size);
+            self.policy
+                .cache
+                .put(id, &arguments, Arc::new(value.clone()), size);
         }
         Ok(answer(value, false))
     }
@@ -73,7 +87,10 @@ impl Inner {
     /// The server and the tool behind an id, or an error with the nearest ids.
     pub(crate) async fn resolve(&self, id: &str) -> Result<(Arc<Server>, Arc<Tool>), CallError> {
         let parsed: ToolId = id.parse().map_err(|_| self.unknown(id))?;
-        let server = self.servers.get(parsed.server()).ok_or_else(|| self.unknown(id))?;
+        let server = self
+            .servers
+            .get(parsed.server())
+            .ok_or_else(|| self.unknown(id))?;
         let tools = server
             .current_tools()
             .await
@@ -90,9 +107,15 @@ impl Inner {
         let near = nearest(id, ids.iter().copied(), NEAREST);
         let message = if near.is_empty() {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
-            format!("there is no tool `{id}`; ids are `server:tool`, and the servers are: {}", servers.join(", "))
+            format!(
+                "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",
+                servers.join(", ")
+            )
         } else {
-            format!("there is no tool `{id}`; the nearest are `{}`: search for tools instead of guessing", near.join("`, `"))
+            format!(
+                "there is no tool `{id}`; the nearest are `{}`: search for tools instead of guessing",
+                near.join("`, `")
+            )
         };
         CallError::lasting(CallErrorKind::Unknown, id, message)
     }
@@ -104,7 +127,8 @@ impl Inner {
         tool: &ToolId,
         arguments: Value,
     ) -> Result<Value, CallError> {
-        let ended = || CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
+        let ended =
+            || CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
         let mut attempts = self.policy.retry.begin(tool.as_str());
         loop {
             let failed = tokio::select! {
@@ -132,9 +156,17 @@ impl Inner {
         tool: &ToolId,
         arguments: &Value,
     ) -> Result<Value, Attempt> {
-        let refused = |error| Attempt { error, failure: Failure::Answered, unhealthy: false };
+        let refused = |error| Attempt {
+            error,
+            failure: Failure::Answered,
+            unhealthy: false,
+        };
         let Ok(_turn) = scope.turns().acquire().await else {
-            return Err(refused(CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended")));
+            return Err(refused(CallError::lasting(
+                CallErrorKind::Cancelled,
+                tool.as_str(),
+                "the run has ended",
+            )));
         };
         let admission = self
             .policy
@@ -215,7 +247,10 @@ fn object(id: &str, arguments: Value) -> Result<Value, CallError> {
         other => Err(CallError::lasting(
             CallErrorKind::Arguments,
             id,
-            format!("the arguments of `{id}` must be an object, not {}", kind_of(&other)),
+            format!(
+                "the arguments of `{id}` must be an object, not {}",
+                kind_of(&other)
+            ),
         )),
     }
 }
@@ -232,7 +267,10 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 pub(crate) fn unavailable_error(id: &str, server: &Server, unavailable: Unavailable) -> CallError {
-    let message = format!("server `{}` is not usable: {}", server.config.name, unavailable.error);
+    let message = format!(
+        "server `{}` is not usable: {}",
+        server.config.name, unavailable.error
+    );
     match unavailable.retry_after {
         Some(after) if unavailable.error.passes() => {
             CallError::passing(CallErrorKind::Unavailable, id, message, Some(after))

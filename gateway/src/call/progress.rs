@@ -40,6 +40,8 @@ impl ProgressSink {
 
 impl fmt::Debug for ProgressSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProgressSink").field("tool", &self.tool).finish_non_exhaustive()
+        f.debug_struct("ProgressSink")
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
     }
 }

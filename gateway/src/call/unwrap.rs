@@ -27,7 +27,10 @@ pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
 /// The same for a result that does not fit the specification, as for a content type that is not
 /// known here: what can be read of it is.
 pub fn unwrap_loose(result: &Value) -> Result<Value, String> {
-    let content = result.get("content").cloned().unwrap_or_else(|| result.clone());
+    let content = result
+        .get("content")
+        .cloned()
+        .unwrap_or_else(|| result.clone());
     if result["isError"] == json!(true) {
         return Err(content.to_string());
     }
@@ -61,7 +64,9 @@ fn error_text(result: &CallToolResult) -> String {
     }
     match &result.structured_content {
         Some(structured) => structured.to_string(),
-        None if result.content.is_empty() => "the tool reported an error without saying which".to_owned(),
+        None if result.content.is_empty() => {
+            "the tool reported an error without saying which".to_owned()
+        }
         None => blocks(&result.content).to_string(),
     }
 }
@@ -86,7 +91,9 @@ mod tests {
         assert_eq!(text("{\"a\":[1,2]}"), Ok(json!({ "a": [1, 2] })));
         assert_eq!(text("hello {"), Ok(json!("hello {")));
         assert_eq!(
-            run(json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] })),
+            run(
+                json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] })
+            ),
             Ok(json!("a\nb"))
         );
     }
@@ -105,7 +112,8 @@ mod tests {
 
     #[test]
     fn an_error_of_the_tool_is_an_error_with_its_words() {
-        let result = json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
+        let result =
+            json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
         assert_eq!(run(result), Err("no such file".to_owned()));
         assert_eq!(
             run(json!({ "content": [], "isError": true })),
@@ -121,6 +129,9 @@ mod tests {
     #[test]
     fn an_unknown_content_type_is_passed_on() {
         let result = json!({ "content": [{ "type": "hologram", "z": 1 }] });
-        assert_eq!(unwrap_loose(&result), Ok(json!([{ "type": "hologram", "z": 1 }])));
+        assert_eq!(
+            unwrap_loose(&result),
+            Ok(json!([{ "type": "hologram", "z": 1 }]))
+        );
     }
 }

@@ -266,19 +266,30 @@ mod tests {
             .read::<Sample>(document.value["pml"].clone(), &at)
             .unwrap_err();
         let text = error.to_string();
-        assert!(text.starts_with("a.json:3: `pml.maxCalls`: invalid type"), "{text}");
+        assert!(
+            text.starts_with("a.json:3: `pml.maxCalls`: invalid type"),
+            "{text}"
+        );
     }
 
     #[test]
     fn an_unknown_key_is_reported_with_the_nearest_valid_one() {
-        let document = parse("{\n \"inner\": [\n  { \"rate\": 1.0, \"x\": 1 },\n ],\n \"maxCals\": 3 }").unwrap();
+        let document =
+            parse("{\n \"inner\": [\n  { \"rate\": 1.0, \"x\": 1 },\n ],\n \"maxCals\": 3 }")
+                .unwrap();
         let text = document
             .read::<Sample>(serde_json::json!({ "maxCals": 3 }), &KeyPath::root())
             .unwrap_err()
             .to_string();
-        assert_eq!(text, "a.json:5: unknown key `maxCals`: did you mean `maxCalls`?");
+        assert_eq!(
+            text,
+            "a.json:5: unknown key `maxCals`: did you mean `maxCalls`?"
+        );
         let text = document
-            .read::<Sample>(serde_json::json!({ "inner": [{ "rate": 1.0, "x": 1 }] }), &KeyPath::root())
+            .read::<Sample>(
+                serde_json::json!({ "inner": [{ "rate": 1.0, "x": 1 }] }),
+                &KeyPath::root(),
+            )
             .unwrap_err()
             .to_string();
         assert_eq!(text, "a.json:3: unknown key `inner[0].x`: remove it");
@@ -286,7 +297,12 @@ mod tests {
 
     #[test]
     fn a_key_written_twice_is_a_mistake() {
-        let text = parse("{\n \"a\": 1,\n \"a\": 2\n}").unwrap_err().to_string();
-        assert_eq!(text, "a.json:3: `a`: is written twice, first on line 2: keep one of them");
+        let text = parse("{\n \"a\": 1,\n \"a\": 2\n}")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            text,
+            "a.json:3: `a`: is written twice, first on line 2: keep one of them"
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::document::{Document, KeyPath};
 use super::ConfigError;
+use super::document::{Document, KeyPath};
 
 /// Where variables come from: the environment, or a map in a test.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -18,14 +18,16 @@ pub fn expand(
     variables: Variables<'_>,
 ) -> Result<Value, ConfigError> {
     Ok(match value {
-        Value::String(text) => Value::String(expand_text(&text, variables).map_err(|variable| {
-            ConfigError::UnsetVariable {
-                file: document.file.clone(),
-                line: document.line(at),
-                key: at.to_string(),
-                variable,
-            }
-        })?),
+        Value::String(text) => {
+            Value::String(expand_text(&text, variables).map_err(|variable| {
+                ConfigError::UnsetVariable {
+                    file: document.file.clone(),
+                    line: document.line(at),
+                    key: at.to_string(),
+                    variable,
+                }
+            })?)
+        }
         Value::Array(values) => Value::Array(
             values
                 .into_iter()
@@ -79,7 +81,9 @@ fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
 
 fn is_variable_name(name: &str) -> bool {
     let mut chars = name.chars();
-    chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    chars
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 

@@ -66,7 +66,10 @@ impl Config {
         let Value::Object(top) = &document.value else {
             return Err(document.invalid(&root, "expected an object with `mcpServers`"));
         };
-        for key in top.keys().filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str())) {
+        for key in top
+            .keys()
+            .filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str()))
+        {
             // Other clients keep their own settings here; only a typing mistake is an error.
             if nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
                 return Err(document.unknown_key(&root.key(key.as_str()), key, TOP_LEVEL_KEYS));
@@ -107,14 +110,23 @@ impl Config {
             return Ok(());
         };
         let at = KeyPath::root().key("pml");
-        match self.sections.keys().find(|key| !known.contains(&key.as_str())) {
-            Some(key) => Err(document.unknown_key(&at.key(key.as_str()), key, known.iter().copied())),
+        match self
+            .sections
+            .keys()
+            .find(|key| !known.contains(&key.as_str()))
+        {
+            Some(key) => {
+                Err(document.unknown_key(&at.key(key.as_str()), key, known.iter().copied()))
+            }
             None => Ok(()),
         }
     }
 
     /// Reads the key `name` of the `pml` section; its default when it is absent.
-    pub fn section<T: serde::de::DeserializeOwned + Default>(&self, name: &str) -> Result<T, ConfigError> {
+    pub fn section<T: serde::de::DeserializeOwned + Default>(
+        &self,
+        name: &str,
+    ) -> Result<T, ConfigError> {
         match (&self.document, self.sections.get(name)) {
             (Some(document), Some(value)) => {
                 document.read(value.clone(), &KeyPath::root().key("pml").key(name))
@@ -125,7 +137,11 @@ impl Config {
 }
 
 fn user_folder() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
     absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
 }
 
@@ -160,10 +176,14 @@ mod tests {
             }"#,
         )
         .unwrap();
-        let Ok(Endpoint::Stdio(command)) = &config.servers["fs"].usable else { panic!() };
+        let Ok(Endpoint::Stdio(command)) = &config.servers["fs"].usable else {
+            panic!()
+        };
         assert_eq!((command.program.as_str(), command.args.len()), ("npx", 3));
         assert_eq!(config.servers["fs"].ignored_keys, ["autoApprove"]);
-        let Ok(Endpoint::Http(remote)) = &config.servers["api"].usable else { panic!() };
+        let Ok(Endpoint::Http(remote)) = &config.servers["api"].usable else {
+            panic!()
+        };
         assert_eq!(remote.headers["Authorization"], "Bearer secret");
         assert_eq!(config.servers["api"].timeout, Some(Duration::from_secs(5)));
         assert!(matches!(config.servers["old"].usable, Ok(Endpoint::Sse(_))));
@@ -185,8 +205,12 @@ mod tests {
 
     #[test]
     fn a_wrong_value_names_file_line_and_key() {
-        let text = mistake("{ \"mcpServers\": {\n \"fs\": { \"command\": \"x\",\n \"args\": \"-y\" } } }");
-        assert!(text.starts_with("m.json:3: `mcpServers.fs.args`: invalid type"), "{text}");
+        let text =
+            mistake("{ \"mcpServers\": {\n \"fs\": { \"command\": \"x\",\n \"args\": \"-y\" } } }");
+        assert!(
+            text.starts_with("m.json:3: `mcpServers.fs.args`: invalid type"),
+            "{text}"
+        );
         let text = mistake("{ \"mcpServers\": { \"fs\": {} } }");
         assert!(text.contains("needs `command`"), "{text}");
         let text = mistake("{ \"mcpServers\": { \"a:b\": { \"command\": \"x\" } } }");
@@ -213,7 +237,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let named = folder.path().join("x.json");
         assert_eq!(Config::locate(Some(&named), folder.path()).unwrap(), named);
-        assert!(Config::load(&named).unwrap_err().to_string().contains("cannot be read"));
+        assert!(
+            Config::load(&named)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot be read")
+        );
         std::fs::write(folder.path().join(FILE_NAME), "{}").unwrap();
         let found = Config::locate(None, folder.path()).unwrap();
         assert_eq!(found, folder.path().join(FILE_NAME));
@@ -223,7 +252,10 @@ mod tests {
     fn unknown_sections_of_pml_are_refused() {
         let config = parse("{ \"pml\": {\n \"polcy\": {} } }").unwrap();
         assert_eq!(
-            config.check_sections(&["policy", "limits"]).unwrap_err().to_string(),
+            config
+                .check_sections(&["policy", "limits"])
+                .unwrap_err()
+                .to_string(),
             "m.json:2: unknown key `pml.polcy`: did you mean `policy`?"
         );
     }

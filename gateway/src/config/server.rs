@@ -80,8 +80,20 @@ pub enum Protocol {
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
 const KEYS: [&str; 14] = [
-    "type", "command", "args", "env", "cwd", "url", "headers", "disabled", "timeout",
-    "startTimeout", "tools", "roots", "protocol", "description",
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "disabled",
+    "timeout",
+    "startTimeout",
+    "tools",
+    "roots",
+    "protocol",
+    "description",
 ];
 
 #[derive(Deserialize)]
@@ -117,7 +129,12 @@ struct Entry {
 enum Kind {
     #[serde(rename = "stdio", alias = "local")]
     Stdio,
-    #[serde(rename = "http", alias = "streamable-http", alias = "streamableHttp", alias = "remote")]
+    #[serde(
+        rename = "http",
+        alias = "streamable-http",
+        alias = "streamableHttp",
+        alias = "remote"
+    )]
     Http,
     #[serde(rename = "sse")]
     Sse,
@@ -197,7 +214,11 @@ fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), Confi
 }
 
 /// Refuses what looks like a typing mistake; returns the keys that belong to other clients.
-fn check_keys(document: &Document, value: &Value, at: &KeyPath) -> Result<Vec<String>, ConfigError> {
+fn check_keys(
+    document: &Document,
+    value: &Value,
+    at: &KeyPath,
+) -> Result<Vec<String>, ConfigError> {
     let Value::Object(entry) = value else {
         return Err(document.invalid(at, "expected an object with `command` or `url`"));
     };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde::de::{Deserializer, Error as _};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -14,12 +14,16 @@ enum Written {
 
 /// For `#[serde(deserialize_with)]` on an `Option<Duration>`.
 pub fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let expected = "expected milliseconds as a whole number, or text such as \"500ms\", \"30s\" or \"5m\"";
-    let written = Option::<Written>::deserialize(deserializer).map_err(|_| D::Error::custom(expected))?;
+    let expected =
+        "expected milliseconds as a whole number, or text such as \"500ms\", \"30s\" or \"5m\"";
+    let written =
+        Option::<Written>::deserialize(deserializer).map_err(|_| D::Error::custom(expected))?;
     match written {
         None => Ok(None),
         Some(Written::Millis(millis)) => Ok(Some(Duration::from_millis(millis))),
-        Some(Written::Text(text)) => parse(&text).map(Some).ok_or_else(|| D::Error::custom(expected)),
+        Some(Written::Text(text)) => parse(&text)
+            .map(Some)
+            .ok_or_else(|| D::Error::custom(expected)),
     }
 }
 
@@ -53,16 +57,32 @@ mod tests {
 
     #[test]
     fn numbers_are_milliseconds_and_texts_carry_their_unit() {
-        assert_eq!(read(r#"{"timeout": 1500}"#).unwrap(), Some(Duration::from_millis(1500)));
-        assert_eq!(read(r#"{"timeout": "30s"}"#).unwrap(), Some(Duration::from_secs(30)));
-        assert_eq!(read(r#"{"timeout": "5 m"}"#).unwrap(), Some(Duration::from_secs(300)));
+        assert_eq!(
+            read(r#"{"timeout": 1500}"#).unwrap(),
+            Some(Duration::from_millis(1500))
+        );
+        assert_eq!(
+            read(r#"{"timeout": "30s"}"#).unwrap(),
+            Some(Duration::from_secs(30))
+        );
+        assert_eq!(
+            read(r#"{"timeout": "5 m"}"#).unwrap(),
+            Some(Duration::from_secs(300))
+        );
         assert_eq!(read("{}").unwrap(), None);
     }
 
     #[test]
     fn anything_else_is_refused_with_an_example() {
-        for json in [r#"{"timeout": "soon"}"#, r#"{"timeout": -1}"#, r#"{"timeout": "12"}"#] {
-            assert!(read(json).unwrap_err().to_string().contains("\"30s\""), "{json}");
+        for json in [
+            r#"{"timeout": "soon"}"#,
+            r#"{"timeout": -1}"#,
+            r#"{"timeout": "12"}"#,
+        ] {
+            assert!(
+                read(json).unwrap_err().to_string().contains("\"30s\""),
+                "{json}"
+            );
         }
     }
 }

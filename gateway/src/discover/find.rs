@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::client::{Client, Form, Place, Scope};
 use super::codex;
+use super::entry::adapt;
 use super::home::Home;
 use super::variables::rewrite;
 
@@ -82,32 +83,27 @@ impl Found {
         home: &Home,
         project: Option<&Path>,
     ) {
-        let Value::Object(mut entry) = entry else {
-            return self.pass_over(source, format!("`{name}` is no object"));
+        let env_file = entry.get("envFile").and_then(Value::as_str);
+        let env_file =
+            env_file.map(|file| format!("copy the variables it needs from `{file}` into `env`"));
+        let mut entry = match adapt(&name, entry) {
+            Ok(entry) => entry,
+            Err(message) => {
+                self.problems.push(Problem { source, message });
+                return;
+            }
         };
-        if !entry.contains_key("command") && !entry.contains_key("url") {
-            let message = format!("`{name}` has neither a `command` nor a `url`");
-            return self.pass_over(source, message);
-        }
         if is_pml(&entry) {
             return;
         }
         let mut notes = rewrite(&mut entry, home, project);
-        if let Some(Value::String(file)) = entry.remove("envFile") {
-            notes.push(format!(
-                "copy the variables it needs from `{file}` into `env`"
-            ));
-        }
+        notes.extend(env_file);
         self.servers.push(FoundServer {
             name,
             source,
             entry,
             notes,
         });
-    }
-
-    fn pass_over(&mut self, source: Source, message: String) {
-        self.problems.push(Problem { source, message });
     }
 }
 

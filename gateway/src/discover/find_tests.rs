@@ -219,3 +219,18 @@ fn what_has_to_be_done_by_hand_is_noted() {
     assert!(!server.entry.contains_key("envFile"));
     assert_eq!(server.notes.len(), 2, "{:?}", server.notes);
 }
+
+#[test]
+fn two_spellings_of_one_server_are_one() {
+    let machine = Machine::new(Platform::Linux)
+        .with(
+            "home/.claude.json",
+            r#"{"mcpServers": {"fs": {"type": "stdio", "command": "x", "args": [], "env": {}}}}"#,
+        )
+        .with(
+            "home/.codex/config.toml",
+            "[mcp_servers.fs]\ncommand = \"x\"\n",
+        );
+    let merged = crate::discover::merge(machine.find());
+    assert_eq!(merged.len(), 1, "{merged:?}");
+}

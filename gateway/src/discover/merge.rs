@@ -26,9 +26,10 @@ pub fn merge(found: Found) -> Vec<MergedServer> {
     let mut found_as: Vec<String> = Vec::new();
     let mut taken = HashSet::new();
     for server in found.servers {
-        let same = merged.iter_mut().zip(&found_as).find(|(known, name)| {
-            **name == server.name && means_the_same(&known.entry, &server.entry)
-        });
+        let same = merged
+            .iter_mut()
+            .zip(&found_as)
+            .find(|(known, name)| **name == server.name && known.entry == server.entry);
         if let Some((known, _)) = same {
             known.sources.push(server.source);
             continue;
@@ -48,24 +49,6 @@ pub fn merge(found: Found) -> Vec<MergedServer> {
         });
     }
     merged
-}
-
-/// `type` is left out by some clients and written by others; it follows from the rest.
-fn means_the_same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
-    let plain = |entry: &Map<String, Value>| {
-        let mut entry = entry.clone();
-        if entry
-            .get("type")
-            .is_some_and(|kind| kind == "stdio" || kind == "http")
-        {
-            entry.remove("type");
-        }
-        entry.retain(|_, value| {
-            *value != Value::Object(Map::new()) && *value != Value::Array(Vec::new())
-        });
-        entry
-    };
-    plain(one) == plain(other)
 }
 
 fn free_name(found: &str, client: &str, taken: &HashSet<String>) -> String {
@@ -128,17 +111,10 @@ mod tests {
 
     #[test]
     fn the_same_server_of_two_clients_is_listed_once_with_both() {
+        let entry = json!({"command": "x"});
         let merged = merged(vec![
-            server(
-                "fs",
-                Client::ClaudeDesktop,
-                json!({"command": "x", "args": []}),
-            ),
-            server(
-                "fs",
-                Client::VsCode,
-                json!({"type": "stdio", "command": "x"}),
-            ),
+            server("fs", Client::ClaudeDesktop, entry.clone()),
+            server("fs", Client::VsCode, entry),
         ]);
         assert_eq!(merged.len(), 1);
         assert_eq!(merged[0].sources.len(), 2);

@@ -7,6 +7,7 @@
 
 mod client;
 mod codex;
+mod entry;
 mod error;
 mod find;
 mod home;

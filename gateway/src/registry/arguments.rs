@@ -42,7 +42,9 @@ impl ArgumentCheck {
             .map(|error| {
                 let at = dotted(error.instance_path().as_str());
                 let meant = match error.kind() {
-                    ValidationErrorKind::AdditionalProperties { unexpected } => self.meant(unexpected),
+                    ValidationErrorKind::AdditionalProperties { unexpected } => {
+                        self.meant(unexpected)
+                    }
                     _ => String::new(),
                 };
                 format!("{at}: {error}{meant}")
@@ -97,10 +99,17 @@ mod tests {
                 "properties": { "n": { "type": "integer" } } } } },
             "required": ["items"]
         });
-        let error = check(schema.clone(), json!({ "items": [{ "n": 1 }, { "n": "x" }] })).unwrap_err();
+        let error = check(
+            schema.clone(),
+            json!({ "items": [{ "n": 1 }, { "n": "x" }] }),
+        )
+        .unwrap_err();
         assert!(error.starts_with("arguments.items[1].n: "), "{error}");
         let error = check(schema.clone(), json!({})).unwrap_err();
-        assert!(error.contains("\"items\" is a required property"), "{error}");
+        assert!(
+            error.contains("\"items\" is a required property"),
+            "{error}"
+        );
         assert!(check(schema, json!({ "items": [] })).is_ok());
     }
 
@@ -113,7 +122,13 @@ mod tests {
 
     #[test]
     fn a_schema_that_cannot_be_used_lets_everything_pass() {
-        assert!(check(json!({ "$ref": "https://example.test/x.json" }), json!({ "a": 1 })).is_ok());
+        assert!(
+            check(
+                json!({ "$ref": "https://example.test/x.json" }),
+                json!({ "a": 1 })
+            )
+            .is_ok()
+        );
         assert!(check(json!({ "type": 7 }), json!({})).is_ok());
     }
 

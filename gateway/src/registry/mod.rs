@@ -5,5 +5,5 @@ mod tool;
 mod tool_set;
 
 pub use tool::Tool;
-pub use tool_set::{ToolChange, ToolNews};
 pub(crate) use tool_set::ToolSet;
+pub use tool_set::{ToolChange, ToolNews};

@@ -35,10 +35,19 @@ impl Tool {
     pub(crate) fn read(server: &str, described: &Value) -> Option<Self> {
         let name = described["name"].as_str().filter(|name| !name.is_empty())?;
         let text = |key: &str| described[key].as_str().map(str::to_owned);
-        let object = |key: &str| described.get(key).filter(|value| value.is_object()).cloned();
+        let object = |key: &str| {
+            described
+                .get(key)
+                .filter(|value| value.is_object())
+                .cloned()
+        };
         Some(Self {
             id: ToolId::new(server, name),
-            title: text("title").or_else(|| described["annotations"]["title"].as_str().map(str::to_owned)),
+            title: text("title").or_else(|| {
+                described["annotations"]["title"]
+                    .as_str()
+                    .map(str::to_owned)
+            }),
             description: text("description").unwrap_or_default(),
             input_schema: object("inputSchema").unwrap_or_else(|| json!({ "type": "object" })),
             output_schema: object("outputSchema"),
@@ -58,20 +67,34 @@ impl Tool {
 
 fn fingerprint(described: &Value) -> String {
     let mut kept = Map::new();
-    for key in ["name", "title", "description", "inputSchema", "outputSchema", "annotations"] {
+    for key in [
+        "name",
+        "title",
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+    ] {
         if let Some(value) = described.get(key) {
             kept.insert(key.to_owned(), value.clone());
         }
     }
     // Objects keep their keys sorted, so the same description always gives the same text.
     let digest = Sha256::digest(sorted(Value::Object(kept)).to_string());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
-            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<_> = map
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect())
         }
@@ -94,9 +117,20 @@ mod tests {
 
     #[test]
     fn the_fingerprint_follows_meaning_and_not_the_order_of_keys() {
-        let print = |json: &str| Tool::read("s", &serde_json::from_str(json).unwrap()).unwrap().fingerprint;
-        let first = print(r#"{"name":"a","description":"d","inputSchema":{"type":"object","title":"x"}}"#);
-        assert_eq!(first, print(r#"{"inputSchema":{"title":"x","type":"object"},"description":"d","name":"a"}"#));
-        assert_ne!(first, print(r#"{"name":"a","description":"e","inputSchema":{"type":"object","title":"x"}}"#));
+        let print = |json: &str| {
+            Tool::read("s", &serde_json::from_str(json).unwrap())
+                .unwrap()
+                .fingerprint
+        };
+        let first =
+            print(r#"{"name":"a","description":"d","inputSchema":{"type":"object","title":"x"}}"#);
+        assert_eq!(
+            first,
+            print(r#"{"inputSchema":{"title":"x","type":"object"},"description":"d","name":"a"}"#)
+        );
+        assert_ne!(
+            first,
+            print(r#"{"name":"a","description":"e","inputSchema":{"type":"object","title":"x"}}"#)
+        );
     }
 }

@@ -38,14 +38,18 @@ pub struct ToolNews {
 impl ToolSet {
     pub fn read(server: &str, listed: &[Value], filter: &ToolFilter) -> Self {
         let globs = |patterns: &[String]| -> Vec<ToolGlob> {
-            patterns.iter().map(|pattern| ToolGlob::within(server, pattern)).collect()
+            patterns
+                .iter()
+                .map(|pattern| ToolGlob::within(server, pattern))
+                .collect()
         };
         let (allow, deny) = (globs(&filter.allow), globs(&filter.deny));
         let by_name = listed
             .iter()
             .filter_map(|described| Tool::read(server, described))
             .filter(|tool| {
-                let any = |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool.id.as_str()));
+                let any =
+                    |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool.id.as_str()));
                 (allow.is_empty() || any(&allow)) && !any(&deny)
             })
             .map(|tool| (tool.id.tool().to_owned(), Arc::new(tool)))
@@ -74,11 +78,17 @@ impl ToolSet {
                 Some(old) if old.fingerprint != tool.fingerprint => ToolChange::Changed,
                 Some(_) => continue,
             };
-            news.push(ToolNews { tool: tool.id.clone(), change });
+            news.push(ToolNews {
+                tool: tool.id.clone(),
+                change,
+            });
         }
         for (name, tool) in &before.by_name {
             if !self.by_name.contains_key(name) {
-                news.push(ToolNews { tool: tool.id.clone(), change: ToolChange::Removed });
+                news.push(ToolNews {
+                    tool: tool.id.clone(),
+                    change: ToolChange::Removed,
+                });
             }
         }
         news
@@ -96,17 +106,33 @@ mod tests {
 
     #[test]
     fn a_servers_own_filter_hides_tools() {
-        let filter = ToolFilter { allow: vec!["read_*".to_owned()], deny: vec!["*_secret".to_owned()] };
-        let set = set(json!([{ "name": "read_a" }, { "name": "read_secret" }, { "name": "write" }]), filter);
+        let filter = ToolFilter {
+            allow: vec!["read_*".to_owned()],
+            deny: vec!["*_secret".to_owned()],
+        };
+        let set = set(
+            json!([{ "name": "read_a" }, { "name": "read_secret" }, { "name": "write" }]),
+            filter,
+        );
         let names: Vec<_> = set.iter().map(|tool| tool.id.tool()).collect();
         assert_eq!(names, ["read_a"]);
     }
 
     #[test]
     fn added_removed_and_changed_tools_are_news() {
-        let before = set(json!([{ "name": "a" }, { "name": "b", "description": "old" }]), ToolFilter::default());
-        let after = set(json!([{ "name": "b", "description": "new" }, { "name": "c" }]), ToolFilter::default());
-        let news: Vec<_> = after.news(&before).into_iter().map(|n| (n.tool.tool().to_owned(), n.change)).collect();
+        let before = set(
+            json!([{ "name": "a" }, { "name": "b", "description": "old" }]),
+            ToolFilter::default(),
+        );
+        let after = set(
+            json!([{ "name": "b", "description": "new" }, { "name": "c" }]),
+            ToolFilter::default(),
+        );
+        let news: Vec<_> = after
+            .news(&before)
+            .into_iter()
+            .map(|n| (n.tool.tool().to_owned(), n.change))
+            .collect();
         assert_eq!(
             news,
             [

@@ -24,10 +24,15 @@ mod tests {
     fn pauses_double_within_their_jitter_and_stay_bounded() {
         assert_eq!(pause(0), Duration::ZERO);
         for failures in 1..100 {
-            let whole = FIRST.saturating_mul(1 << (failures - 1).min(16)).min(LONGEST);
+            let whole = FIRST
+                .saturating_mul(1 << (failures - 1).min(16))
+                .min(LONGEST);
             for _ in 0..20 {
                 let pause = pause(failures);
-                assert!(pause >= whole / 2 && pause <= whole, "{failures}: {pause:?}");
+                assert!(
+                    pause >= whole / 2 && pause <= whole,
+                    "{failures}: {pause:?}"
+                );
             }
         }
     }

@@ -124,7 +124,9 @@ impl Connection {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("closed", &self.closed()).finish_non_exhaustive()
+        f.debug_struct("Connection")
+            .field("closed", &self.closed())
+            .finish_non_exhaustive()
     }
 }
 

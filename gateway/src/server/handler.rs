@@ -53,7 +53,10 @@ impl Handler {
     /// Reports the progress of the request with `token` until the returned value is dropped.
     pub fn follow(&self, token: ProgressToken, sink: ProgressSink) -> Following {
         self.lock().insert(token.clone(), sink);
-        Following { handler: self.clone(), token }
+        Following {
+            handler: self.clone(),
+            token,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, ProgressSink>> {
@@ -80,17 +83,26 @@ impl ClientHandler for Handler {
         if !self.roots.is_empty() {
             capabilities.roots = Some(rmcp::model::RootsCapabilities::default());
         }
-        let mut config =
-            ClientConfig::new(capabilities, Implementation::new("pml", env!("CARGO_PKG_VERSION")));
+        let mut config = ClientConfig::new(
+            capabilities,
+            Implementation::new("pml", env!("CARGO_PKG_VERSION")),
+        );
         config.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
         config
     }
 
-    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
         Ok(ListRootsResult::new(self.roots.to_vec()))
     }
 
-    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         let sink = self.lock().get(&progress.progress_token).cloned();
         if let Some(sink) = sink {
             sink.report(progress.progress, progress.total, progress.message);

@@ -67,7 +67,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub fn new(config: ServerConfig, surroundings: Arc<Surroundings>, login: Option<Login>) -> Self {
+    pub fn new(
+        config: ServerConfig,
+        surroundings: Arc<Surroundings>,
+        login: Option<Login>,
+    ) -> Self {
         Self {
             config,
             surroundings,
@@ -92,9 +96,17 @@ impl Server {
                     continue;
                 }
                 Step::Pause(pause, error) => {
-                    return Err(Unavailable { error, retry_after: Some(pause) });
+                    return Err(Unavailable {
+                        error,
+                        retry_after: Some(pause),
+                    });
                 }
-                Step::Refuse(error) => return Err(Unavailable { error, retry_after: None }),
+                Step::Refuse(error) => {
+                    return Err(Unavailable {
+                        error,
+                        retry_after: None,
+                    });
+                }
             };
             return starting.await.map_err(|error| Unavailable {
                 retry_after: error.passes().then(|| self.record().pause_left()),
@@ -113,7 +125,10 @@ impl Server {
 
     /// The tools as last listed; `None` before the first start.
     pub fn known_tools(&self) -> Option<Arc<ToolSet>> {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.tools
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// The tools as they are now: starts the server if it never was, and waits for a listing that
@@ -140,7 +155,8 @@ impl Server {
         }
         *slot = Slot::Idle;
         drop(slot);
-        self.record().lost(reason.to_owned(), connection.lived(), connection.proved());
+        self.record()
+            .lost(reason.to_owned(), connection.lived(), connection.proved());
         let connection = connection.clone();
         tokio::spawn(async move { connection.close().await });
     }
@@ -170,10 +186,16 @@ impl Server {
     fn step(self: &Arc<Self>) -> Step {
         let mut slot = self.slot();
         match &*slot {
-            Slot::Live(connection) if !connection.closed() => return Step::Ready(connection.clone()),
+            Slot::Live(connection) if !connection.closed() => {
+                return Step::Ready(connection.clone());
+            }
             Slot::Starting(starting) => return Step::Wait(starting.clone()),
             Slot::Live(lost) => {
-                self.record().lost("the connection ended".to_owned(), lost.lived(), lost.proved());
+                self.record().lost(
+                    "the connection ended".to_owned(),
+                    lost.lived(),
+                    lost.proved(),
+                );
                 let lost = lost.clone();
                 tokio::spawn(async move { lost.close().await });
                 *slot = Slot::Idle;
@@ -206,6 +228,7 @@ impl Server {
     async fn start(self: Arc<Self>) -> Result<Arc<Connection>, StartError> {
         let began = Instant::now();
         let stderr = StderrTail::default();
+        self.record().stderr = stderr.clone();
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
                 opened.unwrap_or_else(|_| Err(StartError::TimedOut {
@@ -247,9 +270,9 @@ impl Server {
                 .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
             self.changed.stale.store(false, Ordering::Release);
             if connection.info.capabilities.tools.is_some() {
-                let listed = tools::list(&connection.peer)
-                    .await
-                    .map_err(|error| handshake(&format!("its tools could not be listed: {error}"), stderr))?;
+                let listed = tools::list(&connection.peer).await.map_err(|error| {
+                    handshake(&format!("its tools could not be listed: {error}"), stderr)
+                })?;
                 self.take_in(&listed);
             } else {
                 self.take_in(&[]);
@@ -293,7 +316,9 @@ impl Server {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .extend(news);
-        self.surroundings.generation.send_modify(|generation| *generation += 1);
+        self.surroundings
+            .generation
+            .send_modify(|generation| *generation += 1);
     }
 
     async fn relist(&self, connection: &Connection) {
@@ -305,7 +330,9 @@ impl Server {
         self.changed.stale.store(false, Ordering::Release);
         match tools::list(&connection.peer).await {
             Ok(listed) => self.take_in(&listed),
-            Err(error) => tracing::warn!(server = %self.config.name, %error, "tools could not be listed again"),
+            Err(error) => {
+                tracing::warn!(server = %self.config.name, %error, "tools could not be listed again")
+            }
         }
     }
 
@@ -348,7 +375,9 @@ impl Server {
                 }
             }
             tokio::time::sleep(CHANGE_SETTLES).await;
-            let Some(connection) = connection.upgrade() else { return };
+            let Some(connection) = connection.upgrade() else {
+                return;
+            };
             self.relist(&connection).await;
         }
     }

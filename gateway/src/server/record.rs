@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 use super::backoff;
-use crate::transport::StartError;
+use crate::transport::{StartError, StderrTail};
 
 /// A connection that ended sooner than this counts as a failed start: a server that dies at once
 /// every time must not be started in a tight loop.
@@ -20,6 +20,8 @@ pub struct Record {
     pub last_start_took: Option<Duration>,
     pub last_error: Option<StartError>,
     pub last_loss: Option<(String, SystemTime)>,
+    /// Of the latest start, also while it is under way.
+    pub stderr: StderrTail,
 }
 
 impl Record {
@@ -48,8 +50,9 @@ impl Record {
 
     /// How long until the server may be started again; zero when it may be now.
     pub fn pause_left(&self) -> Duration {
-        self.not_before
-            .map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()))
+        self.not_before.map_or(Duration::ZERO, |at| {
+            at.saturating_duration_since(Instant::now())
+        })
     }
 
     fn back_off(&mut self) {

@@ -1,8 +1,6 @@
 //! Asking a server for its tools, page by page.
 
-use rmcp::model::{
-    ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult,
-};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
@@ -21,7 +19,9 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
         if cursor.is_some() {
             request.params = Some(PaginatedRequestParams::default().with_cursor(cursor.clone()));
         }
-        let answer = peer.send_request(ClientRequest::ListToolsRequest(request)).await?;
+        let answer = peer
+            .send_request(ClientRequest::ListToolsRequest(request))
+            .await?;
         let (page, next) = match answer {
             ServerResult::ListToolsResult(result) => (
                 result
@@ -35,7 +35,11 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
                 let Some(page) = result.0.get("tools").and_then(Value::as_array) else {
                     return Err(ServiceError::UnexpectedResponse);
                 };
-                let next = result.0.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+                let next = result
+                    .0
+                    .get("nextCursor")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned);
                 (page.clone(), next)
             }
             // An empty object instead of a list.

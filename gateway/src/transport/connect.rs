@@ -11,7 +11,7 @@ use rmcp::service::{
 
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
-use super::stdio::{Traffic, StdioTransport};
+use super::stdio::{StdioTransport, Traffic};
 use super::{Guard, Login, StartError, StderrTail, http};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 
@@ -47,12 +47,20 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
 ) -> Result<Link<S>, StartError> {
     match endpoint {
         Endpoint::Stdio(command) => match means.protocol {
-            Protocol::Session => over_stdio(command, handler, ClientLifecycleMode::Initialize, &means).await,
+            Protocol::Session => {
+                over_stdio(command, handler, ClientLifecycleMode::Initialize, &means).await
+            }
             Protocol::Stateless => over_stdio(command, handler, stateless(), &means).await,
             Protocol::Auto => {
                 // Almost every stdio server knows only `initialize`, and some do not answer
                 // anything before it. So that comes first, and a refusal starts the server anew.
-                let first = over_stdio(command, handler.clone(), ClientLifecycleMode::Initialize, &means).await;
+                let first = over_stdio(
+                    command,
+                    handler.clone(),
+                    ClientLifecycleMode::Initialize,
+                    &means,
+                )
+                .await;
                 match first {
                     Err(StartError::Handshake { .. }) => {
                         match over_stdio(command, handler, stateless(), &means).await {
@@ -64,22 +72,25 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 }
             }
         },
-        Endpoint::Http(remote) => {
-            let transport = http::transport(means.client.clone(), remote, means.login.clone());
-            let lifecycle = match means.protocol {
-                Protocol::Auto => ClientLifecycleMode::Auto {
+        Endpoint::Http(remote) => match means.protocol {
+            Protocol::Session => {
+                over_http(remote, handler, ClientLifecycleMode::Initialize, &means).await
+            }
+            Protocol::Stateless => over_http(remote, handler, stateless(), &means).await,
+            Protocol::Auto => {
+                let probe = ClientLifecycleMode::Auto {
                     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
                     legacy_version: None,
-                },
-                Protocol::Session => ClientLifecycleMode::Initialize,
-                Protocol::Stateless => stateless(),
-            };
-            let service = handler
-                .serve_with_lifecycle(transport, lifecycle)
-                .await
-                .map_err(|error| remote_error(error, remote, means.server))?;
-            Ok(remote_link(service))
-        }
+                };
+                match over_http(remote, handler.clone(), probe, &means).await {
+                    // An old server may answer a method it does not know with anything at all.
+                    Err(StartError::Handshake { .. }) => {
+                        over_http(remote, handler, ClientLifecycleMode::Initialize, &means).await
+                    }
+                    other => other,
+                }
+            }
+        },
         Endpoint::Sse(remote) => {
             let transport = SseTransport::open(means.client.clone(), remote, means.login.clone())
                 .await
@@ -108,6 +119,20 @@ fn stateless() -> ClientLifecycleMode {
     }
 }
 
+async fn over_http<S: Service<RoleClient>>(
+    remote: &Remote,
+    handler: S,
+    lifecycle: ClientLifecycleMode,
+    means: &Means<'_>,
+) -> Result<Link<S>, StartError> {
+    let transport = http::transport(means.client.clone(), remote, means.login.clone());
+    let service = handler
+        .serve_with_lifecycle(transport, lifecycle)
+        .await
+        .map_err(|error| remote_error(error, remote, means.server))?;
+    Ok(remote_link(service))
+}
+
 fn remote_link<S: Service<RoleClient>>(service: RunningService<RoleClient, S>) -> Link<S> {
     Link {
         service,
@@ -128,7 +153,8 @@ async fn over_stdio<S: Service<RoleClient>>(
     let stderr = means.stderr.clone();
     tokio::spawn(stderr.clone().follow(pipes.stderr));
     let traffic = Arc::<Traffic>::default();
-    let transport = StdioTransport::new(pipes.stdin, pipes.stdout, process.clone(), traffic.clone());
+    let transport =
+        StdioTransport::new(pipes.stdin, pipes.stdout, process.clone(), traffic.clone());
     // Given up in the middle of the handshake, the process would go on without anyone to talk to.
     let abandoned = StopOnDrop(Some(process.clone()));
     match handler.serve_with_lifecycle(transport, lifecycle).await {
@@ -143,7 +169,8 @@ async fn over_stdio<S: Service<RoleClient>>(
         }
         Err(error) => {
             let ended = match &error {
-                ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
+                ClientInitializeError::ConnectionClosed(_)
+                | ClientInitializeError::TransportError { .. } => {
                     process.exit_within(EXIT_PATIENCE).await
                 }
                 _ => None,
@@ -203,12 +230,11 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
     }
     let reason = chain(&error);
     match error {
-        ClientInitializeError::TransportError { .. } | ClientInitializeError::ConnectionClosed(_) => {
-            StartError::Unreachable {
-                url: remote.url.to_string(),
-                reason,
-            }
-        }
+        ClientInitializeError::TransportError { .. }
+        | ClientInitializeError::ConnectionClosed(_) => StartError::Unreachable {
+            url: remote.url.to_string(),
+            reason,
+        },
         _ => StartError::Handshake {
             reason,
             stderr: Vec::new(),

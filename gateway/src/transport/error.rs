@@ -14,7 +14,9 @@ pub enum StartError {
     #[error("{0}")]
     Config(#[from] ConfigError),
 
-    #[error("the program `{program}` was not found: install it, or write its full path as `command`")]
+    #[error(
+        "the program `{program}` was not found: install it, or write its full path as `command`"
+    )]
     ProgramNotFound { program: String },
 
     #[error("the folder `{cwd}` does not exist: correct `cwd`")]
@@ -30,7 +32,10 @@ pub enum StartError {
         "it did not finish starting within {:.1} s: run its command by hand, or raise `startTimeout`{}",
         .after.as_secs_f64(), quoted(.stderr)
     )]
-    TimedOut { after: Duration, stderr: Vec<String> },
+    TimedOut {
+        after: Duration,
+        stderr: Vec<String>,
+    },
 
     #[error("it wants a login: run `pml login {server}`, or set an `Authorization` header")]
     LoginNeeded {

@@ -64,7 +64,10 @@ impl Guard {
 
     /// The descriptor a child writes its own registration to, between fork and exec.
     pub fn descriptor(&self) -> RawFd {
-        self.pipe.lock().unwrap_or_else(PoisonError::into_inner).as_raw_fd()
+        self.pipe
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_raw_fd()
     }
 
     /// Takes a group off the list once all of it has ended.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
+use futures::StreamExt;
 use futures::stream::BoxStream;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -14,7 +15,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
-use super::{Login, MAX_MESSAGE_BYTES};
+use super::Login;
+use super::bounded::{READ_AT_MOST, bounded, bounded_event};
 use crate::config::Remote;
 
 /// Policy bounds how many calls run at once; the transport must not queue below that.
@@ -53,7 +55,7 @@ pub fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
         .max_concurrent_requests(MAX_POSTS)
-        .max_sse_event_size(MAX_MESSAGE_BYTES)
+        .max_sse_event_size(READ_AT_MOST)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
     StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
@@ -104,8 +106,15 @@ impl StreamableHttpClient for AuthorizedClient {
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
-        let auth = self.token(auth).await;
-        self.client.post_message(uri, message, session, auth, headers).await
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            auth,
+            headers,
+            READ_AT_MOST,
+        )
+        .await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -119,8 +128,12 @@ impl StreamableHttpClient for AuthorizedClient {
     ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
         let auth = self.token(auth).await;
         let post = |auth| {
-            let (uri, message, session, headers) =
-                (uri.clone(), message.clone(), session.clone(), headers.clone());
+            let (uri, message, session, headers) = (
+                uri.clone(),
+                message.clone(),
+                session.clone(),
+                headers.clone(),
+            );
             self.client
                 .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
         };
@@ -128,9 +141,9 @@ impl StreamableHttpClient for AuthorizedClient {
         if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
             && let Some(token) = self.other_token(auth.as_deref()).await
         {
-            return post(Some(token)).await;
+            return Ok(bounded(post(Some(token)).await?, &message));
         }
-        answer
+        Ok(bounded(answer?, &message))
     }
 
     async fn delete_session(
@@ -141,7 +154,9 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), StreamableHttpError<reqwest::Error>> {
         let auth = self.token(auth).await;
-        self.client.delete_session(uri, session, auth, headers).await
+        self.client
+            .delete_session(uri, session, auth, headers)
+            .await
     }
 
     async fn get_stream(
@@ -151,9 +166,17 @@ impl StreamableHttpClient for AuthorizedClient {
         last_event: Option<String>,
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>> {
-        let auth = self.token(auth).await;
-        self.client.get_stream(uri, session, last_event, auth, headers).await
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
+    {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session,
+            last_event,
+            auth,
+            headers,
+            READ_AT_MOST,
+        )
+        .await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -164,10 +187,13 @@ impl StreamableHttpClient for AuthorizedClient {
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
+    {
         let auth = self.token(auth).await;
-        self.client
+        let events = self
+            .client
             .get_stream_with_max_sse_event_size(uri, session, last_event, auth, headers, limit)
-            .await
+            .await?;
+        Ok(events.map(|event| event.map(bounded_event)).boxed())
     }
 }

@@ -34,7 +34,9 @@ impl Login {
         self.logins
             .bearer_after_rejection(&self.server, token)
             .await
-            .inspect_err(|error| tracing::warn!(server = %self.server, %error, "no new access token"))
+            .inspect_err(
+                |error| tracing::warn!(server = %self.server, %error, "no new access token"),
+            )
             .ok()
             .flatten()
             .filter(|new| new != token)

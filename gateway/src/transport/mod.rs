@@ -1,5 +1,6 @@
 //! Reaching a server: stdio, streamable HTTP, and SSE for old servers.
 
+mod bounded;
 mod connect;
 mod error;
 mod guard;

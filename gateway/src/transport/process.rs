@@ -19,12 +19,34 @@ const LEAVE_AT_SIGTERM: Duration = Duration::from_millis(1500);
 /// What a server inherits of our environment. The rest stays here: it holds the credentials of
 /// the other servers, and of the person who started us.
 const INHERITED: [&str; 18] = [
-    "HOME", "LANG", "LANGUAGE", "LOGNAME", "NO_PROXY", "PATH", "PYENV_ROOT", "SHELL",
-    "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT", "TERM", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV",
-    "http_proxy", "no_proxy",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "NO_PROXY",
+    "PATH",
+    "PYENV_ROOT",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "http_proxy",
+    "no_proxy",
 ];
 const INHERITED_PREFIXES: [&str; 8] = [
-    "LC_", "XDG_", "NODE_", "npm_config_", "UV_", "PIP_", "HTTP_PROXY", "HTTPS_PROXY",
+    "LC_",
+    "XDG_",
+    "NODE_",
+    "npm_config_",
+    "UV_",
+    "PIP_",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
 ];
 
 /// The three streams of a server that has just been started.
@@ -78,7 +100,10 @@ impl ServerProcess {
 
     /// How it ended, waiting at most `patience` for that.
     pub async fn exit_within(&self, patience: Duration) -> Option<ExitStatus> {
-        tokio::time::timeout(patience, self.exited()).await.ok().flatten()
+        tokio::time::timeout(patience, self.exited())
+            .await
+            .ok()
+            .flatten()
     }
 
     async fn exited(&self) -> Option<ExitStatus> {
@@ -106,10 +131,23 @@ impl Leader {
         // What the leader left behind in its group would be an orphan.
         self.signal(libc::SIGKILL);
         self.reaped = true;
+        self.group_gone().await;
         if let Some(guard) = &self.guard {
             guard.forget(self.group);
         }
         tell.send_replace(Some(status.unwrap_or_default()));
+    }
+
+    /// Waits a moment for the killed rest of the group. They are not our children, so there is no
+    /// other way to see them go.
+    async fn group_gone(&self) {
+        for _ in 0..100 {
+            // SAFETY: signal 0 only asks whether the group exists.
+            if unsafe { libc::kill(-self.group, 0) } != 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     async fn end(&mut self) -> std::io::Result<ExitStatus> {
@@ -170,7 +208,10 @@ fn build(command: &Command, guard: Option<&Guard>) -> tokio::process::Command {
 }
 
 fn inherited(name: &str) -> bool {
-    INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    INHERITED.contains(&name)
+        || INHERITED_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -218,10 +259,17 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_dead_leader_left_in_its_group_is_ended() {
-        let (process, mut pipes) = ServerProcess::start(&shell("sleep 1000 & echo up"), None).unwrap();
+        let (process, mut pipes) =
+            ServerProcess::start(&shell("sleep 1000 & echo up"), None).unwrap();
         let mut up = [0; 3];
         pipes.stdout.read_exact(&mut up).await.unwrap();
-        assert!(process.exit_within(Duration::from_secs(5)).await.unwrap().success());
+        assert!(
+            process
+                .exit_within(Duration::from_secs(5))
+                .await
+                .unwrap()
+                .success()
+        );
         assert!(gone(process.id).await);
     }
 
@@ -244,7 +292,13 @@ mod tests {
             .spawn()
             .unwrap();
         let mut up = [0; 3];
-        child.stdout.as_mut().unwrap().read_exact(&mut up).await.unwrap();
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut up)
+            .await
+            .unwrap();
         let group = child.id().unwrap();
         assert!(alive(group));
         // Closing the only writing end of the pipe is what the kernel does when we are killed.

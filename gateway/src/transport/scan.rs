@@ -108,8 +108,14 @@ mod tests {
 
     #[test]
     fn the_id_is_found_before_and_after_the_result() {
-        assert_eq!(scan(r#"{"jsonrpc":"2.0","id":7,"result":{"id":9}}"#), Some(7));
-        assert_eq!(scan(r#"{"result":{"id":9,"t":"\"id\":3,{["},"jsonrpc":"2.0","id": 12 }"#), Some(12));
+        assert_eq!(
+            scan(r#"{"jsonrpc":"2.0","id":7,"result":{"id":9}}"#),
+            Some(7)
+        );
+        assert_eq!(
+            scan(r#"{"result":{"id":9,"t":"\"id\":3,{["},"jsonrpc":"2.0","id": 12 }"#),
+            Some(12)
+        );
         assert_eq!(scan(r#"{"id":"5","result":[{"id":1}]}"#), Some(5));
     }
 

@@ -56,11 +56,19 @@ impl SseTransport {
         if !response.status().is_success() {
             return Err(SseError::Status(response.status().as_u16()));
         }
-        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
+        let kind = response
+            .headers()
+            .get("content-type")
+            .and_then(|kind| kind.to_str().ok());
         if !kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
             return Err(SseError::NoStream);
         }
-        let mut events = Events::new(response.bytes_stream().map(|bytes| bytes.ok().map(|b| b.to_vec())).boxed());
+        let mut events = Events::new(
+            response
+                .bytes_stream()
+                .map(|bytes| bytes.ok().map(|b| b.to_vec()))
+                .boxed(),
+        );
         let endpoint = loop {
             match events.next().await {
                 Some(event) if event.name == "endpoint" => break event.data,
@@ -68,7 +76,10 @@ impl SseTransport {
                 None => return Err(SseError::NoEndpoint),
             }
         };
-        let endpoint = remote.url.join(&endpoint).map_err(|_| SseError::NoEndpoint)?;
+        let endpoint = remote
+            .url
+            .join(&endpoint)
+            .map_err(|_| SseError::NoEndpoint)?;
         // Our headers hold credentials for the configured host and for no other.
         if endpoint.origin() != remote.url.origin() {
             return Err(SseError::ForeignEndpoint(endpoint.to_string()));
@@ -206,11 +217,19 @@ mod tests {
 
     #[tokio::test]
     async fn events_are_cut_out_of_pieces_of_any_size() {
-        let text = ": hello\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {\"a\":\ndata: 1}\n\nid: 3\n\n";
-        let pieces: Vec<_> = text.as_bytes().chunks(5).map(|piece| Some(piece.to_vec())).collect();
+        let text =
+            ": hello\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {\"a\":\ndata: 1}\n\nid: 3\n\n";
+        let pieces: Vec<_> = text
+            .as_bytes()
+            .chunks(5)
+            .map(|piece| Some(piece.to_vec()))
+            .collect();
         let mut events = Events::new(futures::stream::iter(pieces).boxed());
         let first = events.next().await.unwrap();
-        assert_eq!((first.name.as_str(), first.data.as_str()), ("endpoint", "/m?s=1"));
+        assert_eq!(
+            (first.name.as_str(), first.data.as_str()),
+            ("endpoint", "/m?s=1")
+        );
         assert_eq!(events.next().await.unwrap().data, "{\"a\":\n1}");
         assert_eq!(events.next().await, None);
     }

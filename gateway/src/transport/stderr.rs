@@ -38,7 +38,11 @@ impl StderrTail {
     /// The last `count` lines, oldest first.
     pub fn last(&self, count: usize) -> Vec<String> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().skip(lines.len().saturating_sub(count)).cloned().collect()
+        lines
+            .iter()
+            .skip(lines.len().saturating_sub(count))
+            .cloned()
+            .collect()
     }
 
     fn push(&self, line: &[u8]) {

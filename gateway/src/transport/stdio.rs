@@ -18,7 +18,7 @@ use tokio::sync::Mutex;
 
 use super::process::ServerProcess;
 use super::scan::IdScanner;
-use super::{MAX_MESSAGE_BYTES, MALFORMED, TOO_LARGE};
+use super::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE};
 
 const QUOTED_BYTES: usize = 120;
 
@@ -57,7 +57,10 @@ impl Traffic {
 
     /// The latest such line, shortened.
     pub fn last(&self) -> String {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether the request was ever given to the pipe. `false` is certain: a request whose turn
@@ -95,7 +98,12 @@ pub struct StdioTransport {
 }
 
 impl StdioTransport {
-    pub fn new(stdin: ChildStdin, stdout: ChildStdout, process: ServerProcess, traffic: Arc<Traffic>) -> Self {
+    pub fn new(
+        stdin: ChildStdin,
+        stdout: ChildStdout,
+        process: ServerProcess,
+        traffic: Arc<Traffic>,
+    ) -> Self {
         Self {
             read: BufReader::with_capacity(64 * 1024, stdout),
             line: Vec::new(),
@@ -281,10 +289,17 @@ fn message_from(value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMessage>
 
 /// Our own ids are numbers, so only a number can be the id of a call of ours.
 fn refusal(id: i64, code: ErrorCode, message: &'static str, data: Value) -> ServerJsonRpcMessage {
-    JsonRpcMessage::error(ErrorData::new(code, message, Some(data)), Some(RequestId::Number(id)))
+    JsonRpcMessage::error(
+        ErrorData::new(code, message, Some(data)),
+        Some(RequestId::Number(id)),
+    )
 }
 
 fn quote(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(QUOTED_BYTES)]).into_owned();
-    if line.len() > QUOTED_BYTES { text + "…" } else { text }
+    if line.len() > QUOTED_BYTES {
+        text + "…"
+    } else {
+        text
+    }
 }

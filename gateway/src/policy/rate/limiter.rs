@@ -152,6 +152,9 @@ fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
 }
 
 /// A place in the line, given back when its owner goes away before its turn.
+///
+/// Those who already wait keep their times, so the next to come may start together with the last
+/// of them: never more calls than there were tokens for, but for a moment closer than the burst.
 struct Turn<'a> {
     limiter: &'a RateLimiter,
     id: &'a str,
