@@ -1,4 +1,6 @@
 //! What servers offer besides tools: resources and prompts.
+//!
+//! To policy, those of a server are two more tools, `server:resources` and `server:prompts`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 impl Gateway {
     /// The resources of a server, as it describes them.
     pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.ask(scope, server, async |peer| {
+        self.ask(scope, server, "resources", async |peer| {
             // A server without the capability has no resources, which is no error.
             if peer
                 .peer_info()
@@ -36,7 +38,7 @@ impl Gateway {
         server: &str,
         uri: &str,
     ) -> Result<Value, CallError> {
-        self.ask(scope, server, async |peer| {
+        self.ask(scope, server, "resources", async |peer| {
             Ok(json(
                 peer.read_resource(ReadResourceRequestParams::new(uri))
                     .await?
@@ -48,7 +50,7 @@ impl Gateway {
 
     /// The prompts of a server.
     pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.ask(scope, server, async |peer| {
+        self.ask(scope, server, "prompts", async |peer| {
             if peer
                 .peer_info()
                 .is_some_and(|info| info.capabilities.prompts.is_none())
@@ -68,7 +70,7 @@ impl Gateway {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Value, CallError> {
-        self.ask(scope, server, async |peer| {
+        self.ask(scope, server, "prompts", async |peer| {
             let mut params = GetPromptRequestParams::new(name);
             params.arguments = Some(arguments);
             Ok(json(peer.get_prompt(params).await?))
@@ -82,6 +84,7 @@ impl Gateway {
         &self,
         scope: &RunScope,
         name: &str,
+        offer: &str,
         request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
     ) -> Result<Value, CallError> {
         let inner = self.inner();
@@ -96,15 +99,17 @@ impl Gateway {
                 ),
             ));
         };
-        let refuse = |refusal| CallError::refused(name, refusal);
-        scope.budget().spend_call(name).map_err(refuse)?;
+        let id = format!("{name}:{offer}");
+        let refuse = |refusal| CallError::refused(&id, refusal);
+        inner.policy.filter.verdict(&id).map_err(refuse)?;
+        scope.budget().spend_call(&id).map_err(refuse)?;
         let connection: Arc<Connection> = server
             .connection()
             .await
             .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
         let admission = inner
             .policy
-            .admit(name, scope.budget())
+            .admit(&id, scope.budget())
             .await
             .map_err(refuse)?;
         let limit = admission.time_limit(server.config.timeout.unwrap_or(LIMIT));

@@ -74,13 +74,13 @@ async fn faults() {
     for key in std::fs::read_to_string(&journal).unwrap().lines() {
         *noted.entry(key.to_owned()).or_default() += 1;
     }
-    let answered = tally.answered.lock().unwrap();
+    let answered = std::mem::take(&mut *tally.answered.lock().unwrap());
     let lost: Vec<_> = answered
         .iter()
         .filter(|key| !noted.contains_key(*key))
         .collect();
     let doubled: Vec<_> = noted.iter().filter(|(_, count)| **count > 1).collect();
-    let never_sent = tally.never_sent.lock().unwrap();
+    let never_sent = std::mem::take(&mut *tally.never_sent.lock().unwrap());
     let ghosts: Vec<_> = never_sent
         .iter()
         .filter(|key| noted.contains_key(*key))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pml_gateway::{CallErrorKind, RunLimits};
 use serde_json::json;
 
-use crate::support::{One, eventually, odd};
+use crate::support::{One, eventually, odd, processes_with};
 
 #[tokio::test]
 async fn lines_that_are_no_json_are_skipped_and_counted() {
@@ -192,4 +192,35 @@ async fn a_deaf_server_is_stopped_all_the_same() {
         .await
         .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("hangs").display().to_string();
+    let one = One::odd(&["--journal", &mark]);
+    one.call("odd:echo", json!({ "text": "up" })).await.unwrap();
+    let hanging = processes_with(&mark);
+    // SAFETY: kill has no memory effects; the process is the server of this test.
+    unsafe { libc::kill(hanging[0].cast_signed(), libc::SIGSTOP) };
+    let limits = RunLimits {
+        tool_timeout: Some(Duration::from_millis(200)),
+        ..RunLimits::default()
+    };
+    let scope = one.gateway.run(limits);
+    let error = one
+        .gateway
+        .call(&scope, "odd:echo", json!({ "text": "x" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, CallErrorKind::Timeout);
+    // It gets five seconds for a sign of life, and then a gentle end.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(
+        one.call("odd:echo", json!({ "text": "new" }))
+            .await
+            .unwrap(),
+        json!("new")
+    );
+    assert!(eventually(async || !processes_with(&mark).contains(&hanging[0])).await);
 }

@@ -90,3 +90,26 @@ async fn too_large_a_result_is_refused_with_its_size_over_http_as_well() {
     }
     assert!(one.call("less:echo", json!({})).await.is_ok());
 }
+
+#[tokio::test]
+async fn configured_headers_reach_the_server() {
+    let server = Stateless::start();
+    let mut remote = server.remote.clone();
+    remote
+        .headers
+        .insert("Authorization".to_owned(), "Bearer t0".to_owned());
+    let one = One::of(ServerConfig::with_endpoint("less", Endpoint::Http(remote)));
+    let context = one.call("less:context", json!({})).await.unwrap();
+    assert_eq!(context["token"], json!("Bearer t0"));
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_login_says_how_to_log_in() {
+    let server = Stateless::start();
+    let mut remote = server.remote.clone();
+    remote.url.set_path("/locked");
+    let one = One::of(ServerConfig::with_endpoint("less", Endpoint::Http(remote)));
+    let error = one.call("less:echo", json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallErrorKind::Unavailable);
+    assert!(error.message.contains("run `pml login less`"), "{error}");
+}

@@ -86,12 +86,10 @@ pub async fn dispatch(
     };
     let id = pending.finish();
     match answer {
-        Answer::Result(result) => read(tool, result),
-        Answer::Refused(ServiceError::McpError(error)) => Err(refused(tool, &error)),
-        Answer::Refused(ServiceError::TransportSend(error)) => {
-            Err(unsent(connection, tool, &error).await)
-        }
-        Answer::Refused(ServiceError::TransportClosed) | Answer::Gone => {
+        Ok(result) => read(tool, result),
+        Err(ServiceError::McpError(error)) => Err(refused(tool, &error)),
+        Err(ServiceError::TransportSend(error)) => Err(unsent(connection, tool, &error).await),
+        Err(ServiceError::TransportClosed) => {
             let failure = match id {
                 Some(id)
                     if !connection.traffic.may_have_been_sent(&id)
@@ -103,7 +101,7 @@ pub async fn dispatch(
             };
             Err(lost(connection, tool, failure).await)
         }
-        Answer::Refused(error) => Err(Attempt {
+        Err(error) => Err(Attempt {
             error: CallError::lasting(
                 CallErrorKind::Protocol,
                 tool.as_str(),
@@ -115,25 +113,16 @@ pub async fn dispatch(
     }
 }
 
-enum Answer {
-    Result(ServerResult),
-    Refused(ServiceError),
-    /// The session ended before an answer.
-    Gone,
-}
-
 /// A request that was sent. Dropped unanswered, it tells the server that nobody waits.
 struct Pending(Option<RequestHandle<RoleClient>>);
 
 impl Pending {
-    async fn answer(&mut self) -> Answer {
+    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
         match &mut self.0 {
-            Some(handle) => match (&mut handle.rx).await {
-                Ok(Ok(result)) => Answer::Result(result),
-                Ok(Err(error)) => Answer::Refused(error),
-                Err(_) => Answer::Gone,
-            },
-            None => Answer::Gone,
+            Some(handle) => (&mut handle.rx)
+                .await
+                .unwrap_or(Err(ServiceError::TransportClosed)),
+            None => Err(ServiceError::TransportClosed),
         }
     }
 

@@ -25,7 +25,11 @@ const WAITED_FOR: Duration = Duration::from_secs(1);
 const START_TURN: Duration = Duration::from_secs(2);
 /// Several changes in a row are answered with one listing.
 const CHANGE_SETTLES: Duration = Duration::from_millis(20);
+/// Callers wait for a new listing; one that hangs must not take them with it.
+const LISTING_PATIENCE: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
+/// News that nobody asks for is not kept for ever.
+const MAX_NEWS: usize = 1000;
 
 /// What all servers of a gateway share.
 pub(crate) struct Surroundings {
@@ -311,14 +315,21 @@ impl Server {
         for item in &news {
             tracing::info!(tool = %item.tool, change = ?item.change, "a server changed its tools");
         }
-        self.surroundings
-            .news
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend(news);
+        self.tell(news);
         self.surroundings
             .generation
             .send_modify(|generation| *generation += 1);
+    }
+
+    fn tell(&self, news: Vec<ToolNews>) {
+        let mut told = self
+            .surroundings
+            .news
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        told.extend(news);
+        let too_old = told.len().saturating_sub(MAX_NEWS);
+        told.drain(..too_old);
     }
 
     async fn relist(&self, connection: &Connection) {
@@ -328,10 +339,14 @@ impl Server {
         }
         // Before the listing, not after: a change during it must not be forgotten.
         self.changed.stale.store(false, Ordering::Release);
-        match tools::list(&connection.peer).await {
-            Ok(listed) => self.take_in(&listed),
-            Err(error) => {
-                tracing::warn!(server = %self.config.name, %error, "tools could not be listed again")
+        let listing = tokio::time::timeout(LISTING_PATIENCE, tools::list(&connection.peer)).await;
+        match listing {
+            Ok(Ok(listed)) => self.take_in(&listed),
+            Ok(Err(error)) => {
+                tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
+            }
+            Err(_) => {
+                tracing::warn!(server = %self.config.name, "no answer to a new listing of tools");
             }
         }
     }

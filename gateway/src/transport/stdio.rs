@@ -229,7 +229,7 @@ impl Transport<RoleClient> for StdioTransport {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            while let Some(message) = self.ready.pop_front() {
+            if let Some(message) = self.ready.pop_front() {
                 let answered = match &message {
                     JsonRpcMessage::Response(response) => Some(&response.id),
                     JsonRpcMessage::Error(error) => error.id.as_ref(),

@@ -24,6 +24,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path == "/locked":
+            return self.reply(401, b"", "text/plain", ("www-authenticate", 'Bearer scope="all"'))
         if "id" not in message:
             return self.reply(202, b"", "text/plain")
         meta = (message.get("params") or {}).get("_meta") or {}
@@ -49,6 +51,7 @@ class Handler(BaseHTTPRequestHandler):
             text = json.dumps(arguments)
             if name == "context":
                 text = json.dumps({"meta": meta, "session": self.headers.get("mcp-session-id"),
+                                   "token": self.headers.get("authorization"),
                                    "version": self.headers.get("mcp-protocol-version")})
             elif name.startswith("big"):
                 text = "x" * (20 * 1024 * 1024)
@@ -64,8 +67,10 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.reply(status, body, "application/json")
 
-    def reply(self, status, body, kind):
+    def reply(self, status, body, kind, *headers):
         self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
