@@ -89,33 +89,34 @@ impl Serialize for ToolGlob {
 
 /// Matches without recursion, in at most `pattern * text` steps: patterns come from operators,
 /// but tool names come from servers and may be hostile.
-fn wildcard(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), text.chars().collect());
-    let (mut p, mut t) = (0, 0);
-    // Where the last `*` stood, and how much of the text it has swallowed so far.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, t));
-                p += 1;
+fn wildcard(mut pattern: &str, mut text: &str) -> bool {
+    // What follows the last `*`, and the text from where it has to match next.
+    let mut star: Option<(&str, &str)> = None;
+    loop {
+        let (mut pattern_chars, mut text_chars) = (pattern.chars(), text.chars());
+        match (pattern_chars.next(), text_chars.next()) {
+            (Some('*'), _) => {
+                pattern = pattern_chars.as_str();
+                star = Some((pattern, text));
             }
-            Some(&c) if c == '?' || c == text[t] => {
-                p += 1;
-                t += 1;
+            (None, None) => return true,
+            (Some(_), None) => return false,
+            (Some(wanted), Some(found)) if wanted == '?' || wanted == found => {
+                pattern = pattern_chars.as_str();
+                text = text_chars.as_str();
             }
-            _ => match star {
-                Some((at, swallowed)) => {
-                    star = Some((at, swallowed + 1));
-                    p = at + 1;
-                    t = swallowed + 1;
-                }
-                None => return false,
-            },
+            (_, Some(_)) => {
+                // The last `*` takes one more character, and what follows it is tried again.
+                let Some((after, from)) = star else {
+                    return false;
+                };
+                let mut from = from.chars();
+                from.next();
+                (pattern, text) = (after, from.as_str());
+                star = Some((after, text));
+            }
         }
     }
-    pattern[p..].iter().all(|c| *c == '*')
 }
 
 /// What may be called. Whatever may not be called is not listed, searched or described either,
