@@ -3,3 +3,4 @@
 mod support;
 
 mod command;
+mod gateway;

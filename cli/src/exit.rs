@@ -1,5 +1,6 @@
 //! Exit codes, for people's scripts and CI.
 
+use std::io;
 use std::process::ExitCode;
 
 use pml_runtime::{ErrorKind, Outcome};
@@ -31,5 +32,13 @@ pub fn of(outcome: &Outcome) -> ExitCode {
         Some(ErrorKind::Memory) => ExitCode::from(MEMORY),
         Some(ErrorKind::Internal) => internal(),
         Some(_) => ExitCode::FAILURE,
+    }
+}
+
+/// What became of printing: whoever closed the pipe has heard enough.
+pub fn check_pipe(printed: io::Result<()>) -> io::Result<()> {
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }

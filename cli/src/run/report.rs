@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use pml_gateway::StartError;
 use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
 use serde_json::Value;
 
@@ -25,6 +26,15 @@ pub fn print_log(line: &LogLine, paint: Paint) {
         Level::Warn => writeln!(out, "{}", paint.yellow(text)),
         Level::Error => writeln!(out, "{}", paint.red(text)),
     };
+}
+
+/// Servers that a search had to do without: the script cannot know what it did not find.
+pub fn print_problems(problems: &[(String, StartError)], paint: Paint) {
+    let mut out = io::stderr().lock();
+    for (server, problem) in problems {
+        let warning = paint.yellow("warning:");
+        let _ = writeln!(out, "{warning} no tools of server `{server}`: {problem}");
+    }
 }
 
 pub fn print(outcome: &Outcome, name: &str, paint: Paint) -> io::Result<()> {
