@@ -84,7 +84,7 @@ async fn a_call_without_an_answer_ends_at_its_limit_and_others_go_on() {
         .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Timeout);
     assert!(
-        start.elapsed() < Duration::from_millis(900),
+        start.elapsed() < Duration::from_secs(5),
         "{:?}",
         start.elapsed()
     );

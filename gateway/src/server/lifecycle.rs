@@ -1,4 +1,4 @@
-//! Starting a server once for all who wait, keeping its tools current, and noticing its end.
+//! Starting a server once for all who wait, and noticing its end.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
-use rmcp::model::SubscriptionFilter;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -23,13 +22,7 @@ use crate::transport::{Guard, Login, Means, StartError, StderrTail, connect};
 const WAITED_FOR: Duration = Duration::from_secs(1);
 /// A start that takes longer than this no longer keeps others from starting.
 const START_TURN: Duration = Duration::from_secs(2);
-/// Several changes in a row are answered with one listing.
-const CHANGE_SETTLES: Duration = Duration::from_millis(20);
-/// Callers wait for a new listing; one that hangs must not take them with it.
-const LISTING_PATIENCE: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
-/// News that nobody asks for is not kept for ever.
-const MAX_NEWS: usize = 1000;
 
 /// What all servers of a gateway share.
 pub(crate) struct Surroundings {
@@ -60,13 +53,13 @@ enum Slot {
 
 pub(crate) struct Server {
     pub config: ServerConfig,
-    surroundings: Arc<Surroundings>,
+    pub(super) surroundings: Arc<Surroundings>,
     login: Option<Login>,
     slot: Mutex<Slot>,
-    tools: RwLock<Option<Arc<ToolSet>>>,
+    pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
     /// Held while the tools are being listed; whoever waits for it finds them fresh.
-    listing: tokio::sync::Mutex<()>,
-    changed: Arc<ToolsChanged>,
+    pub(super) listing: tokio::sync::Mutex<()>,
+    pub(super) changed: Arc<ToolsChanged>,
     record: Mutex<Record>,
 }
 
@@ -292,109 +285,6 @@ impl Server {
             }
         }
         opening.await
-    }
-
-    fn take_in(&self, listed: &[serde_json::Value]) {
-        let tools = Arc::new(ToolSet::read(&self.config.name, listed, &self.config.tools));
-        let before = self
-            .tools
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .replace(tools.clone());
-        let news = match &before {
-            // The first listing is no news to anyone, but an index has to know of it.
-            None => Vec::new(),
-            Some(before) => {
-                let news = tools.news(before);
-                if news.is_empty() {
-                    return;
-                }
-                news
-            }
-        };
-        for item in &news {
-            tracing::info!(tool = %item.tool, change = ?item.change, "a server changed its tools");
-        }
-        self.tell(news);
-        self.surroundings
-            .generation
-            .send_modify(|generation| *generation += 1);
-    }
-
-    fn tell(&self, news: Vec<ToolNews>) {
-        let mut told = self
-            .surroundings
-            .news
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        told.extend(news);
-        let too_old = told.len().saturating_sub(MAX_NEWS);
-        told.drain(..too_old);
-    }
-
-    async fn relist(&self, connection: &Connection) {
-        let _listing = self.listing.lock().await;
-        if !self.changed.stale.load(Ordering::Acquire) {
-            return;
-        }
-        // Before the listing, not after: a change during it must not be forgotten.
-        self.changed.stale.store(false, Ordering::Release);
-        let listing = tokio::time::timeout(LISTING_PATIENCE, tools::list(&connection.peer)).await;
-        match listing {
-            Ok(Ok(listed)) => self.take_in(&listed),
-            Ok(Err(error)) => {
-                tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
-            }
-            Err(_) => {
-                tracing::warn!(server = %self.config.name, "no answer to a new listing of tools");
-            }
-        }
-    }
-
-    /// Lists the tools again whenever the server says they changed, until the connection ends.
-    async fn follow_changes(self: Arc<Self>, connection: Arc<Connection>) {
-        let stateless = !connection.info.protocol_version.has_initialize();
-        let announces = connection
-            .info
-            .capabilities
-            .tools
-            .as_ref()
-            .is_some_and(|tools| tools.list_changed == Some(true));
-        let mut subscription = None;
-        if stateless && announces {
-            // Without a session, changes are only told to those who listen.
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
-            subscription = connection.peer.listen(filter).await.ok();
-        }
-        // Holding the connection here would keep it alive for ever.
-        let connection = Arc::downgrade(&connection);
-        loop {
-            let told = async {
-                match &mut subscription {
-                    Some(subscription) => match subscription.next().await {
-                        Ok(Some(_)) => {}
-                        Ok(None) | Err(_) => std::future::pending().await,
-                    },
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                () = self.changed.told.notified() => {}
-                () = told => self.changed.tell(),
-                () = self.surroundings.shutdown.cancelled() => return,
-                () = tokio::time::sleep(Duration::from_secs(5)) => {
-                    match connection.upgrade() {
-                        Some(connection) if !connection.closed() => continue,
-                        _ => return,
-                    }
-                }
-            }
-            tokio::time::sleep(CHANGE_SETTLES).await;
-            let Some(connection) = connection.upgrade() else {
-                return;
-            };
-            self.relist(&connection).await;
-        }
     }
 }
 

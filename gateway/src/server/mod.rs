@@ -1,6 +1,7 @@
 //! The life of one server: started at first use, watched, restarted with care, and stopped.
 
 mod backoff;
+mod changes;
 mod connection;
 mod handler;
 mod lifecycle;

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod connect;
+mod environment;
 mod error;
 mod guard;
 mod http;

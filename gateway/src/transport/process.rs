@@ -9,45 +9,13 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::is_inherited;
 use super::guard::{Guard, register_self};
 use crate::config::Command;
 
 /// How long a server may take to leave after its input was closed, and then after SIGTERM.
 const LEAVE_AT_EOF: Duration = Duration::from_millis(700);
 const LEAVE_AT_SIGTERM: Duration = Duration::from_millis(1500);
-
-/// What a server inherits of our environment. The rest stays here: it holds the credentials of
-/// the other servers, and of the person who started us.
-const INHERITED: [&str; 18] = [
-    "HOME",
-    "LANG",
-    "LANGUAGE",
-    "LOGNAME",
-    "NO_PROXY",
-    "PATH",
-    "PYENV_ROOT",
-    "SHELL",
-    "SSL_CERT_DIR",
-    "SSL_CERT_FILE",
-    "SYSTEMROOT",
-    "TERM",
-    "TMPDIR",
-    "TZ",
-    "USER",
-    "VIRTUAL_ENV",
-    "http_proxy",
-    "no_proxy",
-];
-const INHERITED_PREFIXES: [&str; 8] = [
-    "LC_",
-    "XDG_",
-    "NODE_",
-    "npm_config_",
-    "UV_",
-    "PIP_",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-];
 
 /// The three streams of a server that has just been started.
 pub struct Pipes {
@@ -184,7 +152,7 @@ fn build(command: &Command, guard: Option<&Guard>) -> tokio::process::Command {
     build
         .args(&command.args)
         .env_clear()
-        .envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(inherited)))
+        .envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited)))
         .envs(&command.env)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -205,13 +173,6 @@ fn build(command: &Command, guard: Option<&Guard>) -> tokio::process::Command {
         }
     }
     build
-}
-
-fn inherited(name: &str) -> bool {
-    INHERITED.contains(&name)
-        || INHERITED_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
