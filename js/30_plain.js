@@ -38,6 +38,9 @@ const {
   Uint8Array,
 } = primordials;
 
+// Captured here, before any script: the primordials do not have it.
+const IteratorPrototype = globalThis.Iterator.prototype;
+
 const MAX_DEPTH = 100;
 // What fits into one message to the broker.
 const MAX_CHARS = 16 * 1024 * 1024;
@@ -154,6 +157,7 @@ class Copy {
       }
       return this.list(items, inside);
     }
+    if (ObjectPrototypeIsPrototypeOf(IteratorPrototype, value)) return this.drain(value, inside);
     if (core.isAnyArrayBuffer(value)) return this.special(new Uint8Array(value), inside);
     if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, value)) return this.error(value, inside);
     if (core.isRegExp(value)) return this.string(RegExpPrototypeToString(value));
@@ -163,6 +167,17 @@ class Copy {
     }
     if (core.isBooleanObject(value)) return BooleanPrototypeValueOf(value);
     return undefined;
+  }
+
+  // Iterators and generators: what they would give a loop.
+  drain(iterator, inside) {
+    const copy = list();
+    for (const value of iterator) {
+      const item = this.take(value, copy.length, copy, inside);
+      this.spend(4);
+      ArrayPrototypePush(copy, item === OMIT ? null : item);
+    }
+    return copy;
   }
 
   error(value, inside) {

@@ -37,15 +37,21 @@ function describeError(thrown, inner) {
   const description = {
     __proto__: null,
     kind: kindOf(thrown, message),
-    message: name === "" || message === "" ? name + message : `${name}: ${message}`,
+    message: header(name, message),
     stack: text(thrown, "stack", MAX_STACK),
   };
+  // Our own words need no class in front of them.
+  if (description.kind === "output") description.message = message;
   if (inner > 0) {
     const cause = read(thrown, "cause");
     if (cause !== undefined) description.cause = describeError(cause, inner - 1);
     description.errors = describeAll(read(thrown, "errors"));
   }
   return description;
+}
+
+function header(name, message) {
+  return name === "" || message === "" ? name + message : `${name}: ${message}`;
 }
 
 function describeAll(errors) {

@@ -11,6 +11,7 @@ import "node:pml";
 const {
   ArrayPrototypePush,
   Error,
+  FunctionPrototype,
   ObjectDefineProperty,
   ReflectDeleteProperty,
   SafeArrayIterator,
@@ -48,6 +49,15 @@ watchFailures();
 function seal() {
   for (const name of new SafeArrayIterator(REMOVED)) {
     ReflectDeleteProperty(globalThis, name);
+  }
+  // deno_core's stubs reach the ops through these; a script that replaced one would be handed
+  // the op itself.
+  for (const name of new SafeArrayIterator(["apply", "bind", "call"])) {
+    ObjectDefineProperty(FunctionPrototype, name, {
+      __proto__: null,
+      writable: false,
+      configurable: false,
+    });
   }
   // The worker formats stacks itself; no code of a script is asked.
   ObjectDefineProperty(Error, "prepareStackTrace", {

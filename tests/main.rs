@@ -3,4 +3,9 @@
 mod support;
 
 mod command;
+mod console;
 mod gateway;
+mod shapes;
+mod tools;
+mod typings;
+mod web;

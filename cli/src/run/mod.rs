@@ -45,7 +45,7 @@ pub struct RunArgs {
     file: Option<PathBuf>,
 
     /// Run this code instead of a file
-    #[arg(short, long, value_name = "CODE")]
+    #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
     eval: Option<String>,
 
     /// Print the whole outcome as JSON on standard output, and nothing else

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use pml_ops::{Answer, Failure, Level, Request};
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -27,6 +27,11 @@ use crate::protocol::{FromWorker, LOG_LINE_COST, Report, RunSpec, ToWorker};
 const START_LIMIT: Duration = Duration::from_secs(20);
 /// What a worker gets to end a run by itself once a limit is crossed.
 const GRACE: Duration = Duration::from_millis(250);
+
+/// 500 characters, and at most 50 hits.
+const MAX_QUERY_BYTES: usize = 2_000;
+const MAX_HITS: u32 = 50;
+const MAX_ID_BYTES: usize = 512;
 
 /// A script to run.
 #[derive(Debug, Clone)]
@@ -290,9 +295,12 @@ impl Run<'_> {
                     // its own time has not either.
                     let _slot = slots.acquire().await;
                     let dispatched = Instant::now();
-                    let answer = timeout(limit, host.call(&tool, &args))
-                        .await
-                        .unwrap_or_else(|_| Err(too_slow(&tool, limit)));
+                    let answer = match malformed(&tool, &args) {
+                        Some(failure) => Err(failure),
+                        None => timeout(limit, host.call(&tool, &args))
+                            .await
+                            .unwrap_or_else(|_| Err(too_slow(&tool, limit))),
+                    };
                     Answered {
                         id,
                         answer,
@@ -301,10 +309,13 @@ impl Run<'_> {
                 }));
             }
             Request::Search {
-                query,
+                mut query,
                 limit,
                 threshold,
             } => self.pending.push(Box::pin(async move {
+                // The script's side has checked these; a worker may say anything.
+                query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
+                let limit = limit.clamp(1, MAX_HITS);
                 let answer = match host.search(&query, limit, threshold).await {
                     Ok(hits) => to_raw_value(&hits)
                         .map_err(|error| Failure::new("internal", error.to_string())),
@@ -376,6 +387,18 @@ impl Run<'_> {
         outcome.stats = stats;
         outcome
     }
+}
+
+/// A call that the script's side would not have let through.
+fn malformed(tool: &str, args: &RawValue) -> Option<Failure> {
+    let id_fits = !tool.is_empty() && tool.len() <= MAX_ID_BYTES;
+    let is_object = args.get().trim_start().starts_with('{');
+    (!id_fits || !is_object).then(|| {
+        Failure::new(
+            "tool",
+            "a call needs a tool id such as server:tool and an object of named arguments",
+        )
+    })
 }
 
 fn too_slow(tool: &str, limit: Duration) -> Failure {

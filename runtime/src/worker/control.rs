@@ -116,8 +116,13 @@ impl Control {
     fn announce_panics(self: &Arc<Self>) {
         let control = Arc::downgrade(self);
         std::panic::set_hook(Box::new(move |panic| {
+            // Where, without the folders of whoever built it.
+            let place = panic.location().map_or_else(String::new, |location| {
+                let file = location.file().rsplit('/').next().unwrap_or_default();
+                format!(" at {file}:{}", location.line())
+            });
             if let Some(control) = control.upgrade() {
-                control.trip(ErrorKind::Internal, format!("the worker panicked: {panic}"));
+                control.trip(ErrorKind::Internal, format!("the worker panicked{place}"));
             }
         }));
     }

@@ -95,7 +95,12 @@ fn check(fault: Option<&str>, specifier: &ModuleSpecifier, name: &str) -> Result
 fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
     let mut specifier =
         ModuleSpecifier::parse("file:///").map_err(|error| internal(error.to_string()))?;
-    specifier.set_path(name);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let path: String = name
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    specifier.set_path(if path.is_empty() { "script.ts" } else { &path });
     Ok(specifier)
 }
 

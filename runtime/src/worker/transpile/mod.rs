@@ -64,7 +64,6 @@ fn strip_types(program: Program) -> Program {
     let unresolved = Mark::new();
     let top_level = Mark::new();
     let config = typescript::Config {
-        native_class_properties: true,
         import_export_assign_config: typescript::TsImportExportAssignConfig::EsNext,
         ..Default::default()
     };

@@ -65,16 +65,34 @@ fn parse_module(
 ) -> Result<Parsed, Located> {
     let file = map.new_source_file(file_name(name), source.to_owned());
     let mut parser = Parser::new(syntax, StringInput::from(&*file), None);
-    let module = parser.parse_module().map_err(located)?;
-    let mut returns = false;
-    for error in parser.take_errors() {
-        if matches!(error.kind(), SyntaxError::ReturnNotAllowed) {
-            returns = true;
-        } else {
-            return Err(located(error));
+    let parsed = parser.parse_module();
+    let (returns, mut errors): (Vec<Error>, Vec<Error>) = parser
+        .take_errors()
+        .into_iter()
+        .partition(|error| matches!(error.kind(), SyntaxError::ReturnNotAllowed));
+    let module = match parsed {
+        Ok(module) => Some(module),
+        Err(fatal) => {
+            errors.push(fatal);
+            None
         }
+    };
+    // What the parser stumbled over first explains the rest.
+    match (
+        module,
+        errors.into_iter().min_by_key(|error| error.span().lo),
+    ) {
+        (Some(module), None) => Ok(Parsed {
+            module,
+            returns: !returns.is_empty(),
+        }),
+        (_, Some(error)) => Err(located(error)),
+        (None, None) => Err(Located {
+            kind: RejectionKind::Syntax,
+            message: "the script cannot be parsed".to_owned(),
+            at: file.start_pos,
+        }),
     }
-    Ok(Parsed { module, returns })
 }
 
 /// Syntax that the parser knows and V8 does not.

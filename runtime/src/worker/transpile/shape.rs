@@ -4,12 +4,12 @@
 //! The function is the default export of a module that does nothing else. So whatever a script
 //! throws is thrown by a call that we make, and reaches us untouched.
 
-use swc_core::common::DUMMY_SP;
+use swc_core::common::{DUMMY_SP, Spanned};
 use swc_core::ecma::ast::{
     ArrayLit, ArrowExpr, ArrowFunctionBody, Callee, ClassDecl, ComputedPropName, Decl, DefaultDecl,
     ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl, FunctionBody, Ident,
     Lit, MemberExpr, MemberProp, Module, ModuleDecl, ModuleExportName, ModuleItem, Number, Pat,
-    ReturnStmt, Stmt, VarDecl, VarDeclKind, VarDeclarator,
+    ReturnStmt, Stmt, TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
@@ -94,9 +94,14 @@ impl Body {
             | ModuleDecl::ExportAll(_)
             | ModuleDecl::TsExportAssignment(_)
             | ModuleDecl::TsNamespaceExport(_) => {}
-            import @ (ModuleDecl::Import(_) | ModuleDecl::TsImportEquals(_)) => {
-                self.imports.push(ModuleItem::ModuleDecl(import));
+            ModuleDecl::TsImportEquals(alias) => {
+                if let TsModuleRef::TsEntityName(entity) = alias.module_ref
+                    && !alias.is_type_only
+                {
+                    self.add_const(alias.id, Box::new(member(entity)));
+                }
             }
+            import @ ModuleDecl::Import(_) => self.imports.push(ModuleItem::ModuleDecl(import)),
         }
     }
 
@@ -104,6 +109,10 @@ impl Body {
     fn add_default(&mut self, value: Box<Expr>) {
         let name = private_ident!("result");
         self.default_export = Some(name.clone());
+        self.add_const(name, value);
+    }
+
+    fn add_const(&mut self, name: Ident, value: Box<Expr>) {
         self.stmts.push(Stmt::Decl(Decl::Var(Box::new(VarDecl {
             kind: VarDeclKind::Const,
             decls: vec![VarDeclarator {
@@ -116,21 +125,50 @@ impl Body {
         }))));
     }
 
+    /// Nobody wants the number of a timer as the result; they want what it does.
+    fn starts_timer(&self, expr: &Expr) -> bool {
+        let Expr::Call(call) = expr else { return false };
+        let Callee::Expr(callee) = &call.callee else {
+            return false;
+        };
+        let Expr::Ident(name) = &**callee else {
+            return false;
+        };
+        let own =
+            |stmt: &Stmt| matches!(stmt, Stmt::Decl(Decl::Fn(own)) if own.ident.sym == name.sym);
+        matches!(&*name.sym, "setTimeout" | "setInterval") && !self.stmts.iter().any(own)
+    }
+
     fn give_back(&mut self, entry: Option<Ident>) {
         let result = match (self.default_export.take().or(entry), self.stmts.last()) {
             (Some(name), _) => Some(Box::new(Expr::Ident(name))),
-            (None, Some(Stmt::Expr(last))) if !starts_timer(&last.expr) => match self.stmts.pop() {
-                Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
-                _ => None,
-            },
+            (None, Some(Stmt::Expr(last))) if !self.starts_timer(&last.expr) => {
+                match self.stmts.pop() {
+                    Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
+                    _ => None,
+                }
+            }
             (None, _) => None,
         };
-        if result.is_some() {
+        if let Some(result) = result {
             self.stmts.push(Stmt::Return(ReturnStmt {
-                span: DUMMY_SP,
-                arg: result,
+                // V8 blames the statement for a name that is not defined.
+                span: result.span(),
+                arg: Some(result),
             }));
         }
+    }
+}
+
+/// `A.B.c` as an expression.
+fn member(entity: TsEntityName) -> Expr {
+    match entity {
+        TsEntityName::Ident(ident) => Expr::Ident(ident),
+        TsEntityName::TsQualifiedName(name) => Expr::Member(MemberExpr {
+            span: name.span,
+            obj: Box::new(member(name.left)),
+            prop: MemberProp::Ident(name.right),
+        }),
     }
 }
 
@@ -165,14 +203,6 @@ fn export_function(stmts: Vec<Stmt>) -> ModuleItem {
             }),
         })),
     }))
-}
-
-/// Nobody wants the number of a timer as the result; they want what it does.
-fn starts_timer(expr: &Expr) -> bool {
-    matches!(expr, Expr::Call(call)
-        if matches!(&call.callee, Callee::Expr(callee)
-            if matches!(&**callee, Expr::Ident(name)
-                if name.sym == "setTimeout" || name.sym == "setInterval")))
 }
 
 fn is_default(name: &ModuleExportName) -> bool {

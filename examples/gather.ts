@@ -1,0 +1,41 @@
+// Ask many things at once, keep the big answers in the sandbox, and give back a summary.
+//
+//   pml run examples/gather.ts -- a.txt b.txt c.txt
+//
+// With a server that can read files it counts their lines; without one it says what is missing.
+
+import { type MCPTool, callToolsBatch, searchTools } from "pml";
+
+const paths = args.length > 0 ? args : ["README.md", "Cargo.toml"];
+
+async function findReader(): Promise<MCPTool | undefined> {
+  const found = await searchTools("read the text of a file", 5);
+  return found.find((tool) => /read/.test(tool.name));
+}
+
+async function main() {
+  const reader = await findReader();
+  if (reader === undefined) {
+    console.warn("There is no tool that reads files. Add a server to .mcp.json and try again.");
+    return { read: 0, missing: paths };
+  }
+
+  const answers = await callToolsBatch<string>(
+    paths.map((path) => ({ tool: reader.id, args: { path } })),
+    { concurrency: 4 },
+  );
+  const lines: Record<string, number> = {};
+  const missing: string[] = [];
+  for (const [i, answer] of answers.entries()) {
+    const path = paths[i]!;
+    if (answer.success) {
+      lines[path] = String(answer.result).split("\n").length;
+    } else {
+      console.error(`${path}: ${answer.error.message}`);
+      missing.push(path);
+    }
+  }
+  return { read: paths.length - missing.length, lines, missing };
+}
+
+export default main;

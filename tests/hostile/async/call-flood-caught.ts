@@ -1,0 +1,8 @@
+// kind: calls
+for (;;) {
+  try {
+    await tools.demo.fail({});
+  } catch {
+    // tries again
+  }
+}

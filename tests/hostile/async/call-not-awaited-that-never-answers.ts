@@ -1,0 +1,3 @@
+// kind: timeout
+callTool("demo:sleep", {});
+export default "done";

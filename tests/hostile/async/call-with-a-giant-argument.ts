@@ -1,0 +1,2 @@
+// kind: output
+await callTool("demo:echo", { text: "x".repeat(20_000_000) });

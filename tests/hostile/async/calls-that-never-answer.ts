@@ -1,0 +1,2 @@
+// kind: timeout
+await Promise.all(Array.from({ length: 50 }, () => callTool("demo:sleep", {})));

@@ -1,0 +1,2 @@
+// kind: calls
+for (;;) await describeTool("demo:echo");

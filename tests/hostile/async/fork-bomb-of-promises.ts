@@ -1,0 +1,8 @@
+// kind: memory|cpu
+const fork = async () => {
+  await null;
+  fork();
+  fork();
+};
+await fork();
+await new Promise(() => {});

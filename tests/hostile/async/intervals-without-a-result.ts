@@ -1,0 +1,2 @@
+// kind: timeout
+const timer = setInterval(() => {}, 5);

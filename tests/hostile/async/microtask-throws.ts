@@ -1,0 +1,5 @@
+// kind: runtime
+queueMicrotask(() => {
+  throw new Error("from a microtask");
+});
+export default "done";

@@ -1,0 +1,5 @@
+// kind: cpu
+export function then() {
+  for (;;);
+}
+export default "done";

@@ -1,0 +1,2 @@
+// kind: memory|cpu
+await Promise.all(Array.from({ length: 3e6 }, async () => {}));

@@ -1,0 +1,2 @@
+// kind: runtime
+await new Promise(() => {});

@@ -1,0 +1,5 @@
+// kind: runtime
+let settle: (value: unknown) => void = () => {};
+const promise = new Promise((resolve) => (settle = resolve));
+settle(promise);
+await promise;

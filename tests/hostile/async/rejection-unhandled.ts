@@ -1,0 +1,3 @@
+// kind: runtime
+Promise.reject(new Error("nobody listens"));
+export default "done";

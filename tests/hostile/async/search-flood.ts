@@ -1,0 +1,2 @@
+// kind: calls
+for (;;) await searchTools("anything at all");

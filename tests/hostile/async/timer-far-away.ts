@@ -1,0 +1,2 @@
+// kind: timeout
+await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1));

@@ -1,0 +1,2 @@
+// kind: tool
+await tools.demo.fail({});

@@ -1,0 +1,2 @@
+// kind: cpu
+for (;;) await null;

@@ -1,0 +1,6 @@
+// kind: cpu
++{
+  valueOf() {
+    for (;;);
+  },
+};

@@ -1,0 +1,4 @@
+// kind: cpu
+export default function () {
+  for (;;);
+}

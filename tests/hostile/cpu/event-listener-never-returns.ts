@@ -1,0 +1,6 @@
+// kind: cpu
+const controller = new AbortController();
+controller.signal.addEventListener("abort", () => {
+  for (;;);
+});
+controller.abort();

@@ -1,0 +1,9 @@
+// kind: cpu
+console.log({
+  [Symbol.for("Deno.customInspect")]() {
+    for (;;);
+  },
+  [Symbol.for("nodejs.util.inspect.custom")]() {
+    for (;;);
+  },
+});

@@ -1,0 +1,4 @@
+// kind: cpu
+JSON.parse("[1]", () => {
+  for (;;);
+});

@@ -1,0 +1,10 @@
+// kind: cpu
+for (;;) {
+  try {
+    for (;;);
+  } catch {
+    continue;
+  } finally {
+    continue;
+  }
+}

@@ -1,0 +1,6 @@
+// kind: cpu
+const again = () => {
+  Promise.resolve().then(again);
+};
+again();
+export default "done";

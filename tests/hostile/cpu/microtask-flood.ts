@@ -1,0 +1,4 @@
+// kind: cpu
+const again = () => queueMicrotask(again);
+again();
+await new Promise(() => {});

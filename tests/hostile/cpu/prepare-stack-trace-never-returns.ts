@@ -1,0 +1,5 @@
+// kind: runtime
+Error.prepareStackTrace = () => {
+  for (;;);
+};
+throw new Error("plain");

@@ -1,0 +1,4 @@
+// kind: cpu
+await new Promise(() => {
+  for (;;);
+});

@@ -1,0 +1,6 @@
+// kind: cpu
+export default new Proxy({}, {
+  ownKeys() {
+    for (;;);
+  },
+});

@@ -1,0 +1,2 @@
+// kind: cpu
+/^(a+)+$/.test("a".repeat(50) + "!");

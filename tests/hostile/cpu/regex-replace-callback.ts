@@ -1,0 +1,4 @@
+// kind: cpu
+"x".replace(/x/, () => {
+  for (;;);
+});

@@ -1,0 +1,2 @@
+// kind: cpu
+Array.prototype.reverse.call(new Proxy({ length: Number.MAX_SAFE_INTEGER }, {}));

@@ -1,0 +1,5 @@
+// kind: runtime
+function down(): number {
+  return down() + 1;
+}
+down();

@@ -1,0 +1,6 @@
+// kind: cpu
+class Eager {
+  static {
+    for (;;);
+  }
+}

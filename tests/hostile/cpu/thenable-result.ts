@@ -1,0 +1,6 @@
+// kind: cpu
+export default {
+  then() {
+    for (;;);
+  },
+};

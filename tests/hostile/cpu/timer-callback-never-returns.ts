@@ -1,0 +1,5 @@
+// kind: cpu
+setTimeout(() => {
+  for (;;);
+}, 1);
+await new Promise(() => {});

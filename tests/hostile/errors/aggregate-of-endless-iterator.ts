@@ -1,0 +1,4 @@
+// kind: memory|cpu
+throw new AggregateError((function* () {
+  for (;;) yield new Error("more");
+})());

@@ -1,0 +1,4 @@
+// kind: runtime
+const error = new AggregateError([], "x");
+error.errors = [error];
+throw error;

@@ -1,0 +1,2 @@
+// kind: runtime
+throw new AggregateError(Array.from({ length: 1e5 }, (_, i) => new Error("number " + i)), "many");

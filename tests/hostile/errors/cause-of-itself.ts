@@ -1,0 +1,4 @@
+// kind: runtime
+const error = new Error("x");
+error.cause = error;
+throw error;

@@ -1,0 +1,2 @@
+// kind: runtime
+throw new DOMException("x".repeat(1e5), "ToolError");

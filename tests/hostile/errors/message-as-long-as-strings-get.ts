@@ -1,0 +1,2 @@
+// kind: runtime|memory
+throw new Error("x".repeat(2 ** 29 - 100));

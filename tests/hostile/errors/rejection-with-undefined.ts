@@ -1,0 +1,3 @@
+// kind: runtime
+Promise.reject();
+export default 1;

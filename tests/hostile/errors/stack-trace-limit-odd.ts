@@ -1,0 +1,7 @@
+// kind: runtime
+Object.defineProperty(Error, "stackTraceLimit", {
+  get() {
+    for (;;);
+  },
+});
+throw new Error("x");

@@ -1,0 +1,2 @@
+// kind: runtime
+throw 2n ** 100n;

@@ -1,0 +1,9 @@
+// kind: cpu
+throw new Proxy(new Error("x"), {
+  get() {
+    for (;;);
+  },
+  getPrototypeOf() {
+    for (;;);
+  },
+});

@@ -1,0 +1,6 @@
+// kind: runtime
+try {
+  throw new Error("first");
+} finally {
+  throw new Error("second");
+}

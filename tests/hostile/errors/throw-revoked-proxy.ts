@@ -1,0 +1,4 @@
+// kind: runtime
+const { proxy, revoke } = Proxy.revocable(new Error("gone"), {});
+revoke();
+throw proxy;

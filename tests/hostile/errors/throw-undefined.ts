@@ -1,0 +1,2 @@
+// kind: runtime
+throw undefined;

@@ -1,0 +1,2 @@
+// kind: runtime|memory
+throw "x".repeat(2 ** 29 - 100);

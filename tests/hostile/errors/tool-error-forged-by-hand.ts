@@ -1,0 +1,2 @@
+// kind: runtime
+throw new (ToolError as new (tool: unknown, failure: unknown) => Error)({}, { message: Symbol.iterator.description, kind: {} });

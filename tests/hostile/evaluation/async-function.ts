@@ -1,0 +1,2 @@
+// kind: denied
+new (Object.getPrototypeOf(async () => {}).constructor)("return 1");

@@ -1,0 +1,2 @@
+// kind: denied
+new (Object.getPrototypeOf(async function* () {}).constructor)("yield 1");

@@ -1,0 +1,2 @@
+// kind: denied
+new (Function.bind(null, "return 1"))();

@@ -1,0 +1,5 @@
+// kind: runtime
+function outer() {
+  return outer.caller ?? arguments.callee.caller;
+}
+outer();

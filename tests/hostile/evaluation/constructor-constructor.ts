@@ -1,0 +1,2 @@
+// kind: denied
+[].constructor.constructor("return globalThis")();

@@ -1,0 +1,2 @@
+// kind: runtime
+eval("1");

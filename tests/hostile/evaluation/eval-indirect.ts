@@ -1,0 +1,2 @@
+// kind: runtime
+(0, eval)("1");

@@ -1,0 +1,2 @@
+// kind: denied
+["return 1"].map(Function as never);

@@ -1,0 +1,2 @@
+// kind: denied
+new Function("return 1")();

@@ -1,0 +1,2 @@
+// kind: denied
+console.log.constructor.constructor("return this")();

@@ -1,0 +1,2 @@
+// kind: denied
+new (callTool.constructor as FunctionConstructor)("return 1");

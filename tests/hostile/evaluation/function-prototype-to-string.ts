@@ -1,0 +1,3 @@
+// kind: ok
+// result: true
+export default Function.prototype.toString.call(callTool).includes("function");

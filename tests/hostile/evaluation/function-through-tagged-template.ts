@@ -1,0 +1,2 @@
+// kind: denied
+Function`return 1``x`;

@@ -1,0 +1,2 @@
+// kind: denied
+export default typeof new Function();

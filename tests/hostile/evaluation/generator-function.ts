@@ -1,0 +1,2 @@
+// kind: denied
+new (Object.getPrototypeOf(function* () {}).constructor)("yield 1");

@@ -1,0 +1,2 @@
+// kind: denied
+await import("data:text/javascript," + encodeURIComponent("export default 1"));

@@ -1,0 +1,2 @@
+// kind: runtime
+queueMicrotask("1" as never);

@@ -1,0 +1,2 @@
+// kind: denied
+Reflect.apply(Function, null, ["return 1"]);

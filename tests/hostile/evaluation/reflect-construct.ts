@@ -1,0 +1,2 @@
+// kind: denied
+Reflect.construct(Function, ["return 1"], class {});

@@ -1,0 +1,2 @@
+// kind: runtime
+new ShadowRealm().evaluate("1");

@@ -1,0 +1,3 @@
+// kind: denied
+class Code extends Function {}
+new Code("return 1");

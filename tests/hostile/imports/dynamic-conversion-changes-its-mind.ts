@@ -1,0 +1,3 @@
+// kind: denied
+let asked = 0;
+await import({ toString: () => (asked++ ? "ext:core/ops" : "node:fs") } as never);

@@ -1,0 +1,2 @@
+// kind: denied
+await import("data:text/javascript,export default 1");

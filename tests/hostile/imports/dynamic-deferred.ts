@@ -1,0 +1,2 @@
+// kind: denied
+await import.defer("node:fs");

@@ -1,0 +1,2 @@
+// kind: denied
+await import("ext:core/mod.js");

@@ -1,0 +1,2 @@
+// kind: denied
+await import("ext:pml/90_start.js");

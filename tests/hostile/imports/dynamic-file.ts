@@ -1,0 +1,2 @@
+// kind: denied
+await import("file:///etc/passwd");

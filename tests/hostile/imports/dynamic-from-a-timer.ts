@@ -1,0 +1,2 @@
+// kind: denied
+await new Promise((_, reject) => setTimeout(() => import("node:fs").catch(reject), 1));

@@ -1,0 +1,2 @@
+// kind: denied
+await import("https://example.com/x.js");

@@ -1,0 +1,3 @@
+// kind: runtime
+const api = await import("pml");
+(api as { callTool: unknown }).callTool = () => "stolen";

@@ -1,0 +1,2 @@
+// kind: denied
+await import("pml", { with: { type: "json" } });

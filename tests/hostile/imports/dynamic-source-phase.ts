@@ -1,0 +1,2 @@
+// kind: denied
+await import.source("file:///x.wasm");

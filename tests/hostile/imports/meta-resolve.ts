@@ -1,0 +1,2 @@
+// kind: denied
+export default import.meta.resolve("./secret.ts");

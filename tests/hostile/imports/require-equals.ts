@@ -1,0 +1,3 @@
+// kind: denied
+import fs = require("fs");
+export default fs;

@@ -1,0 +1,3 @@
+// kind: denied
+import fs from "fs";
+export default fs;

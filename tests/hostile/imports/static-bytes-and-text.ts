@@ -1,0 +1,3 @@
+// kind: denied
+import bytes from "/etc/passwd" with { type: "bytes" };
+export default bytes;

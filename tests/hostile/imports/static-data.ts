@@ -1,0 +1,3 @@
+// kind: denied
+import stolen from "data:text/javascript,export default globalThis.Deno";
+export default stolen;

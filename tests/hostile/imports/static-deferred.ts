@@ -1,0 +1,3 @@
+// kind: denied
+import defer * as stolen from "node:fs";
+export default stolen;

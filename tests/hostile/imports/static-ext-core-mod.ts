@@ -1,0 +1,3 @@
+// kind: denied
+import { core } from "ext:core/mod.js";
+export default Object.keys(core);

@@ -1,0 +1,3 @@
+// kind: denied
+import secret from "file:///etc/passwd";
+export default secret;

@@ -1,0 +1,2 @@
+// kind: denied
+import "https://example.com/x.js";

@@ -1,0 +1,3 @@
+// kind: denied
+import again from "file:///hostile.ts";
+export default again;

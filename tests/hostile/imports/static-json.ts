@@ -1,0 +1,3 @@
+// kind: denied
+import data from "./data.json" with { type: "json" };
+export default data;

@@ -1,0 +1,3 @@
+// kind: denied
+import * as std from "jsr:@std/fs";
+export default std;

@@ -1,0 +1,3 @@
+// kind: denied
+import { callTool } from "node:pml";
+export default callTool;

@@ -1,0 +1,3 @@
+// kind: denied
+import { readFileSync } from "node:fs";
+export default readFileSync("/etc/passwd");

@@ -1,0 +1,3 @@
+// kind: denied
+import left from "npm:left-pad";
+export default left;

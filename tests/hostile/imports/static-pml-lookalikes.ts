@@ -1,0 +1,3 @@
+// kind: denied
+import { callTool } from "pml/";
+export default callTool;

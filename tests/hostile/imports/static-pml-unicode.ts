@@ -1,0 +1,3 @@
+// kind: denied
+import { callTool } from "pm\u{ff4c}";
+export default callTool;

@@ -1,0 +1,2 @@
+// kind: denied
+export * from "./secret.ts";

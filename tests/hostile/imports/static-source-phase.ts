@@ -1,0 +1,3 @@
+// kind: denied
+import source stolen from "file:///x.wasm";
+export default stolen;

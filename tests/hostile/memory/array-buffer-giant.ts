@@ -1,0 +1,2 @@
+// kind: memory
+new ArrayBuffer(2 ** 40);

@@ -1,0 +1,3 @@
+// kind: memory
+const all: ArrayBuffer[] = [];
+for (;;) all.push(new ArrayBuffer(0, { maxByteLength: 2 ** 40 }));

@@ -1,0 +1,2 @@
+// kind: memory
+new Array(1e8).fill(0).length;

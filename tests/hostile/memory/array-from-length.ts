@@ -1,0 +1,2 @@
+// kind: memory
+Array.from({ length: 1e9 }, () => 0).length;

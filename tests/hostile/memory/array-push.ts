@@ -1,0 +1,3 @@
+// kind: memory
+const all = [];
+for (;;) all.push({ at: all.length });

@@ -1,0 +1,2 @@
+// kind: memory
+btoa("x".repeat(2 ** 28)).length;

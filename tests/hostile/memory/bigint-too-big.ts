@@ -1,0 +1,2 @@
+// kind: runtime
+2n ** (2n ** 31n);

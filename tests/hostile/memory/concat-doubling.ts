@@ -1,0 +1,3 @@
+// kind: memory
+let all: number[] = [1];
+for (;;) all = all.concat(all);

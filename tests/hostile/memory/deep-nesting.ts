@@ -1,0 +1,3 @@
+// kind: memory
+let nested: unknown[] = [];
+for (;;) nested = [nested];

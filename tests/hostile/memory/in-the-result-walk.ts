@@ -1,0 +1,7 @@
+// kind: memory
+const all: unknown[] = [];
+export default {
+  get grows() {
+    for (;;) all.push({ all });
+  },
+};

@@ -1,0 +1,3 @@
+// kind: memory
+let list: unknown = null;
+for (;;) list = { next: list };

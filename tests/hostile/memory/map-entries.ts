@@ -1,0 +1,3 @@
+// kind: memory
+const map = new Map();
+for (let i = 0;; i++) map.set(i, { i });

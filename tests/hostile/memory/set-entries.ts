@@ -1,0 +1,3 @@
+// kind: memory
+const set = new Set();
+for (let i = 0;; i++) set.add("entry " + i);

@@ -1,0 +1,5 @@
+// kind: memory
+function* forever() {
+  for (;;) yield {};
+}
+[...forever()];

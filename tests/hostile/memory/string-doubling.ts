@@ -1,0 +1,3 @@
+// kind: runtime
+let text = "x";
+for (;;) text += text;

@@ -1,0 +1,2 @@
+// kind: runtime
+new Array(2 ** 27).join("joined").length;

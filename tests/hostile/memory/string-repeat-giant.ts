@@ -1,0 +1,2 @@
+// kind: runtime
+"x".repeat(2 ** 30);

@@ -1,0 +1,3 @@
+// kind: memory
+let text = "x";
+for (;;) text = text.replaceAll("x", "$&$&$&$&");

@@ -1,0 +1,2 @@
+// kind: memory|runtime
+structuredClone("x".repeat(2 ** 28)).length;

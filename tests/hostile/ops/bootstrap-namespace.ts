@@ -1,0 +1,2 @@
+// kind: runtime
+__bootstrap.core;

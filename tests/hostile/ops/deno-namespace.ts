@@ -1,0 +1,2 @@
+// kind: runtime
+Deno.core.ops.op_print("x", true);

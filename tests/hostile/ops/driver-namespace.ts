@@ -1,0 +1,2 @@
+// kind: runtime
+__pml.run("ext:core/ops");

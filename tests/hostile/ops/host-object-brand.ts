@@ -1,0 +1,2 @@
+// kind: runtime
+structuredClone({ [Symbol.for("Deno.core.hostObject")]: () => ({ type: "nothing" }) });

@@ -1,0 +1,8 @@
+// kind: output
+for (;;) {
+  try {
+    for (;;) console.error("flood");
+  } catch {
+    continue;
+  }
+}

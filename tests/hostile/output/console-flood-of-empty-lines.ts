@@ -1,0 +1,2 @@
+// kind: output
+for (;;) console.log();

@@ -1,0 +1,6 @@
+// kind: cpu
+console.dir({
+  get a() {
+    for (;;);
+  },
+}, { getters: true });

@@ -1,0 +1,2 @@
+// kind: output
+console.log("x".repeat(2 ** 29 - 100));

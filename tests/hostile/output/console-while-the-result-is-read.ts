@@ -1,0 +1,6 @@
+// kind: output
+export default {
+  get a() {
+    for (;;) console.log("from a getter");
+  },
+};

@@ -1,0 +1,8 @@
+// kind: ok|runtime
+// A message larger than the broker takes, made after the walk has counted characters.
+Object.defineProperty(Array.prototype, 0, {
+  set(value) {
+    if (value?.holder) value.holder.toJSON = () => "x".repeat(20_000_000);
+  },
+});
+export default { later: Promise.resolve(1) };

@@ -1,0 +1,4 @@
+// kind: runtime
+delete (globalThis as { Error?: unknown }).Error;
+(globalThis as { Error: unknown }).Error = function () {};
+null!.toString();

@@ -1,0 +1,3 @@
+// kind: runtime
+Object.defineProperty(ToolError, Symbol.hasInstance, { value: () => true });
+await tools.demo.echo([] as never);

@@ -1,0 +1,4 @@
+// kind: ok
+// result: "stolen"
+Object.defineProperty(Object.prototype, "toJSON", { value: () => "stolen" });
+export default { a: 1 };

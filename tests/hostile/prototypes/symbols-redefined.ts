@@ -1,0 +1,3 @@
+// kind: runtime
+Object.defineProperty(Symbol, "iterator", { value: "stolen" });
+export default 1;

@@ -1,0 +1,3 @@
+// kind: ok
+// result: {"tools":{},"args":[]}
+export default { tools, args, callTool, searchTools, ToolError };

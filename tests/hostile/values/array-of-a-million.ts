@@ -1,0 +1,2 @@
+// kind: output
+export default new Array(1e6).fill("row");

@@ -1,0 +1,3 @@
+// kind: ok
+const a = { toJSON: (): unknown => ({ a }) };
+export default a;

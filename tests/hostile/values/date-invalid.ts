@@ -1,0 +1,3 @@
+// kind: ok
+// result: {"date":null}
+export default { date: new Date(NaN) };

@@ -1,0 +1,4 @@
+// kind: ok
+// result: null
+const again = () => again;
+export default again;

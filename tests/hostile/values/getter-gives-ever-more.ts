@@ -1,0 +1,7 @@
+// kind: output
+class More {
+  constructor() {
+    Object.defineProperty(this, "more", { enumerable: true, get: () => new More() });
+  }
+}
+export default new More();

@@ -1,0 +1,6 @@
+// kind: runtime
+export default {
+  get a() {
+    throw new TypeError("no");
+  },
+};

@@ -1,0 +1,2 @@
+// kind: ok
+export default globalThis;

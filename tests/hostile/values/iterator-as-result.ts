@@ -1,0 +1,4 @@
+// kind: ok
+export default (function* () {
+  for (;;) yield 1;
+})();

@@ -1,0 +1,2 @@
+// kind: output|memory
+export default { ["x".repeat(2 ** 25)]: 1 };

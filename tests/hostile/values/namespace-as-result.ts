@@ -1,0 +1,3 @@
+// kind: ok
+import * as api from "pml";
+export default api;

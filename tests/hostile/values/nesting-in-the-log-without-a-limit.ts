@@ -1,0 +1,5 @@
+// kind: ok
+let nested: unknown = 1;
+for (let i = 0; i < 200_000; i++) nested = { nested };
+console.dir(nested, { depth: Infinity });
+export default 1;

@@ -1,0 +1,2 @@
+// kind: runtime
+export default new Proxy(Object.freeze({ a: 1 }), { ownKeys: () => ["b", "b"] });

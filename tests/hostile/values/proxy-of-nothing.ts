@@ -1,0 +1,3 @@
+// kind: ok
+// result: {}
+export default new Proxy({}, {});

@@ -1,0 +1,3 @@
+// kind: ok
+// result: [null,null,1]
+export default [, , 1];

@@ -1,0 +1,2 @@
+// kind: output
+export default "x".repeat(2 ** 29 - 24);

@@ -1,0 +1,2 @@
+// kind: output
+export default "x".repeat(24_000);

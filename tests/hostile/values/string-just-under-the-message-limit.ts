@@ -1,0 +1,2 @@
+// kind: output
+export default "\u0001".repeat(16 * 1024 * 1024 - 10);

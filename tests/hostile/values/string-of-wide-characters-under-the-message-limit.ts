@@ -1,0 +1,2 @@
+// kind: output
+export default "\u20ac".repeat(8_000_000);

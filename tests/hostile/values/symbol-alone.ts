@@ -1,0 +1,3 @@
+// kind: ok
+// result: null
+export default Symbol("alone");

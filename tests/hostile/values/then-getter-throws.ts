@@ -1,0 +1,6 @@
+// kind: runtime
+export default {
+  get then() {
+    throw new Error("no then");
+  },
+};

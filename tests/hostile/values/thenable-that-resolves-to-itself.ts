@@ -1,0 +1,7 @@
+// kind: cpu
+const thenable = {
+  then(resolve: (value: unknown) => void) {
+    resolve(thenable);
+  },
+};
+export default thenable;

@@ -1,0 +1,3 @@
+// kind: output
+const chain = () => ({ toJSON: chain });
+export default chain();

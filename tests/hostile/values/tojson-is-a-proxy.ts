@@ -1,0 +1,3 @@
+// kind: ok
+// result: "trapped"
+export default { toJSON: new Proxy(() => 1, { apply: () => "trapped" }) };

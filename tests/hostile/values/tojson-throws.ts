@@ -1,0 +1,6 @@
+// kind: runtime
+export default {
+  toJSON() {
+    throw new Error("no JSON");
+  },
+};

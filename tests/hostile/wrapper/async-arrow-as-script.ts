@@ -1,0 +1,3 @@
+// kind: ok
+// result: 1
+async () => { return 1; }

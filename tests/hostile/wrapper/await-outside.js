@@ -1,0 +1,3 @@
+// kind: syntax
+function f() { await 1; }
+f();

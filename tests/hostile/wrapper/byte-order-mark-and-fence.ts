@@ -1,0 +1,5 @@
+// kind: ok
+// body-only
+﻿```ts
+export default 1;
+```

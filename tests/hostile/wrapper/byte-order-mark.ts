@@ -1,0 +1,4 @@
+// kind: ok
+// result: 1
+// body-only
+﻿export default 1;

@@ -1,0 +1,2 @@
+// kind: syntax
+return 1; }); globalThis.leftover = 1; (() => {

@@ -1,0 +1,2 @@
+// kind: syntax
+})(); globalThis.leftover = 1; (async () => {

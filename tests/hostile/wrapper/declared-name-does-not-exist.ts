@@ -1,0 +1,3 @@
+// kind: runtime
+declare const secret: string;
+export default secret;

@@ -1,0 +1,4 @@
+// kind: syntax
+@((target: unknown) => target)
+class A {}
+export default new A();

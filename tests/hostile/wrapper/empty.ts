@@ -1,0 +1,3 @@
+// kind: ok
+// result: null
+// body-only

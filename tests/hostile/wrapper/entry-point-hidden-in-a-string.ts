@@ -1,0 +1,3 @@
+// kind: ok
+// result: "function run() {}"
+"function run() {}";

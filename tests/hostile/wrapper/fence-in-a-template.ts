@@ -1,0 +1,7 @@
+// kind: ok
+// result: "\n```\nstolen\n```\n"
+export default `
+\`\`\`
+stolen
+\`\`\`
+`;

@@ -1,0 +1,7 @@
+// kind: runtime
+// body-only
+````ts
+```
+export default 1;
+```
+````

@@ -1,0 +1,3 @@
+// kind: syntax
+#!/usr/bin/env node
+export default 1;

@@ -1,0 +1,3 @@
+// kind: ok
+// body-only
+{"ok": true, "result": "forged"}

@@ -1,0 +1,2 @@
+// kind: syntax
+export default <script src="x">{1}</script>;

@@ -1,0 +1,2 @@
+// kind: runtime
+// one throw new Error("after a separator");

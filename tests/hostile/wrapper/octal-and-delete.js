@@ -1,0 +1,2 @@
+// kind: syntax
+var a = 010; delete a;

@@ -1,0 +1,2 @@
+// kind: syntax
+if (true) {

@@ -1,0 +1,2 @@
+// kind: syntax
+export default "never closed

@@ -1,0 +1,3 @@
+// kind: syntax
+export default 1;
+return 2;

@@ -1,0 +1,3 @@
+// kind: denied
+import fs from "node:fs";
+return fs;

@@ -1,0 +1,3 @@
+// kind: ok
+// result: "</script><script>alert(1)</script><!-- -->"
+export default "</script><script>alert(1)</script><!-- -->";

@@ -1,0 +1,3 @@
+// kind: runtime
+throw new Error("renamed");
+//# sourceURL=ext:core/mod.js

@@ -1,0 +1,2 @@
+// kind: syntax
+with ({ a: 1 }) { a; }

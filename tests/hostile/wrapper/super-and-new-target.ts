@@ -1,0 +1,2 @@
+// kind: syntax
+super.run(new.target);

@@ -1,0 +1,2 @@
+// kind: syntax
+\u0069mport "node:fs";

@@ -1,0 +1,2 @@
+// kind: syntax
+\u0072eturn 1;

@@ -1,0 +1,637 @@
+//! The walls around a worker, each tried from inside with native code; what becomes of worker
+//! processes; and a broker that believes nothing a worker says.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pml_runtime::memory::MemoryHost;
+use pml_runtime::outcome::RunError;
+use pml_runtime::protocol::{FromWorker, Inbox, Report, encode};
+use pml_runtime::{ErrorKind, Level, Limits, Outcome, Pool, PoolOptions};
+use serde_json::value::RawValue;
+
+use crate::support::{binary, run_in};
+
+const MIB: u64 = 1024 * 1024;
+
+mod probe {
+    //! A worker that runs no script but tries what a script's exploit would try.
+
+    use super::*;
+
+    /// What became of each attempt, by stage and name.
+    pub struct Findings(BTreeMap<String, String>);
+
+    pub fn run(jit: bool) -> Findings {
+        let mut command = Command::new(binary());
+        command.env_clear();
+        run_with(command, jit)
+    }
+
+    /// A worker whose parent left descriptors open for it.
+    pub fn run_with_inherited_descriptors() -> Findings {
+        let mut command = Command::new("/bin/sh");
+        command
+            .env_clear()
+            .args([
+                "-c",
+                "exec 7</dev/null 8</etc/passwd 9>/dev/null; exec \"$@\"",
+                "sh",
+            ])
+            .arg(binary());
+        run_with(command, true)
+    }
+
+    fn run_with(mut command: Command, jit: bool) -> Findings {
+        let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let mut child = command
+            .arg("__pml_worker")
+            .arg(std::process::id().to_string())
+            .arg((64 * MIB).to_string())
+            .arg((16 * MIB).to_string())
+            .arg(u8::from(jit).to_string())
+            .arg("probe")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the worker starts");
+        // Ours is the only copy of their end once the worker is gone.
+        drop(command);
+        let mut bytes = Vec::new();
+        ours.set_read_timeout(Some(Duration::from_secs(30)))
+            .expect("a socket can time out");
+        let said = ours.read_to_end(&mut bytes);
+        // One that hangs must not outlive the test.
+        if said.is_err() {
+            let _ = child.kill();
+        }
+        let status = child.wait().expect("the worker ends");
+        said.expect("the worker says everything within half a minute");
+        assert!(status.success(), "the probe died: {status}");
+        Findings(read(&bytes))
+    }
+
+    fn read(bytes: &[u8]) -> BTreeMap<String, String> {
+        let mut inbox = Inbox::default();
+        inbox.push(bytes);
+        let mut lines = BTreeMap::new();
+        while let Some(message) = inbox.pop::<FromWorker>().expect("whole messages") {
+            match message {
+                FromWorker::Log { text, .. } => {
+                    let (attempt, outcome) = text.split_once(": ").expect("`attempt: outcome`");
+                    lines.insert(attempt.to_owned(), outcome.to_owned());
+                }
+                FromWorker::Ready { missing_walls } => {
+                    assert!(missing_walls.is_empty(), "{missing_walls:?}");
+                }
+                other => panic!("a probe says nothing like {other:?}"),
+            }
+        }
+        lines
+    }
+
+    impl Findings {
+        /// With the walls that go up before V8 starts.
+        #[track_caller]
+        pub fn before_seccomp(&self, attempt: &str) -> &str {
+            self.outcome("before seccomp", attempt)
+        }
+
+        #[track_caller]
+        pub fn behind_all(&self, attempt: &str) -> &str {
+            self.outcome("behind all walls", attempt)
+        }
+
+        #[track_caller]
+        fn outcome(&self, stage: &str, attempt: &str) -> &str {
+            self.0
+                .get(&format!("{stage} / {attempt}"))
+                .unwrap_or_else(|| panic!("no attempt to {attempt}: {:#?}", self.0))
+        }
+
+        pub fn attempts_behind_all(&self) -> impl Iterator<Item = (&str, &str)> {
+            self.0.iter().filter_map(|(attempt, outcome)| {
+                let attempt = attempt.strip_prefix("behind all walls / ")?;
+                Some((attempt, outcome.as_str()))
+            })
+        }
+    }
+}
+
+#[test]
+fn landlock_alone_refuses_every_file() {
+    let findings = probe::run(true);
+    for attempt in [
+        "read a file",
+        "list a folder",
+        "write a file",
+        "start a program",
+    ] {
+        assert_eq!(
+            findings.before_seccomp(attempt),
+            "refused EACCES",
+            "{attempt}"
+        );
+    }
+}
+
+#[test]
+fn landlock_alone_refuses_tcp_where_the_kernel_can() {
+    let findings = probe::run(true);
+    // Kernels before 6.7 have no such rule; nobody listens on the port, so an attempt that gets
+    // through fails as well, with ECONNREFUSED.
+    let outcome = findings.before_seccomp("connect to a port");
+    assert!(
+        ["refused EACCES", "failed 111"].contains(&outcome),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn no_new_privileges_can_be_gained() {
+    assert_eq!(probe::run(true).before_seccomp("gain privileges"), "never");
+}
+
+#[test]
+fn the_system_call_filter_refuses_everything_that_reaches_outside() {
+    let findings = probe::run(true);
+    for attempt in [
+        "read a file",
+        "list a folder",
+        "write a file",
+        "make an internet socket",
+        "make a local socket",
+        "connect to a port",
+        "start a program",
+        "start a process",
+        "trace",
+        "signal the parent",
+        "duplicate a descriptor",
+        "gain privileges",
+    ] {
+        assert_eq!(findings.behind_all(attempt), "refused EPERM", "{attempt}");
+    }
+}
+
+#[test]
+fn nothing_the_probe_knows_is_allowed_behind_all_walls() {
+    // With machine code, executable memory is what V8 writes it to.
+    let expected = ["map executable memory"];
+    let findings = probe::run(true);
+    let allowed: Vec<&str> = findings
+        .attempts_behind_all()
+        .filter(|(_, outcome)| *outcome == "allowed")
+        .map(|(attempt, _)| attempt)
+        .collect();
+    assert_eq!(allowed, expected);
+}
+
+#[test]
+fn without_machine_code_no_memory_becomes_executable() {
+    let findings = probe::run(false);
+    assert_eq!(
+        findings.behind_all("map executable memory"),
+        "refused EPERM"
+    );
+}
+
+#[test]
+fn a_worker_has_no_environment() {
+    assert_eq!(probe::run(true).behind_all("environment"), "0 variables");
+}
+
+#[test]
+fn a_worker_closes_the_descriptors_it_inherits() {
+    let plain = probe::run(true);
+    let laden = probe::run_with_inherited_descriptors();
+    assert_eq!(
+        laden.before_seccomp("descriptors"),
+        plain.before_seccomp("descriptors")
+    );
+}
+
+#[test]
+fn a_worker_holds_the_socket_and_its_event_loop_and_nothing_else() {
+    // The socket and its copy for reading, what the event loop made for itself, and the four that
+    // the probe's own attempts gave it while there was no filter yet.
+    let findings = probe::run(true);
+    let open: u32 = findings
+        .before_seccomp("descriptors")
+        .trim_end_matches(" open")
+        .parse()
+        .expect("a count of descriptors");
+    assert!(open <= 12, "{open} descriptors are open");
+}
+
+#[test]
+fn the_broker_passes_none_of_its_environment_on() {
+    let fake = FakeWorker::new("cat /proc/$$/environ > \"$0.environ\"; exit 0");
+    assert!(
+        std::env::vars_os().count() > 0,
+        "there is nothing to pass on"
+    );
+    let outcome = fake.run(Limits::default());
+    assert_eq!(kind_of(&outcome), ErrorKind::Internal);
+    let environ = std::fs::read(fake.beside("environ")).expect("the worker wrote it");
+    assert_eq!(String::from_utf8_lossy(&environ), "");
+}
+
+// Processes.
+
+/// A name of its own for the processes of one test: the kernel shows 15 characters of it, also of
+/// a process that has ended.
+struct Named {
+    folder: tempfile::TempDir,
+    name: &'static str,
+}
+
+impl Named {
+    fn new(name: &'static str) -> Self {
+        assert!(name.len() <= 15);
+        // Beside the binary, where a hard link is possible: a program finds its own name through
+        // one, and starts its workers under it.
+        let beside = binary();
+        let beside = beside.parent().expect("a binary lies in a folder");
+        let folder = tempfile::tempdir_in(beside).expect("a folder");
+        std::fs::hard_link(binary(), folder.path().join(name)).expect("a link to the binary");
+        Self { folder, name }
+    }
+
+    fn pool(&self, warm: usize) -> Pool {
+        let options = PoolOptions {
+            program: self.folder.path().join(self.name),
+            warm,
+            limits: Limits {
+                cpu_ms: 200,
+                ..Limits::default()
+            },
+            ..PoolOptions::new().expect("this program has a path")
+        };
+        Pool::new(options).expect("workers start")
+    }
+
+    fn command(&self) -> Command {
+        Command::new(self.folder.path().join(self.name))
+    }
+
+    /// Process and state of everything that runs under the name.
+    fn processes(&self) -> Vec<(u32, char)> {
+        let own = format!("({})", self.name);
+        std::fs::read_dir("/proc")
+            .expect("a /proc")
+            .filter_map(|entry| {
+                let process: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+                let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+                let rest = stat.split_once(&own)?.1;
+                Some((process, rest.trim_start().chars().next()?))
+            })
+            .collect()
+    }
+
+    /// Waits for the processes to become what they should be.
+    #[track_caller]
+    fn settle(&self, what: &str, settled: impl Fn(&[(u32, char)]) -> bool) {
+        let patience = Instant::now() + Duration::from_secs(10);
+        loop {
+            let processes = self.processes();
+            if settled(&processes) {
+                return;
+            }
+            assert!(Instant::now() < patience, "not {what}: {processes:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn event_loop() -> tokio::runtime::Runtime {
+    tokio::runtime::Runtime::new().expect("an event loop starts")
+}
+
+#[test]
+fn a_pool_that_is_dropped_leaves_no_process() {
+    let named = Named::new("pml-dropped");
+    let pool = named.pool(3);
+    named.settle("three warm workers", |processes| processes.len() == 3);
+    drop(pool);
+    named.settle("gone", <[_]>::is_empty);
+}
+
+#[test]
+fn workers_that_ended_leave_no_zombie() {
+    let named = Named::new("pml-zombies");
+    let pool = named.pool(1);
+    let runtime = event_loop();
+    for script in ["1", "throw 1", "for (;;);", "new Array(1e9).fill(1)"] {
+        runtime.block_on(run_in(&pool, Arc::new(MemoryHost::empty()), script));
+    }
+    named.settle(
+        "one warm worker",
+        |processes| matches!(processes, [(_, state)] if *state != 'Z'),
+    );
+}
+
+#[test]
+fn a_run_that_is_dropped_ends_its_worker() {
+    let named = Named::new("pml-abandoned");
+    let pool = named.pool(0);
+    let runtime = event_loop();
+    let script = "await new Promise((resolve) => setTimeout(resolve, 60_000))";
+    runtime.block_on(async {
+        let run = run_in(&pool, Arc::new(MemoryHost::empty()), script);
+        let ended = tokio::time::timeout(Duration::from_millis(300), run).await;
+        assert!(ended.is_err(), "the script ended by itself");
+    });
+    named.settle("gone", <[_]>::is_empty);
+}
+
+#[test]
+fn an_idle_worker_dies_with_its_parent() {
+    dies_with_its_parent(
+        "pml-idle",
+        "await new Promise((resolve) => setTimeout(resolve, 60_000))",
+    );
+}
+
+#[test]
+fn a_busy_worker_dies_with_its_parent() {
+    dies_with_its_parent("pml-busy", "for (;;);");
+}
+
+#[track_caller]
+fn dies_with_its_parent(name: &'static str, script: &str) {
+    let named = Named::new(name);
+    let mut parent = named
+        .command()
+        .args(["run", "--cpu", "60s", "--timeout", "60s", "-e", script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    named.settle("a parent and its worker", |processes| processes.len() >= 2);
+    // SIGKILL: the parent has no chance to clean up.
+    parent.kill().expect("it was still running");
+    parent.wait().expect("it is ours to wait for");
+    // A container's first process may not reap orphans; a zombie runs nothing.
+    named.settle("gone", |processes| {
+        processes.iter().all(|(_, state)| *state == 'Z')
+    });
+}
+
+// A worker that an attacker has taken over.
+
+/// A program that is started as a worker and says what a test wants said.
+struct FakeWorker {
+    folder: tempfile::TempDir,
+}
+
+impl FakeWorker {
+    fn new(shell: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("worker");
+        std::fs::write(&program, format!("#!/bin/sh\n{shell}\n")).expect("a script");
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&program, executable).expect("it becomes a program");
+        Self { folder }
+    }
+
+    /// Sends these messages and then waits to be ended.
+    fn saying(messages: &[FromWorker]) -> Self {
+        Self::sending(&frames(messages), "cat \"$0.bytes\" >&0; exec sleep 60")
+    }
+
+    /// Sends these messages again and again.
+    fn repeating(first: &[FromWorker], again: &[FromWorker]) -> Self {
+        let again = frames(again);
+        let times = 100_000 / again.len() + 1;
+        let fake = Self::sending(
+            &frames(first),
+            "cat \"$0.bytes\" >&0; while cat \"$0.again\" >&0; do :; done 2>/dev/null",
+        );
+        std::fs::write(fake.beside("again"), again.repeat(times)).expect("a file");
+        fake
+    }
+
+    fn sending(bytes: &[u8], shell: &str) -> Self {
+        let fake = Self::new(shell);
+        std::fs::write(fake.beside("bytes"), bytes).expect("a file");
+        fake
+    }
+
+    fn beside(&self, extension: &str) -> std::path::PathBuf {
+        self.folder.path().join("worker").with_extension(extension)
+    }
+
+    fn pool(&self, limits: Limits, allow_missing_walls: bool) -> Pool {
+        let options = PoolOptions {
+            program: self.folder.path().join("worker"),
+            warm: 0,
+            limits,
+            allow_missing_walls,
+            ..PoolOptions::new().expect("this program has a path")
+        };
+        Pool::new(options).expect("workers start")
+    }
+
+    /// The outcome of a run with this worker, which must come in time.
+    #[track_caller]
+    fn run(&self, limits: Limits) -> Outcome {
+        let pool = self.pool(limits, false);
+        // The broker may start its worker late on a busy machine; it may not wait for ever.
+        let patience = Duration::from_millis(limits.wall_ms) + Duration::from_secs(10);
+        let ended = event_loop().block_on(async {
+            let host = Arc::new(MemoryHost::empty());
+            tokio::time::timeout(patience, run_in(&pool, host, "1")).await
+        });
+        ended.unwrap_or_else(|_| panic!("no outcome within {patience:?}"))
+    }
+}
+
+fn frames(messages: &[FromWorker]) -> Vec<u8> {
+    messages
+        .iter()
+        .flat_map(|message| encode(message).expect("a message fits a frame"))
+        .collect()
+}
+
+fn ready() -> FromWorker {
+    FromWorker::Ready {
+        missing_walls: Vec::new(),
+    }
+}
+
+fn parsed() -> FromWorker {
+    FromWorker::Parsed { micros: 1 }
+}
+
+fn log(text: &str) -> FromWorker {
+    FromWorker::Log {
+        level: Level::Log,
+        text: text.to_owned(),
+    }
+}
+
+fn done(result: Result<&str, RunError>) -> FromWorker {
+    FromWorker::Done(Box::new(Report {
+        result: result
+            .map(|json| Some(RawValue::from_string(json.to_owned()).expect("a result is JSON"))),
+        wall_ms: 1.0,
+        cpu_ms: 1.0,
+        heap_bytes: 1,
+    }))
+}
+
+fn short() -> Limits {
+    Limits {
+        wall_ms: 500,
+        ..Limits::default()
+    }
+}
+
+#[track_caller]
+fn kind_of(outcome: &Outcome) -> ErrorKind {
+    match &outcome.error {
+        Some(error) => error.kind,
+        None => panic!("the run succeeded: {outcome:?}"),
+    }
+}
+
+#[test]
+fn a_worker_that_speaks_nonsense_is_an_internal_failure() {
+    let fake = FakeWorker::sending(b"\x05\0\0\0hello", "cat \"$0.bytes\" >&0; exec sleep 60");
+    assert_eq!(kind_of(&fake.run(short())), ErrorKind::Internal);
+}
+
+#[test]
+fn a_worker_that_announces_a_giant_message_is_an_internal_failure() {
+    let fake = FakeWorker::sending(
+        b"\xff\xff\xff\xff",
+        "cat \"$0.bytes\" >&0; exec cat /dev/zero >&0",
+    );
+    assert_eq!(kind_of(&fake.run(short())), ErrorKind::Internal);
+}
+
+#[test]
+fn a_worker_that_dies_at_once_is_an_internal_failure() {
+    assert_eq!(
+        kind_of(&FakeWorker::new("exit 3").run(short())),
+        ErrorKind::Internal
+    );
+}
+
+#[test]
+fn a_worker_that_never_reports_ends_at_the_wall_limit() {
+    let fake = FakeWorker::saying(&[ready(), parsed()]);
+    assert_eq!(kind_of(&fake.run(short())), ErrorKind::Timeout);
+}
+
+#[test]
+fn a_worker_that_is_ready_again_and_again_gains_no_time() {
+    let fake = FakeWorker::repeating(&[ready()], &[ready()]);
+    let kind = kind_of(&fake.run(short()));
+    assert!(
+        matches!(kind, ErrorKind::Timeout | ErrorKind::Internal),
+        "{kind}"
+    );
+}
+
+#[test]
+fn a_worker_that_never_stops_talking_gains_no_time() {
+    let fake = FakeWorker::repeating(&[ready()], &[parsed()]);
+    let kind = kind_of(&fake.run(short()));
+    assert!(
+        matches!(kind, ErrorKind::Timeout | ErrorKind::Internal),
+        "{kind}"
+    );
+}
+
+#[test]
+fn a_worker_that_is_always_stopping_is_ended() {
+    let stopping = FromWorker::Stopping {
+        kind: ErrorKind::Cpu,
+        message: "soon".to_owned(),
+    };
+    let fake = FakeWorker::repeating(&[ready(), parsed()], &[stopping]);
+    assert_eq!(kind_of(&fake.run(short())), ErrorKind::Cpu);
+}
+
+#[test]
+fn the_broker_counts_logged_bytes_itself() {
+    let fake = FakeWorker::repeating(&[ready(), parsed()], &[log(&"x".repeat(1000))]);
+    let outcome = fake.run(Limits::default());
+    assert_eq!(kind_of(&outcome), ErrorKind::Output);
+    let kept: usize = outcome.logs.iter().map(|line| line.text.len()).sum();
+    assert!(kept as u64 <= Limits::default().log_bytes);
+}
+
+#[test]
+fn the_broker_counts_empty_lines_too() {
+    let fake = FakeWorker::repeating(&[ready(), parsed()], &[log("")]);
+    let limits = Limits {
+        log_bytes: 10_000,
+        ..Limits::default()
+    };
+    let outcome = fake.run(limits);
+    assert_eq!(kind_of(&outcome), ErrorKind::Output);
+    assert!(outcome.logs.len() <= 10_000);
+}
+
+#[test]
+fn the_broker_limits_the_result_itself() {
+    let result = format!("\"{}\"", "x".repeat(100_000));
+    let fake = FakeWorker::saying(&[ready(), parsed(), done(Ok(&result))]);
+    let outcome = fake.run(Limits::default());
+    assert_eq!(kind_of(&outcome), ErrorKind::Output);
+    assert!(outcome.result.is_none());
+}
+
+#[test]
+fn the_broker_limits_the_words_of_an_error_itself() {
+    let error = RunError {
+        line: Some(u32::MAX),
+        column: Some(u32::MAX),
+        stack: Some("s".repeat(1_000_000)),
+        hint: Some("h".repeat(1_000_000)),
+        frame: Some("f".repeat(1_000_000)),
+        ..RunError::new(ErrorKind::Runtime, "m".repeat(1_000_000))
+    };
+    let fake = FakeWorker::saying(&[ready(), parsed(), done(Err(error))]);
+    let outcome = fake.run(Limits::default());
+    let envelope = serde_json::to_string(&outcome).expect("an outcome is JSON");
+    assert!(envelope.len() < 100_000, "{} bytes", envelope.len());
+}
+
+#[test]
+fn a_worker_without_its_walls_runs_nothing() {
+    let missing = FromWorker::Ready {
+        missing_walls: vec!["seccomp: not here".to_owned()],
+    };
+    let fake = FakeWorker::saying(&[missing, parsed(), done(Ok("1"))]);
+    let outcome = fake.run(Limits::default());
+    let error = outcome.error.expect("the run was refused");
+    assert_eq!(error.kind, ErrorKind::Internal);
+    assert!(
+        error.message.contains("seccomp: not here"),
+        "{}",
+        error.message
+    );
+}
+
+#[test]
+fn a_worker_without_its_walls_runs_if_the_operator_allows_it() {
+    let missing = FromWorker::Ready {
+        missing_walls: vec!["landlock: not here".to_owned()],
+    };
+    let fake = FakeWorker::saying(&[missing, parsed(), done(Ok("1"))]);
+    let pool = fake.pool(Limits::default(), true);
+    let host = Arc::new(MemoryHost::empty());
+    let outcome = event_loop().block_on(run_in(&pool, host, "1"));
+    assert!(outcome.ok, "{:?}", outcome.error);
+}
