@@ -37,11 +37,7 @@ struct Printed<'a> {
 }
 
 pub fn run(args: &DoctorArgs, config: Option<&Path>) -> ExitCode {
-    let paint = Paint::for_stderr();
-    examine(args, config).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", paint.error());
-        exit::usage()
-    })
+    examine(args, config).unwrap_or_else(exit::mistake)
 }
 
 fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use pml_runtime::{ErrorKind, Outcome};
 
+use crate::complain;
+
 /// Wrong usage or configuration.
 const USAGE: u8 = 2;
 const INTERNAL: u8 = 70;
@@ -15,6 +17,12 @@ const MEMORY: u8 = 137;
 
 pub fn usage() -> ExitCode {
     ExitCode::from(USAGE)
+}
+
+/// Tells of a mistake in the usage or the configuration.
+pub fn mistake(error: anyhow::Error) -> ExitCode {
+    complain::error(format_args!("{error:#}"));
+    usage()
 }
 
 pub fn interrupted() -> ExitCode {

@@ -11,8 +11,7 @@ use pml_gateway::discover::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::exit;
-use crate::paint::Paint;
+use crate::{complain, exit};
 
 const FILE_NAME: &str = ".mcp.json";
 
@@ -38,14 +37,10 @@ pub struct InitArgs {
 }
 
 pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
-    let paint = Paint::for_stderr();
-    init(args, config, paint).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", paint.error());
-        exit::usage()
-    })
+    init(args, config).unwrap_or_else(exit::mistake)
 }
 
-fn init(args: &InitArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result<ExitCode> {
+fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let home = Home::of_user().context("there is no home folder to look into: set HOME")?;
     let folder = std::env::current_dir().context("the working folder cannot be read")?;
     let file = folder.join(config.unwrap_or(Path::new(FILE_NAME)));
@@ -53,11 +48,11 @@ fn init(args: &InitArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result<
     let clients = clients(&found, &home);
     for problem in &found.problems {
         let path = problem.source.path.display();
-        eprintln!("{} {path}: {}", paint.yellow("warning:"), problem.message);
+        complain::warning(format_args!("{path}: {}", problem.message));
     }
     let servers = merge(found);
     if servers.is_empty() {
-        eprint!("{}", nothing_found(&home, &folder));
+        complain::line(nothing_found(&home, &folder));
         return Ok(ExitCode::FAILURE);
     }
     if args.print {
@@ -157,7 +152,7 @@ fn nothing_found(home: &Home, folder: &Path) -> String {
     });
     format!(
         "No MCP servers were found, and nothing was written. Looked at:\n{}\n\
-         Write the first one into {FILE_NAME} yourself, for example:\n{example:#}\n",
+         Write the first one into {FILE_NAME} yourself, for example:\n{example:#}",
         places.concat()
     )
 }

@@ -13,8 +13,7 @@ use pml_gateway::{Config, StartError};
 use url::Url;
 
 use crate::amounts::parse_time;
-use crate::paint::Paint;
-use crate::{config, exit, servers};
+use crate::{complain, config, exit, servers};
 
 /// How long a server may take to say whether it wants a login at all.
 const KNOCK: Duration = Duration::from_secs(10);
@@ -66,10 +65,7 @@ pub struct LoginArgs {
 }
 
 pub fn run(args: &LoginArgs, config: Option<&Path>) -> ExitCode {
-    log_in(args, config).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", Paint::for_stderr().error());
-        exit::usage()
-    })
+    log_in(args, config).unwrap_or_else(exit::mistake)
 }
 
 fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -117,8 +113,7 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
                 Ok(ExitCode::SUCCESS)
             }
             Err(error) => {
-                let error = anyhow::Error::new(error);
-                eprintln!("{} {error:#}", Paint::for_stderr().error());
+                complain::error(format_args!("{:#}", anyhow::Error::new(error)));
                 Ok(ExitCode::FAILURE)
             }
         }
@@ -145,9 +140,9 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
 
 /// Prints the address in any case: a browser that opens on another screen helps nobody.
 fn show(address: &Url, open: bool) {
-    eprintln!("Log in here, and come back:\n\n  {address}\n");
+    complain::line(format_args!("Log in here, and come back:\n\n  {address}\n"));
     if open && let Err(error) = open_browser(address) {
-        eprintln!("(no browser could be opened: {error})");
+        complain::line(format_args!("(no browser could be opened: {error})"));
     }
 }
 

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::Args;
 use pml_gateway::oauth::{OAuth, TokenStore};
 
-use crate::paint::Paint;
 use crate::{config, exit, login};
 
 /// Forget the login to a server
@@ -19,10 +18,7 @@ pub struct LogoutArgs {
 }
 
 pub fn run(args: &LogoutArgs, config: Option<&Path>) -> ExitCode {
-    log_out(args, config).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", Paint::for_stderr().error());
-        exit::usage()
-    })
+    log_out(args, config).unwrap_or_else(exit::mistake)
 }
 
 fn log_out(args: &LogoutArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod command;
+mod complain;
 mod completions;
 mod config;
 mod doctor;

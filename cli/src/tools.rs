@@ -11,8 +11,7 @@ use clap::Args;
 use pml_gateway::{Gateway, Listing, Tool};
 use serde::Serialize;
 
-use crate::paint::Paint;
-use crate::{config, exit, servers};
+use crate::{complain, config, exit, servers};
 
 /// For each server, to start and to list its tools.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,14 +35,10 @@ pub struct ToolsArgs {
 }
 
 pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
-    let paint = Paint::for_stderr();
-    list(args, config, paint).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", paint.error());
-        exit::usage()
-    })
+    list(args, config).unwrap_or_else(exit::mistake)
 }
 
-fn list(args: &ToolsArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result<ExitCode> {
+fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
     servers::with(settings.servers, async |gateway| {
         if let Some(server) = &args.server {
@@ -57,7 +52,7 @@ fn list(args: &ToolsArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result
         };
         exit::check_pipe(printed)?;
         for (server, problem) in &listing.problems {
-            eprintln!("{} server `{server}`: {problem}", paint.yellow("warning:"));
+            complain::warning(format_args!("server `{server}`: {problem}"));
         }
         Ok(match listing.problems.is_empty() {
             true => ExitCode::SUCCESS,

@@ -17,7 +17,7 @@ use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::paint::Paint;
 use crate::session::Session;
-use crate::{exit, interrupt, servers};
+use crate::{complain, exit, interrupt, servers};
 use script::Origin;
 use trace::Trace;
 
@@ -129,10 +129,7 @@ impl RunArgs {
 
 pub fn run(args: &RunArgs, config: Option<&Path>) -> ExitCode {
     let paint = Paint::for_stderr();
-    run_script(args, config, paint).unwrap_or_else(|error| {
-        eprintln!("{} {error:#}", paint.error());
-        exit::usage()
-    })
+    run_script(args, config, paint).unwrap_or_else(exit::mistake)
 }
 
 /// An error is a mistake in the usage or the configuration; everything else is an exit code.
@@ -183,7 +180,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
 
         // The answer first: servers take their time to leave.
         if let Some(session) = session {
-            report::print_problems(session.problems(), paint);
+            report::print_problems(session.problems());
         }
         let code = print(args, outcome.as_ref(), paint);
         let traced = trace.map_or(Ok(()), |trace| trace.finish(outcome.as_ref()));
@@ -197,7 +194,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
 /// `None` if Ctrl-C ended the run.
 fn print(args: &RunArgs, outcome: Option<&Outcome>, paint: Paint) -> ExitCode {
     let Some(outcome) = outcome else {
-        eprintln!("{} interrupted", paint.error());
+        complain::error("interrupted");
         return exit::interrupted();
     };
     let printed = if args.json {
@@ -208,7 +205,7 @@ fn print(args: &RunArgs, outcome: Option<&Outcome>, paint: Paint) -> ExitCode {
     match exit::check_pipe(printed) {
         Ok(()) => exit::of(outcome),
         Err(error) => {
-            eprintln!("{} the result could not be printed: {error}", paint.error());
+            complain::error(format_args!("the result could not be printed: {error}"));
             exit::internal()
         }
     }

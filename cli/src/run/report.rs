@@ -7,6 +7,7 @@ use pml_gateway::StartError;
 use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
 use serde_json::Value;
 
+use crate::complain;
 use crate::paint::Paint;
 
 pub fn print_json(outcome: &Outcome) -> io::Result<()> {
@@ -29,11 +30,9 @@ pub fn print_log(line: &LogLine, paint: Paint) {
 }
 
 /// Servers that a search had to do without: the script cannot know what it did not find.
-pub fn print_problems(problems: &[(String, StartError)], paint: Paint) {
-    let mut out = io::stderr().lock();
+pub fn print_problems(problems: &[(String, StartError)]) {
     for (server, problem) in problems {
-        let warning = paint.yellow("warning:");
-        let _ = writeln!(out, "{warning} no tools of server `{server}`: {problem}");
+        complain::warning(format_args!("no tools of server `{server}`: {problem}"));
     }
 }
 
