@@ -328,6 +328,28 @@ fn tools_are_listed_by_server() {
 }
 
 #[test]
+fn one_tool_is_called_without_a_script() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let output = place.run(&["call", "odd:echo", r#"{ "text": "hello" }"#]);
+    assert_eq!(text(&output.stdout), "hello\n", "{}", text(&output.stderr));
+    fs::write(
+        place.folder().join("a.json"),
+        r#"{ "text": "from a file" }"#,
+    )
+    .unwrap();
+    let output = place.run(&["call", "odd:echo", "@a.json"]);
+    assert_eq!(text(&output.stdout), "from a file\n");
+    let output = place.run(&["call", "odd:fails"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "error: the disk is full [tool]\n");
+    let output = place.run(&["call", "--json", "odd:ecko"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["kind"], "unknown", "{answer:#}");
+    let output = place.run(&["call", "odd:echo", "{ text"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn the_doctor_tells_good_from_broken() {
     let place = Place::with_servers(json!({
         "good": time(),

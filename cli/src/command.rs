@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, doctor, exit, init, login, logout, run, tools};
+use crate::{call, completions, doctor, exit, init, login, logout, run, tools};
 
 #[derive(Parser)]
 #[command(
@@ -34,6 +34,7 @@ enum Command {
     Run(run::RunArgs),
     Init(init::InitArgs),
     Tools(tools::ToolsArgs),
+    Call(call::CallArgs),
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
@@ -58,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Run(args) => run::run(&args, config),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
+        Command::Call(args) => call::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),

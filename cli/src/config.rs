@@ -155,7 +155,7 @@ mod tests {
     fn a_misspelt_or_meaningless_limit_is_refused() {
         for (json, told) in [
             (r#"{ "timout": "1m" }"#, "unknown field `timout`"),
-            (r#"{ "timeout": "soon" }"#, "write a number"),
+            (r#"{ "timeout": "soon" }"#, "is no unit of time"),
             (r#"{ "memory": "1k" }"#, "from 8 MiB to 4 GiB"),
         ] {
             let error = limits(json).unwrap_err();

@@ -1,6 +1,7 @@
 //! `pml`: every tool of every MCP server, through one sandboxed script.
 
 mod amounts;
+mod call;
 mod command;
 mod complain;
 mod completions;
