@@ -11,7 +11,6 @@ const {
   MapPrototypeSet,
   PromisePrototypeThen,
   SafeMap,
-  SafePromiseRace,
   StringPrototypeStartsWith,
   Promise,
 } = primordials;
@@ -43,14 +42,11 @@ function watchFailures() {
 
 // Calls the script: [JSON text or undefined, description of a failure or undefined].
 async function run(script) {
-  const escape = new Promise((resolve) => {
-    onEscape = resolve;
-  });
   try {
-    const result = await SafePromiseRace([
-      evaluate(script),
-      PromisePrototypeThen(escape, () => undefined),
-    ]);
+    const result = await new Promise((resolve, reject) => {
+      onEscape = () => resolve(undefined);
+      PromisePrototypeThen(evaluate(script), resolve, reject);
+    });
     return [result, escaped ? describe(escapee) : undefined];
   } catch (thrown) {
     return [undefined, describe(thrown)];

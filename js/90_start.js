@@ -51,11 +51,18 @@ function seal() {
     ReflectDeleteProperty(globalThis, name);
   }
   // deno_core's stubs reach the ops through these; a script that replaced one would be handed
-  // the op itself.
+  // the op itself. A function may still have one of its own.
   for (const name of new SafeArrayIterator(["apply", "bind", "call"])) {
+    const intrinsic = FunctionPrototype[name];
     ObjectDefineProperty(FunctionPrototype, name, {
       __proto__: null,
-      writable: false,
+      get() {
+        return intrinsic;
+      },
+      set(value) {
+        if (this !== FunctionPrototype) defineGlobal(this, name, value);
+      },
+      enumerable: false,
       configurable: false,
     });
   }

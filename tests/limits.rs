@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pml_runtime::memory::MemoryHost;
-use pml_runtime::{ErrorKind, Event, Limits, Outcome, Pool, PoolOptions, Script, ToolHost};
+use pml_runtime::protocol::LOG_LINE_COST;
+use pml_runtime::{
+    ErrorKind, Event, Limits, LogLine, Outcome, Pool, PoolOptions, Script, ToolHost,
+};
 use serde_json::{Value, json};
 
 use crate::support::{binary, pool, run_in};
@@ -405,7 +408,8 @@ fn what_was_logged_before_the_limit_is_kept() {
     let measured = runtime.block_on(measure(&pool, limits, Arc::new(echo()), source));
     let logs = &measured.outcome.logs;
     assert_eq!(logs.first().map(|line| line.text.as_str()), Some("first"));
-    let kept: usize = logs.iter().map(|line| line.text.len() + 1).sum();
+    let cost = |line: &LogLine| line.text.len() as u64 + LOG_LINE_COST;
+    let kept: u64 = logs.iter().map(cost).sum();
     assert!((900..=1_000).contains(&kept), "{kept} bytes were kept");
 }
 

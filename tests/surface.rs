@@ -11,6 +11,7 @@ use pml_runtime::Limits;
 use pml_runtime::memory::MemoryHost;
 
 use crate::support::{pool, repository, run_in};
+use crate::walls::probe;
 
 /// Walks everything that can be reached from the global object, the module `pml` and what the
 /// language makes without naming it, and gives a path for each thing. Getters are not called:
@@ -135,4 +136,11 @@ fn everything_a_script_can_reach_is_pinned() {
 #[test]
 fn no_op_and_no_namespace_of_the_runtime_can_be_reached() {
     assert_eq!(surface().suspicious, Vec::<String>::new());
+}
+
+/// No script is handed an op; this is what one could call that found a way to. The refused ones
+/// throw.
+#[test]
+fn the_registered_ops_are_the_pinned_ones() {
+    assert_pinned("ops.txt", &probe::run(true).ops);
 }

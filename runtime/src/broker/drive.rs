@@ -13,11 +13,11 @@ use pml_ops::{Answer, Failure, Level, Request};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
 
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
-use super::process::Worker;
+use super::process::{MemoryGauge, Worker};
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
 use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, millis};
@@ -27,6 +27,11 @@ use crate::protocol::{FromWorker, LOG_LINE_COST, Report, RunSpec, ToWorker};
 const START_LIMIT: Duration = Duration::from_secs(20);
 /// What a worker gets to end a run by itself once a limit is crossed.
 const GRACE: Duration = Duration::from_millis(250);
+
+/// How often the memory of a worker is looked at.
+const MEMORY_CHECK: Duration = Duration::from_millis(20);
+/// What a worker may hold besides its heap and its buffers.
+const MEMORY_BESIDES: u64 = 112 * 1024 * 1024;
 
 /// 500 characters, and at most 50 hits.
 const MAX_QUERY_BYTES: usize = 2_000;
@@ -84,7 +89,11 @@ pub async fn run(
         Some(Err(error)) => return failed_to_start(&error.to_string()),
         None => return failed_to_start("the worker has no connection"),
     };
+    let mut memory_check = interval(MEMORY_CHECK);
+    memory_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut run = Run {
+        gauge: worker.gauge(),
+        memory_check,
         limits,
         host,
         allow_missing_walls,
@@ -131,6 +140,8 @@ struct Answered {
 }
 
 struct Run<'e> {
+    gauge: Option<MemoryGauge>,
+    memory_check: Interval,
     limits: Limits,
     host: Arc<dyn ToolHost>,
     allow_missing_walls: bool,
@@ -176,8 +187,29 @@ impl Run<'_> {
                 Some(answered) = self.pending.next(), if !self.pending.is_empty() => {
                     self.pass_on(answered);
                 }
+                _ = self.memory_check.tick(), if self.stage == Stage::Running => {
+                    if let Some(ended) = self.check_memory() {
+                        return ended;
+                    }
+                }
             }
         }
+    }
+
+    /// Some memory is neither V8's heap nor our buffers: resizable buffers, compiled code, text on
+    /// its way out. All of it together has a limit too.
+    fn check_memory(&mut self) -> Option<Ended> {
+        let limit = self.limits.heap_bytes + self.limits.buffer_bytes + MEMORY_BESIDES;
+        let held = self.gauge.as_ref()?.resident_bytes()?;
+        (held > limit).then(|| {
+            self.judge(
+                ErrorKind::Memory,
+                format!(
+                    "the script's process holds more than {} MiB",
+                    limit / (1024 * 1024)
+                ),
+            )
+        })
     }
 
     fn too_late(&mut self) -> Ended {

@@ -38,7 +38,7 @@ impl Link {
     /// The next message; `None` when the worker has closed its end. Sends what is unsent while
     /// it waits. Safe to cancel: bytes that have arrived stay in the inbox.
     pub async fn receive(&mut self) -> io::Result<Option<FromWorker>> {
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = [0; 16 * 1024];
         loop {
             if let Some(message) = self.inbox.pop().map_err(io::Error::other)? {
                 return Ok(Some(message));

@@ -120,6 +120,17 @@ impl Worker {
             .unwrap_or(0)
     }
 
+    /// A gauge of the memory that the process holds right now.
+    pub fn gauge(&self) -> Option<MemoryGauge> {
+        let pid = self.child.as_ref()?.id();
+        // SAFETY: plain system call.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        Some(MemoryGauge {
+            path: format!("/proc/{pid}/statm"),
+            page_bytes: u64::try_from(page).unwrap_or(4096),
+        })
+    }
+
     /// Ends the process and tells how it ended, if it had done so by itself.
     pub async fn end(mut self) -> Option<ExitStatus> {
         let child = self.child.take()?;
@@ -130,6 +141,21 @@ impl Worker {
         };
         self.reaper.send(reap).ok()?;
         ended.await.ok().flatten()
+    }
+}
+
+/// Reads how much memory a process holds.
+pub struct MemoryGauge {
+    path: String,
+    page_bytes: u64,
+}
+
+impl MemoryGauge {
+    /// `None` when the process is gone.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let sizes = std::fs::read_to_string(&self.path).ok()?;
+        let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;
+        Some(pages * self.page_bytes)
     }
 }
 

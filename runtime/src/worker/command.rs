@@ -118,11 +118,11 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         }
         if probe {
             probe::run(&writer, "behind all walls");
-            return 0;
+            exit(0);
         }
         let Some(ToWorker::Run(spec)) = connection.receive().await else {
             // The broker has no more use for a warm worker.
-            return 0;
+            exit(0);
         };
         let report = execute::run(&mut isolate, *spec, &control, &connection).await;
         control.finish();
@@ -131,7 +131,7 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         }
         // The broker reads this process's peak memory before it lets go.
         while connection.receive().await.is_some() {}
-        0
+        exit(0)
     })
 }
 

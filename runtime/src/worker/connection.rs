@@ -132,7 +132,7 @@ impl Connection {
     }
 
     async fn fill(&self) -> Option<()> {
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = [0; 16 * 1024];
         loop {
             self.reader.readable().await.ok()?;
             match self.reader.try_read(&mut buffer) {

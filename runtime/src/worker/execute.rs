@@ -18,6 +18,11 @@ use super::transpile::transpile;
 use crate::outcome::{ErrorKind, RunError, millis};
 use crate::protocol::{FromWorker, Report, RunSpec};
 
+/// Characters of a script's name that its address keeps.
+const MAX_NAME: usize = 100;
+/// A script of this size leaves the parser's memory behind; it is given back at once.
+const LARGE_SOURCE: usize = 64 * 1024;
+
 pub async fn run(
     isolate: &mut Isolate,
     spec: RunSpec,
@@ -100,6 +105,7 @@ fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
         .collect();
+    let path: String = path.chars().take(MAX_NAME).collect();
     specifier.set_path(if path.is_empty() { "script.ts" } else { &path });
     Ok(specifier)
 }
@@ -115,6 +121,10 @@ async fn load(
     let module =
         transpile(&spec.name, &spec.source).map_err(|rejection| fault::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    if spec.source.len() > LARGE_SOURCE {
+        // SAFETY: gives free pages back to the system; touches nothing in use.
+        unsafe { libc::malloc_trim(0) };
+    }
     connection.tell(&FromWorker::Parsed { micros });
     isolate
         .loader

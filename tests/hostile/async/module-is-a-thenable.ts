@@ -1,4 +1,5 @@
-// kind: cpu
+// kind: ok
+// result: "done"
 export function then() {
   for (;;);
 }

@@ -1,2 +1,2 @@
-// kind: runtime
+// kind: tool
 throw new (ToolError as new (tool: unknown, failure: unknown) => Error)({}, { message: Symbol.iterator.description, kind: {} });

@@ -1,4 +1,4 @@
-// kind: ok
+// kind: output
 export default (function* () {
   for (;;) yield 1;
 })();

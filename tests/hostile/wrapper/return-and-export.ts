@@ -1,3 +1,3 @@
-// kind: syntax
+// kind: ok
 export default 1;
 return 2;

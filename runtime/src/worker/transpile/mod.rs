@@ -50,7 +50,9 @@ pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
     GLOBALS.set(&globals, || {
         let map: Lrc<SourceMap> = Lrc::default();
         let parsed = parse::parse(&map, name, source)?;
-        imports::check(&parsed.module).map_err(|refused| refused.locate(&map))?;
+        imports::check(&parsed.module)
+            .and_then(|()| shape::check(&parsed.module))
+            .map_err(|refused| refused.locate(&map))?;
         let program = strip_types(Program::Module(shape::into_module(parsed)));
         let Program::Module(module) = program else {
             // `strip_types` keeps the kind of program it was given.

@@ -15,9 +15,42 @@ use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
 
 use super::parse::Parsed;
+use super::{Located, RejectionKind};
 
 /// Functions that are meant to be called, in the order of preference.
 const ENTRY_POINTS: [&str; 2] = ["run", "main"];
+
+/// A script gives back one thing.
+pub fn check(module: &Module) -> Result<(), Located> {
+    let mut defaults = module.body.iter().filter(|item| exports_default(item));
+    match defaults.nth(1) {
+        None => Ok(()),
+        Some(second) => Err(Located {
+            kind: RejectionKind::Syntax,
+            message: "a script has one default export; this is the second".to_owned(),
+            at: second.span().lo,
+        }),
+    }
+}
+
+fn exports_default(item: &ModuleItem) -> bool {
+    match item {
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(_)) => true,
+        // An overload's signature is no export of its own.
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => match &export.decl {
+            DefaultDecl::Fn(function) => function.function.body.is_some(),
+            DefaultDecl::Class(_) => true,
+            DefaultDecl::TsInterfaceDecl(_) => false,
+        },
+        ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) => {
+            export.specifiers.iter().any(|specifier| {
+                matches!(specifier, ExportSpecifier::Named(named)
+                    if named.exported.as_ref().is_some_and(is_default))
+            })
+        }
+        _ => false,
+    }
+}
 
 pub fn into_module(parsed: Parsed) -> Module {
     let Parsed {
