@@ -12,19 +12,26 @@ use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
 
-const ROUNDS: usize = 40;
-const CALLS_A_ROUND: usize = 100;
+const ROUNDS: usize = 400;
+const CALLS_A_ROUND: usize = 10;
 const AT_ONCE: u32 = 200;
 const SLEEP: Duration = Duration::from_millis(100);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    if std::env::args().nth(1).as_deref() == Some("serve") {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "serve") {
         return serve();
     }
-    tokio::runtime::Builder::new_multi_thread()
+    // One thread: on a machine with other work, wake-ups across cores would drown the difference.
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
-        .block_on(measure())
+        .block_on(async {
+            match arguments.as_slice() {
+                [client, calls] => repeat(client == "gateway", calls.parse()?).await,
+                _ => measure().await,
+            }
+        })
 }
 
 async fn measure() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,27 +43,26 @@ async fn measure() -> Result<(), Box<dyn std::error::Error>> {
         ("an answer of 32 KiB", "x".repeat(32 * 1024)),
     ] {
         let arguments = json!({ "text": text });
-        let (mut bare_times, mut gateway_times) = (Vec::new(), Vec::new());
+        let (mut bare_times, mut gateway_times) = (Times::default(), Times::default());
         for _ in 0..ROUNDS {
             for _ in 0..CALLS_A_ROUND {
-                let start = Instant::now();
+                let start = Clocks::now();
                 call_bare(&bare, "echo", &arguments).await?;
-                bare_times.push(start.elapsed());
+                bare_times.add(start);
             }
             for _ in 0..CALLS_A_ROUND {
-                let start = Instant::now();
+                let start = Clocks::now();
                 gateway
                     .call(&scope, "bench:echo", arguments.clone())
                     .await?;
-                gateway_times.push(start.elapsed());
+                gateway_times.add(start);
             }
         }
-        let (bare, ours) = (median(&mut bare_times), median(&mut gateway_times));
+        let ((bare_wall, bare_cpu), (wall, cpu)) = (bare_times.medians(), gateway_times.medians());
         println!(
-            "{name}: bare rmcp {:.1} us, gateway {:.1} us, ratio {:.3} (medians of {} calls each)",
-            micros(bare),
-            micros(ours),
-            ours.as_secs_f64() / bare.as_secs_f64(),
+            "{name}: bare rmcp {bare_wall:.1} us, gateway {wall:.1} us, ratio {:.3}; of that on our processor {bare_cpu:.1} and {cpu:.1} us, so {:+.1} us a call (medians of {})",
+            wall / bare_wall,
+            cpu - bare_cpu,
             ROUNDS * CALLS_A_ROUND
         );
     }
@@ -84,6 +90,28 @@ async fn measure() -> Result<(), Box<dyn std::error::Error>> {
         bare_ratios[0]
     );
     gateway.shutdown().await;
+    Ok(())
+}
+
+/// Only short calls through one of the clients, for a tool that counts instructions:
+/// `valgrind --tool=callgrind overhead gateway 1000`, and the same with `bare`.
+async fn repeat(through_gateway: bool, calls: usize) -> Result<(), Box<dyn std::error::Error>> {
+    let own = std::env::current_exe()?;
+    let arguments = json!({ "text": "hello" });
+    if through_gateway {
+        let (gateway, scope) = gateway(&own)?;
+        for _ in 0..calls {
+            gateway
+                .call(&scope, "bench:echo", arguments.clone())
+                .await?;
+        }
+        gateway.shutdown().await;
+    } else {
+        let bare = bare_client(&own).await?;
+        for _ in 0..calls {
+            call_bare(&bare, "echo", &arguments).await?;
+        }
+    }
     Ok(())
 }
 
@@ -132,13 +160,48 @@ fn gateway(own: &std::path::Path) -> Result<(Gateway, RunScope), Box<dyn std::er
     Ok((gateway, scope))
 }
 
-fn median(times: &mut [Duration]) -> Duration {
-    times.sort();
-    times[times.len() / 2]
+/// Wall time, and the time our own thread computed.
+struct Clocks {
+    wall: Instant,
+    cpu: Duration,
 }
 
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
+impl Clocks {
+    fn now() -> Self {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the clock exists on every supported system, and `time` is valid to write to.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+        Self {
+            wall: Instant::now(),
+            cpu: Duration::new(
+                time.tv_sec.unsigned_abs(),
+                time.tv_nsec.unsigned_abs() as u32,
+            ),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Times {
+    wall: Vec<f64>,
+    cpu: Vec<f64>,
+}
+
+impl Times {
+    fn add(&mut self, start: Clocks) {
+        let end = Clocks::now();
+        self.wall.push((end.wall - start.wall).as_secs_f64() * 1e6);
+        self.cpu.push((end.cpu - start.cpu).as_secs_f64() * 1e6);
+    }
+
+    fn medians(mut self) -> (f64, f64) {
+        self.wall.sort_by(f64::total_cmp);
+        self.cpu.sort_by(f64::total_cmp);
+        (self.wall[self.wall.len() / 2], self.cpu[self.cpu.len() / 2])
+    }
 }
 
 /// The server: as little as MCP allows, so that the clients are what is measured.

@@ -9,7 +9,6 @@ use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError,
 };
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressSink;
@@ -34,11 +33,11 @@ pub struct Request<'a> {
     pub tool: &'a ToolId,
     pub arguments: Map<String, Value>,
     pub limit: Duration,
-    pub ended: &'a CancellationToken,
     pub progress: Option<ProgressSink>,
 }
 
-/// Sends the call and waits for its answer, for at most `limit` from now.
+/// Sends the call and waits for its answer, for at most `limit` from now. Dropping the future, as
+/// when the run ends, cancels the call at the server.
 pub async fn dispatch(
     connection: &Arc<Connection>,
     request: Request<'_>,
@@ -47,7 +46,6 @@ pub async fn dispatch(
         tool,
         arguments,
         limit,
-        ended,
         progress,
     } = request;
     let _in_flight = connection.begin();
@@ -74,14 +72,6 @@ pub async fn dispatch(
         () = tokio::time::sleep(limit) => {
             pending.cancel("the time limit of the call is over");
             return Err(timed_out(connection, tool, limit));
-        }
-        () = ended.cancelled() => {
-            pending.cancel("the run has ended");
-            return Err(Attempt {
-                error: CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended, and its calls with it"),
-                failure: Failure::Answered,
-                unhealthy: false,
-            });
         }
     };
     let id = pending.finish();

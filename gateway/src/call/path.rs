@@ -199,7 +199,6 @@ impl Inner {
                 _ => Map::new(),
             },
             limit: admission.time_limit(own),
-            ended: scope.ended(),
             progress: scope.progress(tool),
         };
         match dispatch(&connection, request).await {
@@ -212,8 +211,6 @@ impl Inner {
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
                     look_after(server, connection);
-                } else if attempt.error.kind == CallErrorKind::Cancelled {
-                    drop(admission);
                 } else {
                     connection.prove();
                     admission.finish(Outcome::Answered);

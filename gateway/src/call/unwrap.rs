@@ -18,9 +18,9 @@ pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
     if result.content.is_empty() {
         return Ok(Value::Null);
     }
-    match all_text(&result.content) {
-        Some(text) => Ok(serde_json::from_str(&text).unwrap_or(Value::String(text))),
-        None => Ok(blocks(&result.content)),
+    match into_text(result.content) {
+        Ok(text) => Ok(serde_json::from_str(&text).unwrap_or(Value::String(text))),
+        Err(content) => Ok(blocks(&content)),
     }
 }
 
@@ -40,6 +40,14 @@ pub fn unwrap_loose(result: &Value) -> Result<Value, String> {
     })
 }
 
+/// The text of `content` if it is nothing but text. A single block, which may be large, is moved.
+fn into_text(mut content: Vec<ContentBlock>) -> Result<String, Vec<ContentBlock>> {
+    match content.as_mut_slice() {
+        [ContentBlock::Text(only)] => Ok(std::mem::take(&mut only.text)),
+        _ => all_text(&content).ok_or(content),
+    }
+}
+
 fn all_text(content: &[ContentBlock]) -> Option<String> {
     let mut texts = Vec::with_capacity(content.len());
     for block in content {
@@ -48,10 +56,7 @@ fn all_text(content: &[ContentBlock]) -> Option<String> {
             _ => return None,
         }
     }
-    match texts.as_slice() {
-        [only] => Some((*only).to_owned()),
-        several => Some(several.join("\n")),
-    }
+    Some(texts.join("\n"))
 }
 
 fn blocks(content: &[ContentBlock]) -> Value {

@@ -21,6 +21,9 @@ use super::scan::IdScanner;
 use super::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE};
 
 const QUOTED_BYTES: usize = 120;
+/// Buffers are used again, but one huge message must not keep its memory for as long as the server
+/// lives.
+const KEPT_BYTES: usize = 64 * 1024;
 
 /// What went over the pipes, as far as it explains a failure.
 #[derive(Debug)]
@@ -91,7 +94,7 @@ pub struct StdioTransport {
     oversized: Option<(IdScanner, usize)>,
     /// Messages of a batch that have been read but not yet delivered.
     ready: VecDeque<ServerJsonRpcMessage>,
-    write: Arc<Mutex<Option<ChildStdin>>>,
+    write: Arc<Mutex<Option<Outgoing>>>,
     waiting: HashSet<RequestId>,
     traffic: Arc<Traffic>,
     process: ServerProcess,
@@ -105,11 +108,14 @@ impl StdioTransport {
         traffic: Arc<Traffic>,
     ) -> Self {
         Self {
-            read: BufReader::with_capacity(64 * 1024, stdout),
+            read: BufReader::with_capacity(KEPT_BYTES, stdout),
             line: Vec::new(),
             oversized: None,
             ready: VecDeque::new(),
-            write: Arc::new(Mutex::new(Some(stdin))),
+            write: Arc::new(Mutex::new(Some(Outgoing {
+                pipe: stdin,
+                line: Vec::new(),
+            }))),
             waiting: HashSet::new(),
             traffic,
             process,
@@ -180,8 +186,7 @@ impl StdioTransport {
             },
         }
         self.line.clear();
-        // One huge message must not keep its memory for as long as the server lives.
-        self.line.shrink_to(64 * 1024);
+        self.line.shrink_to(KEPT_BYTES);
     }
 }
 
@@ -211,17 +216,9 @@ impl Transport<RoleClient> for StdioTransport {
             _ => {}
         }
         let write = self.write.clone();
-        let line = serde_json::to_vec(&message).map(|mut line| {
-            line.push(b'\n');
-            line
-        });
         async move {
-            let line = line?;
             match write.lock().await.as_mut() {
-                Some(pipe) => {
-                    pipe.write_all(&line).await?;
-                    pipe.flush().await
-                }
+                Some(outgoing) => outgoing.send(&message).await,
                 None => Err(std::io::ErrorKind::BrokenPipe.into()),
             }
         }
@@ -258,6 +255,23 @@ impl Transport<RoleClient> for StdioTransport {
         }
         self.process.stop().await;
         Ok(())
+    }
+}
+
+/// The way to the server, with a buffer that is used for one message after the other.
+struct Outgoing {
+    pipe: ChildStdin,
+    line: Vec<u8>,
+}
+
+impl Outgoing {
+    async fn send(&mut self, message: &ClientJsonRpcMessage) -> std::io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, message)?;
+        self.line.push(b'\n');
+        self.pipe.write_all(&self.line).await?;
+        self.line.shrink_to(KEPT_BYTES);
+        self.pipe.flush().await
     }
 }
 
