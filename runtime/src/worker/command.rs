@@ -109,6 +109,7 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
             probe::list_ops(&writer, &isolate.runtime);
             probe::run(&writer, "before seccomp");
         }
+        execute::rehearse(&mut isolate).await;
         walls.after_threads(&options);
         let ready = FromWorker::Ready {
             missing_walls: walls.missing(),

@@ -22,13 +22,19 @@ static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapsh
 /// would let a script that allocates while it unwinds grow without end.
 const UNWINDING_ROOM: usize = 16 * 1024 * 1024;
 
-/// An isolate and the functions of `js/90_start.js` that drive it.
+/// An isolate, ready for its script.
 pub struct Isolate {
     pub runtime: JsRuntime,
     pub loader: Rc<Loader>,
-    pub begin: v8::Global<v8::Function>,
-    pub run: v8::Global<v8::Function>,
-    pub leftover: v8::Global<v8::Function>,
+    pub driver: Driver,
+}
+
+/// The functions of `js/90_start.js` that drive a run.
+pub struct Driver {
+    pub rehearse: Function,
+    pub begin: Function,
+    pub run: Function,
+    pub leftover: Function,
 }
 
 /// The way back from generated lines to the script's own.
@@ -88,13 +94,11 @@ pub fn create(
 
     limit_heap(&mut runtime, control.clone(), options.heap_bytes);
     control.watch(runtime.v8_isolate().thread_safe_handle());
-    let (begin, run, leftover) = seal(&mut runtime);
+    let driver = seal(&mut runtime);
     Isolate {
         runtime,
         loader,
-        begin,
-        run,
-        leftover,
+        driver,
     }
 }
 
@@ -106,7 +110,7 @@ type Function = v8::Global<v8::Function>;
 
 /// Takes the driving functions out of the global object, removes deno_core from it, and forbids
 /// code from strings.
-fn seal(runtime: &mut JsRuntime) -> (Function, Function, Function) {
+fn seal(runtime: &mut JsRuntime) -> Driver {
     deno_core::scope!(scope, runtime);
     let context = scope.get_current_context();
     context.set_allow_generation_from_strings(false);
@@ -115,17 +119,20 @@ fn seal(runtime: &mut JsRuntime) -> (Function, Function, Function) {
     let driver = property(scope, global, "__pml");
     let driver = driver.to_object(scope).expect("`__pml` is an object");
     let seal = function(scope, driver, "seal");
-    let begin = function(scope, driver, "begin");
-    let run = function(scope, driver, "run");
-    let leftover = function(scope, driver, "leftover");
+    let mut take = |name| {
+        let function = function(scope, driver, name);
+        v8::Global::new(scope, function)
+    };
+    let taken = Driver {
+        rehearse: take("rehearse"),
+        begin: take("begin"),
+        run: take("run"),
+        leftover: take("leftover"),
+    };
     let undefined = v8::undefined(scope).into();
     seal.call(scope, undefined, &[])
         .expect("`seal` does not throw");
-    (
-        v8::Global::new(scope, begin),
-        v8::Global::new(scope, run),
-        v8::Global::new(scope, leftover),
-    )
+    taken
 }
 
 fn property<'s>(

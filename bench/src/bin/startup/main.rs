@@ -31,10 +31,14 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    // As in a server: on the threads of the runtime, not on the one that waits for it.
     runtime.block_on(async {
-        pool::measure().await?;
-        roundtrip::measure().await?;
-        idle::measure().await?;
-        concurrent::measure().await
+        tokio::spawn(async {
+            pool::measure().await?;
+            roundtrip::measure().await?;
+            idle::measure().await?;
+            concurrent::measure().await
+        })
+        .await?
     })
 }
