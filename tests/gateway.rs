@@ -424,7 +424,9 @@ fn init_takes_over_the_servers_of_claude_code() {
     let again = place.run(&["init"]);
     assert_eq!(again.status.code(), Some(2));
     assert!(text(&again.stderr).contains("--force"));
+    let own = fs::read(place.file()).unwrap();
     assert!(place.run(&["init", "--force"]).status.success());
+    assert_eq!(fs::read(place.folder().join(".mcp.json.old")).unwrap(), own);
 }
 
 #[test]

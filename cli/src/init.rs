@@ -27,7 +27,7 @@ const FILE_NAME: &str = ".mcp.json";
     pml init --config ~/.config/pml/mcp.json     for every folder\n\n\
     Exit codes: 0 written, 1 no server was found, 2 the file is there or cannot be written.")]
 pub struct InitArgs {
-    /// Replace a file that is there
+    /// Replace a file that is there; it is kept as FILE.old
     #[arg(long)]
     force: bool,
 
@@ -64,9 +64,28 @@ fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
     }
+    if args.force {
+        keep_old(&file)?;
+    }
     write_config(&file, &servers, args.force)?;
     exit::check_pipe(tell(&servers, &file, &snippets(&clients, &home, &file)?))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is replaced may hold limits and a policy, which no other client has.
+fn keep_old(file: &Path) -> anyhow::Result<()> {
+    let mut old = file.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
+    match std::fs::copy(file, &old) {
+        Ok(_) => complain::line(format_args!("The old file is now {}", old.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => {
+            let message = format!("{} cannot be kept as {}", file.display(), old.display());
+            return Err(error).context(message);
+        }
+    }
+    Ok(())
 }
 
 /// The clients this person has: those with servers, and those with a file of their own.
