@@ -4,6 +4,7 @@ mod support;
 
 mod command;
 mod console;
+mod gateway;
 mod hostile;
 mod limits;
 mod shapes;

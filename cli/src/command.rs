@@ -1,10 +1,11 @@
 //! The command line: which subcommands there are.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{completions, exit, run};
+use crate::{call, completions, doctor, exit, init, login, logout, run, tools};
 
 #[derive(Parser)]
 #[command(
@@ -14,10 +15,16 @@ use crate::{completions, exit, run};
     after_help = "Examples:\n  \
         pml run script.ts              run a script\n  \
         pml run -e 'return 6 * 7'      run a line of code\n  \
-        pml run --json script.ts       the whole outcome as JSON\n\n\
+        pml run --json script.ts       the whole outcome as JSON\n  \
+        pml init                       collect the servers of your other clients\n  \
+        pml tools                      list their tools\n\n\
         `pml help COMMAND` tells more about each command."
 )]
 pub struct Cli {
+    /// The configuration file [default: .mcp.json, else pml/mcp.json in the user's configuration folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -25,6 +32,12 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::RunArgs),
+    Init(init::InitArgs),
+    Tools(tools::ToolsArgs),
+    Call(call::CallArgs),
+    Doctor(doctor::DoctorArgs),
+    Login(login::LoginArgs),
+    Logout(logout::LogoutArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -41,8 +54,15 @@ pub fn run() -> ExitCode {
             };
         }
     };
+    let config = cli.config.as_deref();
     match cli.command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(&args, config),
+        Command::Init(args) => init::run(&args, config),
+        Command::Tools(args) => tools::run(&args, config),
+        Command::Call(args) => call::run(&args, config),
+        Command::Doctor(args) => doctor::run(&args, config),
+        Command::Login(args) => login::run(&args, config),
+        Command::Logout(args) => logout::run(&args, config),
         Command::Completions(args) => completions::run(&args),
     }
 }

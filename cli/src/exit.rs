@@ -1,8 +1,11 @@
 //! Exit codes, for people's scripts and CI.
 
+use std::io;
 use std::process::ExitCode;
 
 use pml_runtime::{ErrorKind, Outcome};
+
+use crate::complain;
 
 /// Wrong usage or configuration.
 const USAGE: u8 = 2;
@@ -14,6 +17,12 @@ const MEMORY: u8 = 137;
 
 pub fn usage() -> ExitCode {
     ExitCode::from(USAGE)
+}
+
+/// Tells of a mistake in the usage or the configuration.
+pub fn mistake(error: anyhow::Error) -> ExitCode {
+    complain::error(format_args!("{error:#}"));
+    usage()
 }
 
 pub fn interrupted() -> ExitCode {
@@ -31,5 +40,13 @@ pub fn of(outcome: &Outcome) -> ExitCode {
         Some(ErrorKind::Memory) => ExitCode::from(MEMORY),
         Some(ErrorKind::Internal) => internal(),
         Some(_) => ExitCode::FAILURE,
+    }
+}
+
+/// What became of printing: whoever closed the pipe has heard enough.
+pub fn check_pipe(printed: io::Result<()>) -> io::Result<()> {
+    match printed {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }

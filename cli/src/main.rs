@@ -1,10 +1,23 @@
 //! `pml`: every tool of every MCP server, through one sandboxed script.
 
+mod amounts;
+mod call;
 mod command;
+mod complain;
 mod completions;
+mod config;
+mod doctor;
 mod exit;
+mod init;
+mod interrupt;
+mod login;
+mod logout;
 mod paint;
 mod run;
+mod search;
+mod servers;
+mod session;
+mod tools;
 
 use std::process::ExitCode;
 

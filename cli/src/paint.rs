@@ -10,8 +10,16 @@ pub struct Paint {
 impl Paint {
     /// Colour on a terminal, unless `NO_COLOR` says otherwise; `FORCE_COLOR` wins.
     pub fn for_stderr() -> Self {
+        Self::on(std::io::stderr().is_terminal())
+    }
+
+    pub fn for_stdout() -> Self {
+        Self::on(std::io::stdout().is_terminal())
+    }
+
+    fn on(terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let colour = set("FORCE_COLOR") || (!set("NO_COLOR") && std::io::stderr().is_terminal());
+        let colour = set("FORCE_COLOR") || (!set("NO_COLOR") && terminal);
         Self { colour }
     }
 
@@ -29,6 +37,10 @@ impl Paint {
 
     pub fn red(self, text: &str) -> String {
         self.wrap("31", text)
+    }
+
+    pub fn green(self, text: &str) -> String {
+        self.wrap("32", text)
     }
 
     pub fn yellow(self, text: &str) -> String {

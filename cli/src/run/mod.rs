@@ -1,21 +1,23 @@
 //! `pml run`: one script, once.
 
-mod amounts;
 mod report;
 mod script;
 mod trace;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, Wishes};
+use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, ToolHost, Wishes};
 
-use crate::exit;
+use crate::amounts::{parse_memory, parse_time};
+use crate::config::{self, Settings};
 use crate::paint::Paint;
-use amounts::{parse_memory, parse_time};
+use crate::session::Session;
+use crate::{complain, exit, interrupt, servers};
 use script::Origin;
 use trace::Trace;
 
@@ -29,7 +31,8 @@ use trace::Trace;
     pml run audit.ts -- --since 2026-01-01     arguments arrive as `args`\n  \
     pml run -e 'return await searchTools(\"send a message\")'\n  \
     echo '6 * 7' | pml run -\n  \
-    pml run --json --timeout 2s --memory 64 audit.ts\n\n\
+    pml run --json --timeout 2s --memory 64 audit.ts\n  \
+    pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n\n\
     Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 124 time limit, 137 memory limit,\n\
     130 interrupted, 70 internal error.")]
 pub struct RunArgs {
@@ -49,25 +52,29 @@ pub struct RunArgs {
     #[arg(long)]
     json: bool,
 
-    /// Time limit, such as 2s, 500ms or 1m
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
-    timeout: u64,
+    /// Time limit, such as 2s, 500ms or 1m [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    timeout: Option<u64>,
 
-    /// Processor-time limit
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_time)]
-    cpu: u64,
+    /// Processor-time limit [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    cpu: Option<u64>,
 
-    /// Heap limit in MiB, or with a unit such as 512k or 1g
-    #[arg(long, value_name = "SIZE", default_value = "128", value_parser = parse_memory)]
-    memory: u64,
+    /// Heap limit in MiB, or with a unit such as 512k or 1g [default: 128]
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
 
-    /// Number of tool calls
-    #[arg(long, value_name = "N", default_value_t = Limits::default().calls)]
-    max_calls: u32,
+    /// Number of tool calls [default: 100]
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u32>,
 
-    /// Characters of the result
-    #[arg(long, value_name = "N", default_value_t = Limits::default().output_chars)]
-    max_output: u64,
+    /// Time limit of one tool call, from its dispatch [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    tool_timeout: Option<u64>,
+
+    /// Characters of the result [default: 24000]
+    #[arg(long, value_name = "N")]
+    max_output: Option<u64>,
 
     /// Run without V8's compilers: slower, with less to attack
     #[arg(long)]
@@ -87,17 +94,26 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// On the command line the operator and the caller are one person: a flag may raise a limit.
-    fn limits(&self) -> Limits {
-        let operator = Limits {
-            wall_ms: self.timeout,
-            cpu_ms: self.cpu,
-            heap_bytes: self.memory,
-            calls: self.max_calls,
-            output_chars: self.max_output,
-            ..Limits::default()
+    /// On the command line the operator and the caller are one person: a flag may raise a limit
+    /// of the configuration.
+    fn limits(&self, settings: &Settings) -> Limits {
+        let operator = settings.limits.limits();
+        let limits = Limits {
+            wall_ms: self.timeout.unwrap_or(operator.wall_ms),
+            cpu_ms: self.cpu.unwrap_or(operator.cpu_ms),
+            heap_bytes: self.memory.unwrap_or(operator.heap_bytes),
+            calls: self.max_calls.unwrap_or(operator.calls),
+            tool_ms: self.tool_timeout.unwrap_or(operator.tool_ms),
+            output_chars: self.max_output.unwrap_or(operator.output_chars),
+            ..operator
         };
-        operator.lowered(&Wishes::default())
+        limits.lowered(&Wishes::default())
+    }
+
+    fn tool_timeout(&self, settings: &Settings) -> Option<Duration> {
+        self.tool_timeout
+            .map(Duration::from_millis)
+            .or_else(|| settings.limits.tool_timeout())
     }
 
     fn origin(&self) -> Origin<'_> {
@@ -111,39 +127,15 @@ impl RunArgs {
     }
 }
 
-pub fn run(args: RunArgs) -> ExitCode {
+pub fn run(args: &RunArgs, config: Option<&Path>) -> ExitCode {
     let paint = Paint::for_stderr();
-    match run_script(&args, paint) {
-        Ok(Some(outcome)) => {
-            let printed = if args.json {
-                report::print_json(&outcome)
-            } else {
-                report::print(&outcome, args.origin().name().as_ref(), paint)
-            };
-            match printed {
-                Ok(()) => exit::of(&outcome),
-                // Whoever read the output has heard enough.
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => exit::of(&outcome),
-                Err(error) => {
-                    eprintln!("{} the result could not be printed: {error}", paint.error());
-                    exit::internal()
-                }
-            }
-        }
-        Ok(None) => {
-            eprintln!("{} interrupted", paint.error());
-            exit::interrupted()
-        }
-        Err(error) => {
-            eprintln!("{} {error:#}", paint.error());
-            exit::usage()
-        }
-    }
+    run_script(args, config, paint).unwrap_or_else(exit::mistake)
 }
 
-/// `None` if Ctrl-C ended the run.
-fn run_script(args: &RunArgs, paint: Paint) -> anyhow::Result<Option<Outcome>> {
-    let limits = args.limits();
+/// An error is a mistake in the usage or the configuration; everything else is an exit code.
+fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result<ExitCode> {
+    let settings = config::load(config)?;
+    let limits = args.limits(&settings);
     let pool = Pool::new(PoolOptions {
         warm: 0,
         limits,
@@ -155,11 +147,12 @@ fn run_script(args: &RunArgs, paint: Paint) -> anyhow::Result<Option<Outcome>> {
     pool.prepare();
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
+    let tool_timeout = args.tool_timeout(&settings);
 
     let event_loop = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let outcome = event_loop.block_on(async {
+    event_loop.block_on(async {
         let mut on_event = |event: Event<'_>| {
             if let Some(trace) = &mut trace {
                 trace.note(&event);
@@ -170,14 +163,50 @@ fn run_script(args: &RunArgs, paint: Paint) -> anyhow::Result<Option<Outcome>> {
                 report::print_log(line, paint);
             }
         };
-        let host = Arc::new(MemoryHost::empty());
-        tokio::select! {
-            outcome = pool.run(script, limits, host, &mut on_event) => Ok(Some(outcome)),
-            interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| None),
+        // Without any server there is nothing to open and nothing to close.
+        let gateway = match settings.servers.servers.is_empty() {
+            true => None,
+            false => Some(servers::open(settings.servers)?),
+        };
+        let session = gateway
+            .clone()
+            .map(|gateway| Arc::new(Session::new(gateway, &limits, tool_timeout)));
+        let (host, run_limits): (Arc<dyn ToolHost>, _) = match &session {
+            Some(session) => (session.clone(), Session::runtime_limits(limits)),
+            None => (Arc::new(MemoryHost::empty()), limits),
+        };
+        let run = pool.run(script, run_limits, host, &mut on_event);
+        let outcome = interrupt::or(run).await?;
+
+        // The answer first: servers take their time to leave.
+        if let Some(session) = session {
+            report::print_problems(session.problems());
         }
-    })?;
-    if let Some(trace) = trace {
-        trace.finish(outcome.as_ref())?;
+        let code = print(args, outcome.as_ref(), paint);
+        let traced = trace.map_or(Ok(()), |trace| trace.finish(outcome.as_ref()));
+        if let Some(gateway) = gateway {
+            servers::close(&gateway).await;
+        }
+        traced.map(|()| code)
+    })
+}
+
+/// `None` if Ctrl-C ended the run.
+fn print(args: &RunArgs, outcome: Option<&Outcome>, paint: Paint) -> ExitCode {
+    let Some(outcome) = outcome else {
+        complain::error("interrupted");
+        return exit::interrupted();
+    };
+    let printed = if args.json {
+        report::print_json(outcome)
+    } else {
+        report::print(outcome, args.origin().name().as_ref(), paint)
+    };
+    match exit::check_pipe(printed) {
+        Ok(()) => exit::of(outcome),
+        Err(error) => {
+            complain::error(format_args!("the result could not be printed: {error}"));
+            exit::internal()
+        }
     }
-    Ok(outcome)
 }

@@ -3,9 +3,11 @@
 
 use std::io::{self, Write};
 
+use pml_gateway::StartError;
 use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
 use serde_json::Value;
 
+use crate::complain;
 use crate::paint::Paint;
 
 pub fn print_json(outcome: &Outcome) -> io::Result<()> {
@@ -25,6 +27,13 @@ pub fn print_log(line: &LogLine, paint: Paint) {
         Level::Warn => writeln!(out, "{}", paint.yellow(text)),
         Level::Error => writeln!(out, "{}", paint.red(text)),
     };
+}
+
+/// Servers that a search had to do without: the script cannot know what it did not find.
+pub fn print_problems(problems: &[(String, StartError)]) {
+    for (server, problem) in problems {
+        complain::warning(format_args!("no tools of server `{server}`: {problem}"));
+    }
 }
 
 pub fn print(outcome: &Outcome, name: &str, paint: Paint) -> io::Result<()> {

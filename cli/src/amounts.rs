@@ -17,7 +17,7 @@ pub fn parse_time(text: &str) -> Result<u64, String> {
 }
 
 /// Bytes from `64` (MiB), `512k`, `64m` or `1g`.
-pub fn parse_memory(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let (number, unit) = split_unit(text);
     let per_unit = match unit
         .to_ascii_lowercase()
@@ -29,12 +29,16 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
         "g" => 1024.0 * 1024.0 * 1024.0,
         _ => return Err(format!("`{unit}` is no unit of memory; use k, m or g")),
     };
-    let bytes = parse_number(number)? * per_unit;
-    let (least, most) = (8.0 * 1024.0 * 1024.0, 4.0 * 1024.0 * 1024.0 * 1024.0);
-    if !(least..=most).contains(&bytes) {
+    Ok((parse_number(number)? * per_unit) as u64)
+}
+
+/// The size of a heap: a size that V8 can work with.
+pub fn parse_memory(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    if !((8 << 20)..=(4 << 30)).contains(&bytes) {
         return Err("the heap can be from 8 MiB to 4 GiB".to_owned());
     }
-    Ok(bytes as u64)
+    Ok(bytes)
 }
 
 fn split_unit(text: &str) -> (&str, &str) {

@@ -1,0 +1,103 @@
+//! `pml call`: one tool, once, without a script.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use pml_gateway::RunLimits;
+use serde_json::{Value, json};
+
+use crate::amounts::parse_time;
+use crate::{complain, config, exit, servers};
+
+/// Call one tool
+///
+/// Prints what the tool answers: text as it is, everything else as JSON.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml call time:get_current_time '{ \"timezone\": \"Etc/UTC\" }'\n  \
+    pml call fs:write_file @arguments.json\n  \
+    jq '{ path: .file }' entry.json | pml call fs:read_text_file -\n\n\
+    Exit codes: 0 ok, 1 the call failed, 2 wrong usage or configuration.")]
+pub struct CallArgs {
+    /// server:tool
+    tool: String,
+
+    /// An object as JSON, @FILE, or - for standard input
+    #[arg(default_value = "{}", hide_default_value = true)]
+    arguments: String,
+
+    /// Print the answer, or the error with its kind, as JSON on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Time limit of the call [default: the server's, else 30s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    timeout: Option<u64>,
+}
+
+pub fn run(args: &CallArgs, config: Option<&Path>) -> ExitCode {
+    call(args, config).unwrap_or_else(exit::mistake)
+}
+
+fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let settings = config::require(config)?;
+    let arguments = read(&args.arguments)?;
+    let timeout = args.timeout.map(Duration::from_millis);
+    let limits = RunLimits {
+        tool_timeout: timeout.or_else(|| settings.limits.tool_timeout()),
+        ..RunLimits::default()
+    };
+    servers::with(settings.servers, async |gateway| {
+        let answer = gateway
+            .call(&gateway.run(limits), &args.tool, arguments)
+            .await;
+        let code = match &answer {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+        let printed = match answer {
+            Ok(answer) if args.json => print(&json!({ "success": true, "result": answer.value })),
+            Ok(answer) => print(&answer.value),
+            Err(error) if args.json => print(&json!({ "success": false, "error": error })),
+            Err(error) => {
+                complain::error(format_args!("{error} [{}]", error.kind.as_str()));
+                Ok(())
+            }
+        };
+        exit::check_pipe(printed)?;
+        Ok(code)
+    })
+}
+
+fn read(arguments: &str) -> anyhow::Result<Value> {
+    let (text, origin) = match (arguments, arguments.strip_prefix('@')) {
+        ("-", _) => {
+            let mut text = String::new();
+            let read = io::stdin().lock().read_to_string(&mut text);
+            read.context("standard input cannot be read")?;
+            (text, "standard input")
+        }
+        (_, Some(file)) => {
+            let read = std::fs::read_to_string(file);
+            (
+                read.with_context(|| format!("{file} cannot be read"))?,
+                file,
+            )
+        }
+        (given, None) => (given.to_owned(), "the arguments"),
+    };
+    serde_json::from_str(&text).with_context(|| format!("{origin}: not valid JSON"))
+}
+
+fn print(answer: &Value) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match answer {
+        Value::String(text) => writeln!(out, "{text}")?,
+        other => writeln!(out, "{other:#}")?,
+    }
+    out.flush()
+}

@@ -1,0 +1,165 @@
+//! The configuration file: which one is used, and the limits it sets.
+
+use std::path::Path;
+use std::time::Duration;
+
+use pml_gateway::Config;
+use pml_gateway::config::ConfigError;
+use pml_runtime::Limits;
+use serde::Deserialize;
+
+use crate::amounts::{parse_memory, parse_size, parse_time};
+
+/// The keys of the `pml` section that some part of pml reads.
+const SECTIONS: [&str; 2] = ["limits", "policy"];
+
+/// What the operator wrote.
+#[derive(Default)]
+pub struct Settings {
+    pub servers: Config,
+    pub limits: LimitSettings,
+}
+
+/// The file named with `--config`, else the one of the working folder, else the user's, else
+/// nothing at all.
+pub fn load(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    match Config::locate(named, Path::new("")) {
+        Ok(file) => read(&file),
+        Err(ConfigError::NotFound { .. }) => Ok(Settings::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same for commands that are about servers: no file is a mistake.
+pub fn require(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    read(&Config::locate(named, Path::new(""))?)
+}
+
+fn read(file: &Path) -> Result<Settings, ConfigError> {
+    let servers = Config::load(file)?;
+    servers.check_sections(&SECTIONS)?;
+    let limits = servers.section("limits")?;
+    Ok(Settings { servers, limits })
+}
+
+/// `pml.limits`: what is left out keeps its default.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct LimitSettings {
+    timeout: Option<Time>,
+    cpu: Option<Time>,
+    memory: Option<Heap>,
+    buffers: Option<Size>,
+    max_calls: Option<u32>,
+    concurrent_calls: Option<u32>,
+    tool_timeout: Option<Time>,
+    max_output: Option<u64>,
+    max_logs: Option<Size>,
+}
+
+impl LimitSettings {
+    pub fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            wall_ms: self.timeout.map_or(default.wall_ms, |time| time.0),
+            cpu_ms: self.cpu.map_or(default.cpu_ms, |time| time.0),
+            heap_bytes: self.memory.map_or(default.heap_bytes, |heap| heap.0),
+            buffer_bytes: self.buffers.map_or(default.buffer_bytes, |size| size.0),
+            calls: self.max_calls.unwrap_or(default.calls),
+            concurrent_calls: self.concurrent_calls.unwrap_or(default.concurrent_calls),
+            tool_ms: self.tool_timeout.map_or(default.tool_ms, |time| time.0),
+            output_chars: self.max_output.unwrap_or(default.output_chars),
+            log_bytes: self.max_logs.map_or(default.log_bytes, |size| size.0),
+            ..default
+        }
+    }
+
+    /// The time limit of one call, where the operator wrote one: a server's own holds otherwise.
+    pub fn tool_timeout(&self) -> Option<Duration> {
+        self.tool_timeout.map(|time| Duration::from_millis(time.0))
+    }
+}
+
+/// Milliseconds, written as `"30s"`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Time(u64);
+
+impl TryFrom<String> for Time {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_time(&text).map(Self)
+    }
+}
+
+/// Bytes, written as `"64m"`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Size(u64);
+
+impl TryFrom<String> for Size {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_size(&text).map(Self)
+    }
+}
+
+/// Bytes of a heap that V8 can work with.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+struct Heap(u64);
+
+impl TryFrom<String> for Heap {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_memory(&text).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(json: &str) -> Result<Limits, String> {
+        serde_json::from_str::<LimitSettings>(json)
+            .map(|settings| settings.limits())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_limit_is_a_key_and_the_rest_keeps_its_default() {
+        let set = limits(
+            r#"{ "timeout": "1m", "cpu": "2s", "memory": "64m", "buffers": "1m", "maxCalls": 7,
+                 "concurrentCalls": 3, "toolTimeout": "500ms", "maxOutput": 9, "maxLogs": "1k" }"#,
+        );
+        let expected = Limits {
+            wall_ms: 60_000,
+            cpu_ms: 2_000,
+            heap_bytes: 64 << 20,
+            buffer_bytes: 1 << 20,
+            calls: 7,
+            concurrent_calls: 3,
+            tool_ms: 500,
+            output_chars: 9,
+            log_bytes: 1 << 10,
+            ..Limits::default()
+        };
+        assert_eq!(set, Ok(expected));
+        assert_eq!(limits("{}"), Ok(Limits::default()));
+    }
+
+    #[test]
+    fn a_misspelt_or_meaningless_limit_is_refused() {
+        for (json, told) in [
+            (r#"{ "timout": "1m" }"#, "unknown field `timout`"),
+            (r#"{ "timeout": "soon" }"#, "is no unit of time"),
+            (r#"{ "memory": "1k" }"#, "from 8 MiB to 4 GiB"),
+        ] {
+            let error = limits(json).unwrap_err();
+            assert!(error.contains(told), "{json}: {error}");
+        }
+    }
+}

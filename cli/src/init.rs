@@ -1,0 +1,185 @@
+//! `pml init`: one configuration out of those of the other clients.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use pml_gateway::discover::{
+    Client, Found, Home, MergedServer, Scope, Snippet, find, merge, write_config,
+};
+use serde_json::{Map, Value, json};
+
+use crate::{complain, exit};
+
+const FILE_NAME: &str = ".mcp.json";
+
+/// Collect the servers of your other MCP clients into one file
+///
+/// Looks into the configurations of Claude Desktop, Claude Code, Cursor, VS Code and Codex, writes
+/// what it finds to .mcp.json here (or to the file named with --config), and prints what to put
+/// into each client so that it talks to `pml serve`. It changes none of their files.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml init                                     writes .mcp.json\n  \
+    pml init --print                             writes nothing, prints the file\n  \
+    pml init --config ~/.config/pml/mcp.json     for every folder\n\n\
+    Exit codes: 0 written, 1 no server was found, 2 the file is there or cannot be written.")]
+pub struct InitArgs {
+    /// Replace a file that is there; it is kept as FILE.old
+    #[arg(long)]
+    force: bool,
+
+    /// Print the file on standard output instead of writing it
+    #[arg(long)]
+    print: bool,
+}
+
+pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
+    init(args, config).unwrap_or_else(exit::mistake)
+}
+
+fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let home = Home::of_user().context("there is no home folder to look into: set HOME")?;
+    let folder = std::env::current_dir().context("the working folder cannot be read")?;
+    let file = folder.join(config.unwrap_or(Path::new(FILE_NAME)));
+    let found = find(&home, Some(&folder));
+    let clients = clients(&found, &home);
+    for problem in &found.problems {
+        let path = problem.source.path.display();
+        complain::warning(format_args!("{path}: {}", problem.message));
+    }
+    let servers = merge(found);
+    if servers.is_empty() {
+        complain::line(nothing_found(&home, &folder));
+        return Ok(ExitCode::FAILURE);
+    }
+    if args.print {
+        let printed = writeln!(io::stdout(), "{:#}", document(&servers));
+        exit::check_pipe(printed)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+    }
+    if args.force {
+        keep_old(&file)?;
+    }
+    write_config(&file, &servers, args.force)?;
+    exit::check_pipe(tell(&servers, &file, &snippets(&clients, &home, &file)?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is replaced may hold limits and a policy, which no other client has.
+fn keep_old(file: &Path) -> anyhow::Result<()> {
+    let mut old = file.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
+    match std::fs::copy(file, &old) {
+        Ok(_) => complain::line(format_args!("The old file is now {}", old.display())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => {
+            let message = format!("{} cannot be kept as {}", file.display(), old.display());
+            return Err(error).context(message);
+        }
+    }
+    Ok(())
+}
+
+/// The clients this person has: those with servers, and those with a file of their own.
+fn clients(found: &Found, home: &Home) -> Vec<Client> {
+    let has_servers = |client| {
+        let mut sources = found.servers.iter().map(|server| &server.source);
+        sources.any(|source| source.client == client && source.scope == Scope::User)
+    };
+    let has_file = |client: Client| {
+        let places = client.places(home, None);
+        places.iter().any(|place| place.path.exists())
+    };
+    Client::ALL
+        .into_iter()
+        .filter(|client| has_servers(*client) || has_file(*client))
+        .collect()
+}
+
+fn snippets(clients: &[Client], home: &Home, file: &Path) -> anyhow::Result<Vec<Snippet>> {
+    let program = std::env::current_exe().context("the path of pml is not known")?;
+    // A client starts programs in a folder of its own: the whole path.
+    let arguments = ["serve", "--config"].map(str::to_owned);
+    let arguments = [&arguments[..], &[file.display().to_string()]].concat();
+    let program = program.display().to_string();
+    Ok(clients
+        .iter()
+        .map(|client| Snippet::new(*client, home, &program, &arguments))
+        .collect())
+}
+
+fn tell(servers: &[MergedServer], file: &Path, snippets: &[Snippet]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "Found:")?;
+    for server in servers {
+        let mut sources: Vec<&str> = server
+            .sources
+            .iter()
+            .map(|source| source.client.name())
+            .collect();
+        sources.dedup();
+        writeln!(out, "  {}  ({})", server.name, sources.join(", "))?;
+        for note in &server.notes {
+            writeln!(out, "    note: {note}")?;
+        }
+    }
+    writeln!(out, "\nWritten to {}", file.display())?;
+    writeln!(out, "`pml doctor` tells whether they work.")?;
+    for snippet in snippets {
+        writeln!(out, "\nTo use them from {}:", snippet.client.name())?;
+        match &snippet.command {
+            Some(command) => writeln!(out, "\n  {command}")?,
+            None => {
+                writeln!(out, "put this into {}", snippet.path.display())?;
+                writeln!(out, "\n{}", indented(&snippet.text))?;
+            }
+        }
+    }
+    out.flush()
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+fn nothing_found(home: &Home, folder: &Path) -> String {
+    let places: Vec<PathBuf> = Client::ALL
+        .into_iter()
+        .flat_map(|client| client.places(home, Some(folder)))
+        .map(|place| place.path)
+        .collect();
+    let places: Vec<String> = places
+        .iter()
+        .map(|path| format!("  {}\n", path.display()))
+        .collect();
+    let example = json!({
+        "mcpServers": {
+            "fs": {
+                "command": "npx",
+                "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+            },
+        },
+    });
+    format!(
+        "No MCP servers were found, and nothing was written. Looked at:\n{}\n\
+         Write the first one into {FILE_NAME} yourself, for example:\n{example:#}",
+        places.concat()
+    )
+}
+
+fn document(servers: &[MergedServer]) -> Value {
+    let servers: Map<String, Value> = servers
+        .iter()
+        .map(|server| (server.name.clone(), Value::Object(server.entry.clone())))
+        .collect();
+    json!({ "mcpServers": servers })
+}

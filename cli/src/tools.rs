@@ -1,0 +1,153 @@
+//! `pml tools`: what is there.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Args;
+use pml_gateway::{Gateway, Listing, Tool};
+use serde::Serialize;
+
+use crate::{complain, config, exit, servers};
+
+/// For each server, to start and to list its tools.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Characters of a description on one line.
+const SUMMARY: usize = 72;
+
+/// List the tools of all servers, or of one
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml tools                 every tool, by server\n  \
+    pml tools fs              those of the server called fs\n  \
+    pml tools --json | jq -r '.tools[].id'\n\n\
+    Exit codes: 0 ok, 1 a server could not be asked, 2 wrong usage or configuration.")]
+pub struct ToolsArgs {
+    /// A server of the configuration
+    server: Option<String>,
+
+    /// Print the tools with their schemas as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
+    list(args, config).unwrap_or_else(exit::mistake)
+}
+
+fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let settings = config::require(config)?;
+    servers::with(settings.servers, async |gateway| {
+        if let Some(server) = &args.server {
+            check_name(gateway, server)?;
+        }
+        let listing = gateway.list(args.server.as_deref(), PATIENCE).await;
+        let printed = if args.json {
+            print_json(&listing)
+        } else {
+            print(&listing)
+        };
+        exit::check_pipe(printed)?;
+        for (server, problem) in &listing.problems {
+            complain::warning(format_args!("server `{server}`: {problem}"));
+        }
+        Ok(match listing.problems.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    })
+}
+
+/// A name that is not configured is a slip worth telling apart from a server without tools.
+pub fn check_name(gateway: &Gateway, name: &str) -> anyhow::Result<()> {
+    if gateway.servers().any(|server| server == name) {
+        return Ok(());
+    }
+    let known: Vec<&str> = gateway.servers().collect();
+    if known.is_empty() {
+        bail!("there is no server `{name}`: the configuration has none");
+    }
+    bail!(
+        "there is no server `{name}`; the servers are {}",
+        known.join(", ")
+    )
+}
+
+fn print(listing: &Listing) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut server = None;
+    for tool in &listing.tools {
+        if server != Some(tool.id.server()) {
+            let count = listing
+                .tools
+                .iter()
+                .filter(|other| other.id.server() == tool.id.server())
+                .count();
+            let gap = if server.is_some() { "\n" } else { "" };
+            let tools = if count == 1 { "tool" } else { "tools" };
+            writeln!(out, "{gap}{} ({count} {tools})", tool.id.server())?;
+            server = Some(tool.id.server());
+        }
+        writeln!(out, "  {}  {}", tool.id, summary(&tool.description))?;
+    }
+    out.flush()
+}
+
+/// The first line of a description, cut at a word.
+fn summary(description: &str) -> String {
+    let line = description.trim().lines().next().unwrap_or_default().trim();
+    if line.chars().count() <= SUMMARY {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(SUMMARY).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(head, _)| head);
+    format!("{cut} …")
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    tools: &'a [Arc<Tool>],
+    problems: Vec<PrintedProblem<'a>>,
+}
+
+#[derive(Serialize)]
+struct PrintedProblem<'a> {
+    server: &'a str,
+    message: String,
+}
+
+fn print_json(listing: &Listing) -> io::Result<()> {
+    let printed = Printed {
+        tools: &listing.tools,
+        problems: listing
+            .problems
+            .iter()
+            .map(|(server, problem)| PrintedProblem {
+                server,
+                message: problem.to_string(),
+            })
+            .collect(),
+    };
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &printed)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_becomes_one_short_line() {
+        assert_eq!(summary("  Reads a file.\nThen more."), "Reads a file.");
+        let long = summary(&"word ".repeat(40));
+        assert!(
+            long.ends_with("word …") && long.chars().count() <= SUMMARY + 2,
+            "{long}"
+        );
+    }
+}

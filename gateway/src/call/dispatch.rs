@@ -1,0 +1,315 @@
+//! One attempt of one call: sent, waited for, and cancelled when nobody waits any more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError,
+};
+use serde_json::{Map, Value};
+
+use super::error::{CallError, CallErrorKind};
+use super::progress::ProgressSink;
+use super::unwrap::{unwrap, unwrap_loose};
+use crate::ToolId;
+use crate::policy::retry::Failure;
+use crate::server::{Connection, Following};
+use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted};
+
+const QUOTED_LINES: usize = 5;
+
+/// A failed attempt: the error, and how far it came, which decides about trying again.
+pub struct Attempt {
+    pub error: CallError,
+    pub failure: Failure,
+    /// Whether the server showed itself unhealthy: it did not answer, or not in JSON-RPC.
+    pub unhealthy: bool,
+}
+
+/// What an attempt needs to know.
+pub struct Request<'a> {
+    pub tool: &'a ToolId,
+    pub arguments: Map<String, Value>,
+    pub limit: Duration,
+    pub progress: Option<ProgressSink>,
+}
+
+/// Sends the call and waits for its answer, for at most `limit` from now. Dropping the future, as
+/// when the run ends, cancels the call at the server.
+pub async fn dispatch(
+    connection: &Arc<Connection>,
+    request: Request<'_>,
+) -> Result<Value, Attempt> {
+    let Request {
+        tool,
+        arguments,
+        limit,
+        progress,
+    } = request;
+    let _in_flight = connection.begin();
+    let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
+    let sent = connection
+        .peer
+        .send_request_with_option(
+            ClientRequest::CallToolRequest(CallToolRequest::new(params)),
+            PeerRequestOptions::no_options(),
+        )
+        .await;
+    let handle = match sent {
+        Ok(handle) => handle,
+        Err(_) => return Err(lost(connection, tool, Failure::NeverSent).await),
+    };
+    let _following: Option<Following> = progress.map(|sink| {
+        connection
+            .handler
+            .follow(handle.progress_token.clone(), sink)
+    });
+    let mut pending = Pending(Some(handle));
+    let answer = tokio::select! {
+        answer = pending.answer() => answer,
+        () = tokio::time::sleep(limit) => {
+            pending.cancel("the time limit of the call is over");
+            return Err(timed_out(connection, tool, limit));
+        }
+    };
+    let id = pending.finish();
+    match answer {
+        Ok(result) => read(tool, result),
+        Err(ServiceError::McpError(error)) => Err(refused(tool, &error)),
+        Err(ServiceError::TransportSend(error)) => Err(unsent(connection, tool, &error).await),
+        Err(ServiceError::TransportClosed) => {
+            let failure = match id {
+                Some(id)
+                    if !connection.traffic.may_have_been_sent(&id)
+                        && connection.process_id().is_some() =>
+                {
+                    Failure::NeverSent
+                }
+                _ => Failure::Unanswered,
+            };
+            Err(lost(connection, tool, failure).await)
+        }
+        Err(error) => Err(Attempt {
+            error: CallError::lasting(
+                CallErrorKind::Protocol,
+                tool.as_str(),
+                format!("`{tool}`: {error}"),
+            ),
+            failure: Failure::Unanswered,
+            unhealthy: true,
+        }),
+    }
+}
+
+/// A request that was sent. Dropped unanswered, it tells the server that nobody waits.
+struct Pending(Option<RequestHandle<RoleClient>>);
+
+impl Pending {
+    async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
+        match &mut self.0 {
+            Some(handle) => (&mut handle.rx)
+                .await
+                .unwrap_or(Err(ServiceError::TransportClosed)),
+            None => Err(ServiceError::TransportClosed),
+        }
+    }
+
+    fn finish(&mut self) -> Option<rmcp::model::RequestId> {
+        self.0.take().map(|handle| handle.id)
+    }
+
+    fn cancel(&mut self, reason: &'static str) {
+        if let Some(handle) = self.0.take() {
+            // Told in the background: a server that hangs must not hold its caller as well.
+            tokio::spawn(handle.cancel(Some(reason.to_owned())));
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.cancel("nobody waits for the answer any more");
+        }
+    }
+}
+
+fn read(tool: &ToolId, result: ServerResult) -> Result<Value, Attempt> {
+    let value = match result {
+        ServerResult::CallToolResult(result) => unwrap(result),
+        ServerResult::CustomResult(result) => unwrap_loose(&result.0),
+        ServerResult::EmptyResult(_) => Ok(Value::Null),
+        ServerResult::InputRequiredResult(_) => Err("it asks a person for input, which a script cannot give: call it from a client that can".to_owned()),
+        _ => {
+            return Err(Attempt {
+                error: CallError::lasting(
+                    CallErrorKind::Protocol,
+                    tool.as_str(),
+                    format!("the server answered `{tool}` with a result of another kind than a tool's"),
+                ),
+                failure: Failure::Answered,
+                unhealthy: false,
+            });
+        }
+    };
+    value.map_err(|text| Attempt {
+        error: CallError::lasting(CallErrorKind::Tool, tool.as_str(), text),
+        failure: Failure::Answered,
+        unhealthy: false,
+    })
+}
+
+/// A JSON-RPC error, from the server or put in place of its answer by our transport.
+fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
+    let data = error.data.as_ref();
+    let (kind, message, unhealthy) = match error.code {
+        TOO_LARGE => {
+            let bytes = data.and_then(|data| data["bytes"].as_u64()).unwrap_or(0);
+            (CallErrorKind::Output, too_large(tool, bytes), false)
+        }
+        MALFORMED => {
+            let answer = data.and_then(|data| data["answer"].as_str()).unwrap_or("");
+            (
+                CallErrorKind::Protocol,
+                format!(
+                    "the server answered `{tool}` with something that is not valid JSON-RPC: {answer}"
+                ),
+                true,
+            )
+        }
+        _ => {
+            let detail = data.map(|data| format!(" ({data})")).unwrap_or_default();
+            (
+                CallErrorKind::Tool,
+                format!("{}{detail}", error.message),
+                false,
+            )
+        }
+    };
+    Attempt {
+        error: CallError::lasting(kind, tool.as_str(), message),
+        failure: Failure::Answered,
+        unhealthy,
+    }
+}
+
+fn too_large(tool: &ToolId, bytes: u64) -> String {
+    format!(
+        "the result of `{tool}` has {:.1} MiB, over the limit of {} MiB: ask the tool for less, such as a page or a part",
+        bytes as f64 / 1_048_576.0,
+        MAX_MESSAGE_BYTES / 1_048_576
+    )
+}
+
+fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> Attempt {
+    let strays = connection.traffic.strays();
+    let hint = if strays > 0 {
+        format!(" (the server sent {strays} answers to nothing that was asked)")
+    } else {
+        String::new()
+    };
+    Attempt {
+        error: CallError::passing(
+            CallErrorKind::Timeout,
+            tool.as_str(),
+            format!(
+                "`{tool}` did not answer within {:.1} s{hint}: ask for less, or raise the server's `timeout`",
+                limit.as_secs_f64()
+            ),
+            None,
+        ),
+        failure: Failure::Unanswered,
+        unhealthy: true,
+    }
+}
+
+async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> Attempt {
+    let ended = match connection.exit_status().await {
+        Some(status) => format!("the server of `{tool}` ended ({status})"),
+        None => format!("the connection to the server of `{tool}` was lost"),
+    };
+    let effect = match failure {
+        Failure::NeverSent => "before the call was sent: call again",
+        _ => "during the call, which may have had its effect: check before calling again",
+    };
+    let words = quoted(&connection.stderr.last(QUOTED_LINES));
+    let message = format!("{ended} {effect}{words}");
+    Attempt {
+        error: CallError {
+            retryable: failure == Failure::NeverSent,
+            ..CallError::lasting(CallErrorKind::Protocol, tool.as_str(), message)
+        },
+        failure,
+        unhealthy: true,
+    }
+}
+
+/// The transport could not send. On a pipe nothing complete arrived; over HTTP it depends.
+async fn unsent(
+    connection: &Connection,
+    tool: &ToolId,
+    error: &rmcp::transport::DynamicTransportError,
+) -> Attempt {
+    if connection.process_id().is_some() {
+        return lost(connection, tool, Failure::NeverSent).await;
+    }
+    let mut refused_connection = false;
+    let mut status = None;
+    let mut retry_after = None;
+    let mut challenge: Option<Box<str>> = None;
+    let mut innermost: &(dyn std::error::Error + 'static) = error.error.as_ref();
+    loop {
+        if let Some(error) = innermost.downcast_ref::<reqwest::Error>() {
+            refused_connection |= error.is_connect();
+        }
+        if let Some(error) = innermost.downcast_ref::<HttpStatusError>() {
+            status = Some(error.status);
+            retry_after = error
+                .retry_after
+                .as_ref()
+                .and_then(|after| after.parse().ok())
+                .map(Duration::from_secs);
+        }
+        if let Some(error) = innermost.downcast_ref::<AuthRequiredError>() {
+            challenge = Some(error.www_authenticate_header.as_str().into());
+        }
+        if let Some(error) = innermost.downcast_ref::<InsufficientScopeError>() {
+            challenge = Some(error.www_authenticate_header.as_str().into());
+        }
+        match innermost.source() {
+            Some(source) => innermost = source,
+            None => break,
+        }
+    }
+    if challenge.is_some() {
+        let message = format!(
+            "the server of `{tool}` wants a login, or one with more rights: run `pml login {}`",
+            tool.server()
+        );
+        return Attempt {
+            error: CallError {
+                challenge,
+                ..CallError::lasting(CallErrorKind::Denied, tool.as_str(), message)
+            },
+            failure: Failure::Answered,
+            unhealthy: false,
+        };
+    }
+    let failure = match (refused_connection, status) {
+        (true, _) | (_, Some(429)) => Failure::NeverSent,
+        _ => Failure::Unanswered,
+    };
+    let message = format!("the server of `{tool}` did not take the call: {innermost}");
+    Attempt {
+        error: CallError::passing(
+            CallErrorKind::Unavailable,
+            tool.as_str(),
+            message,
+            retry_after,
+        ),
+        failure,
+        unhealthy: true,
+    }
+}

@@ -1,0 +1,125 @@
+//! The one error a call ends with, in the shape a script sees it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::policy::{Refusal, RefusalKind};
+
+/// Why a call has no result. `message` is a sentence that says what to do next.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[error("{message}")]
+#[serde(rename_all = "camelCase")]
+pub struct CallError {
+    pub kind: CallErrorKind,
+    pub message: String,
+    /// The id as the script wrote it.
+    pub tool: String,
+    /// Whether the very same call may succeed later.
+    pub retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    #[serde(skip)]
+    pub(crate) challenge: Option<Box<str>>,
+}
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallErrorKind {
+    /// There is no such tool.
+    Unknown,
+    /// The arguments do not fit the tool's input schema; nothing was sent.
+    Arguments,
+    /// The operator does not allow it.
+    Denied,
+    /// A budget, rate or queue limit is reached.
+    Calls,
+    /// The server cannot be started or reached, or is left alone after failures.
+    Unavailable,
+    /// No answer within the time limit.
+    Timeout,
+    /// The run ended.
+    Cancelled,
+    /// The tool ran and reported an error.
+    Tool,
+    /// The result is too large.
+    Output,
+    /// The connection broke, or the answer was not valid.
+    Protocol,
+}
+
+impl CallErrorKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Arguments => "arguments",
+            Self::Denied => "denied",
+            Self::Calls => "calls",
+            Self::Unavailable => "unavailable",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Tool => "tool",
+            Self::Output => "output",
+            Self::Protocol => "protocol",
+        }
+    }
+
+    /// The `error.kind` of a run that failed because a script let this error pass.
+    pub fn run_kind(self) -> &'static str {
+        match self {
+            Self::Denied => "denied",
+            Self::Calls => "calls",
+            _ => "tool",
+        }
+    }
+}
+
+impl CallError {
+    pub(crate) fn lasting(kind: CallErrorKind, tool: &str, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            tool: tool.to_owned(),
+            retryable: false,
+            retry_after_ms: None,
+            challenge: None,
+        }
+    }
+
+    pub(crate) fn passing(
+        kind: CallErrorKind,
+        tool: &str,
+        message: impl Into<String>,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        Self {
+            retryable: true,
+            retry_after_ms: retry_after
+                .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
+            ..Self::lasting(kind, tool, message)
+        }
+    }
+
+    pub(crate) fn refused(tool: &str, refusal: Refusal) -> Self {
+        let kind = match refusal.kind {
+            RefusalKind::Denied => CallErrorKind::Denied,
+            RefusalKind::Calls => CallErrorKind::Calls,
+            RefusalKind::Timeout => CallErrorKind::Timeout,
+            RefusalKind::Tool => CallErrorKind::Unavailable,
+        };
+        Self {
+            kind,
+            message: refusal.message,
+            tool: tool.to_owned(),
+            retryable: refusal.retryable,
+            retry_after_ms: refusal.retry_after_ms,
+            challenge: None,
+        }
+    }
+
+    /// The server's demand for a login or for more rights, to be passed to the login.
+    pub fn login_challenge(&self) -> Option<&str> {
+        self.challenge.as_deref()
+    }
+}

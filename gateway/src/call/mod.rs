@@ -1,0 +1,16 @@
+//! A call from a script: through policy, to a server, and back as a plain value.
+
+mod batch;
+mod dispatch;
+mod error;
+mod path;
+mod progress;
+mod scope;
+mod unwrap;
+
+pub use batch::BatchOptions;
+pub use error::{CallError, CallErrorKind};
+pub use path::CallValue;
+pub(crate) use path::unavailable_error;
+pub use progress::{Progress, ProgressSink};
+pub use scope::{RunLimits, RunScope};

@@ -1,0 +1,142 @@
+//! From an MCP result to the value a script gets.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+/// `Err` holds what the tool said about its own failure.
+///
+/// In this order: `isError` is an error; `structuredContent` is the value; text that is JSON is
+/// that JSON; other text is a string; anything else (images, audio, resources, links) is the list
+/// of content blocks as the server sent them.
+pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
+    if result.is_error == Some(true) {
+        return Err(error_text(&result));
+    }
+    if let Some(structured) = result.structured_content {
+        return Ok(structured);
+    }
+    if result.content.is_empty() {
+        return Ok(Value::Null);
+    }
+    match into_text(result.content) {
+        Ok(text) => Ok(serde_json::from_str(&text).unwrap_or(Value::String(text))),
+        Err(content) => Ok(blocks(&content)),
+    }
+}
+
+/// The same for a result that does not fit the specification, as for a content type that is not
+/// known here: what can be read of it is.
+pub fn unwrap_loose(result: &Value) -> Result<Value, String> {
+    let content = result
+        .get("content")
+        .cloned()
+        .unwrap_or_else(|| result.clone());
+    if result["isError"] == json!(true) {
+        return Err(content.to_string());
+    }
+    Ok(match result.get("structuredContent") {
+        Some(structured) if !structured.is_null() => structured.clone(),
+        _ => content,
+    })
+}
+
+/// The text of `content` if it is nothing but text. A single block, which may be large, is moved.
+fn into_text(mut content: Vec<ContentBlock>) -> Result<String, Vec<ContentBlock>> {
+    match content.as_mut_slice() {
+        [ContentBlock::Text(only)] => Ok(std::mem::take(&mut only.text)),
+        _ => all_text(&content).ok_or(content),
+    }
+}
+
+fn all_text(content: &[ContentBlock]) -> Option<String> {
+    let mut texts = Vec::with_capacity(content.len());
+    for block in content {
+        match block {
+            ContentBlock::Text(text) => texts.push(text.text.as_str()),
+            _ => return None,
+        }
+    }
+    Some(texts.join("\n"))
+}
+
+fn blocks(content: &[ContentBlock]) -> Value {
+    serde_json::to_value(content).unwrap_or(Value::Null)
+}
+
+fn error_text(result: &CallToolResult) -> String {
+    if let Some(text) = all_text(&result.content).filter(|text| !text.is_empty()) {
+        return text;
+    }
+    match &result.structured_content {
+        Some(structured) => structured.to_string(),
+        None if result.content.is_empty() => {
+            "the tool reported an error without saying which".to_owned()
+        }
+        None => blocks(&result.content).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(result: Value) -> Result<Value, String> {
+        unwrap(serde_json::from_value(result).unwrap())
+    }
+
+    #[test]
+    fn structured_content_comes_before_text() {
+        let result = json!({ "content": [{ "type": "text", "text": "x" }], "structuredContent": { "a": 1 } });
+        assert_eq!(run(result), Ok(json!({ "a": 1 })));
+    }
+
+    #[test]
+    fn text_is_json_when_it_parses_and_a_string_when_not() {
+        let text = |text: &str| run(json!({ "content": [{ "type": "text", "text": text }] }));
+        assert_eq!(text("{\"a\":[1,2]}"), Ok(json!({ "a": [1, 2] })));
+        assert_eq!(text("hello {"), Ok(json!("hello {")));
+        assert_eq!(
+            run(
+                json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] })
+            ),
+            Ok(json!("a\nb"))
+        );
+    }
+
+    #[test]
+    fn images_audio_resources_and_links_survive() {
+        let content = json!([
+            { "type": "text", "text": "see" },
+            { "type": "image", "data": "aGk=", "mimeType": "image/png" },
+            { "type": "audio", "data": "aGk=", "mimeType": "audio/wav" },
+            { "type": "resource", "resource": { "uri": "a:b", "text": "t", "mimeType": "text/plain" } },
+            { "type": "resource_link", "uri": "c:d", "name": "n" },
+        ]);
+        assert_eq!(run(json!({ "content": content })), Ok(content));
+    }
+
+    #[test]
+    fn an_error_of_the_tool_is_an_error_with_its_words() {
+        let result =
+            json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
+        assert_eq!(run(result), Err("no such file".to_owned()));
+        assert_eq!(
+            run(json!({ "content": [], "isError": true })),
+            Err("the tool reported an error without saying which".to_owned())
+        );
+    }
+
+    #[test]
+    fn nothing_at_all_is_null() {
+        assert_eq!(run(json!({ "content": [] })), Ok(Value::Null));
+    }
+
+    #[test]
+    fn an_unknown_content_type_is_passed_on() {
+        let result = json!({ "content": [{ "type": "hologram", "z": 1 }] });
+        assert_eq!(
+            unwrap_loose(&result),
+            Ok(json!([{ "type": "hologram", "z": 1 }]))
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Finding a configuration file and reading it whole.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::document::{Document, KeyPath};
+use super::expand::Variables;
+use super::{ConfigError, ServerConfig};
+use crate::nearest;
+
+const FILE_NAME: &str = ".mcp.json";
+const TOP_LEVEL_KEYS: [&str; 2] = ["mcpServers", "pml"];
+
+/// What the gateway is told to connect to, and how.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The file this was read from; `None` when a program built it.
+    pub file: Option<PathBuf>,
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// The `pml` section as it was written; each part of pml reads its own key with
+    /// [`Config::section`].
+    sections: Map<String, Value>,
+    document: Option<Document>,
+}
+
+impl Config {
+    /// A configuration made by a program instead of read from a file.
+    pub fn of(servers: impl IntoIterator<Item = ServerConfig>) -> Self {
+        Self {
+            servers: servers
+                .into_iter()
+                .map(|server| (server.name.clone(), server))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// The file to use: `named` if given, else `.mcp.json` in `folder`, else the user's own.
+    pub fn locate(named: Option<&Path>, folder: &Path) -> Result<PathBuf, ConfigError> {
+        if let Some(named) = named {
+            return Ok(named.to_owned());
+        }
+        let mut looked_at = vec![folder.join(FILE_NAME)];
+        looked_at.extend(user_folder().map(|folder| folder.join("pml").join("mcp.json")));
+        match looked_at.iter().find(|path| path.is_file()) {
+            Some(found) => Ok(found.clone()),
+            None => Err(ConfigError::NotFound { looked_at }),
+        }
+    }
+
+    /// Reads `file`, with variables from the environment.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(file).map_err(|error| ConfigError::Unreadable {
+            file: file.to_owned(),
+            reason: error.to_string(),
+        })?;
+        Self::parse(file, &text, &|name| std::env::var(name).ok())
+    }
+
+    /// Reads `text` as the content of `file`.
+    pub fn parse(file: &Path, text: &str, variables: Variables<'_>) -> Result<Self, ConfigError> {
+        let document = Document::parse(file, text)?;
+        let root = KeyPath::root();
+        let Value::Object(top) = &document.value else {
+            return Err(document.invalid(&root, "expected an object with `mcpServers`"));
+        };
+        for key in top
+            .keys()
+            .filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str()))
+        {
+            // Other clients keep their own settings here; only a typing mistake is an error.
+            if nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
+                return Err(document.unknown_key(&root.key(key.as_str()), key, TOP_LEVEL_KEYS));
+            }
+        }
+
+        let at = root.key("mcpServers");
+        let mut servers = BTreeMap::new();
+        match top.get("mcpServers") {
+            None => {}
+            Some(Value::Object(entries)) => {
+                for (name, entry) in entries {
+                    let at = at.key(name.as_str());
+                    let server = ServerConfig::read(&document, name, entry, &at, variables)?;
+                    servers.insert(name.clone(), server);
+                }
+            }
+            Some(_) => return Err(document.invalid(&at, "expected an object: name → server")),
+        }
+
+        let at = root.key("pml");
+        let sections = match top.get("pml") {
+            None => Map::new(),
+            Some(Value::Object(sections)) => sections.clone(),
+            Some(_) => return Err(document.invalid(&at, "expected an object")),
+        };
+        Ok(Self {
+            file: Some(file.to_owned()),
+            servers,
+            sections,
+            document: Some(document),
+        })
+    }
+
+    /// Refuses keys of the `pml` section that no part of pml reads.
+    pub fn check_sections(&self, known: &[&str]) -> Result<(), ConfigError> {
+        let Some(document) = &self.document else {
+            return Ok(());
+        };
+        let at = KeyPath::root().key("pml");
+        match self
+            .sections
+            .keys()
+            .find(|key| !known.contains(&key.as_str()))
+        {
+            Some(key) => {
+                Err(document.unknown_key(&at.key(key.as_str()), key, known.iter().copied()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the key `name` of the `pml` section; its default when it is absent.
+    pub fn section<T: serde::de::DeserializeOwned + Default>(
+        &self,
+        name: &str,
+    ) -> Result<T, ConfigError> {
+        match (&self.document, self.sections.get(name)) {
+            (Some(document), Some(value)) => {
+                document.read(value.clone(), &KeyPath::root().key("pml").key(name))
+            }
+            _ => Ok(T::default()),
+        }
+    }
+}
+
+fn user_folder() -> Option<PathBuf> {
+    let absolute = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::{Endpoint, Protocol};
+
+    fn parse(text: &str) -> Result<Config, ConfigError> {
+        Config::parse(Path::new("m.json"), text, &|name| {
+            (name == "TOKEN").then(|| "secret".to_owned())
+        })
+    }
+
+    fn mistake(text: &str) -> String {
+        parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_of_another_client_works_unchanged() {
+        let config = parse(
+            r#"{
+              "mcpServers": {
+                "fs":  { "command": "npx", "args": ["-y", "server", "."], "autoApprove": ["*"] },
+                "api": { "type": "http", "url": "https://example.test/mcp",
+                         "headers": { "Authorization": "Bearer ${TOKEN}" }, "timeout": "5s" },
+                "old": { "type": "sse", "url": "http://127.0.0.1:1/sse", "disabled": true }
+              },
+              "numStartups": 12
+            }"#,
+        )
+        .unwrap();
+        let Ok(Endpoint::Stdio(command)) = &config.servers["fs"].usable else {
+            panic!()
+        };
+        assert_eq!((command.program.as_str(), command.args.len()), ("npx", 3));
+        assert_eq!(config.servers["fs"].ignored_keys, ["autoApprove"]);
+        let Ok(Endpoint::Http(remote)) = &config.servers["api"].usable else {
+            panic!()
+        };
+        assert_eq!(remote.headers["Authorization"], "Bearer secret");
+        assert_eq!(config.servers["api"].timeout, Some(Duration::from_secs(5)));
+        assert!(matches!(config.servers["old"].usable, Ok(Endpoint::Sse(_))));
+        assert!(config.servers["old"].disabled);
+        assert_eq!(config.servers["old"].protocol, Protocol::Auto);
+    }
+
+    #[test]
+    fn a_misspelt_key_names_file_line_key_and_the_nearest_one() {
+        assert_eq!(
+            mistake("{ \"mcpServers\": {\n  \"fs\": {\n    \"comand\": \"x\" } } }"),
+            "m.json:3: unknown key `mcpServers.fs.comand`: did you mean `command`?"
+        );
+        assert_eq!(
+            mistake("{\n \"mcpServer\": {} }"),
+            "m.json:2: unknown key `mcpServer`: did you mean `mcpServers`?"
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_names_file_line_and_key() {
+        let text =
+            mistake("{ \"mcpServers\": {\n \"fs\": { \"command\": \"x\",\n \"args\": \"-y\" } } }");
+        assert!(
+            text.starts_with("m.json:3: `mcpServers.fs.args`: invalid type"),
+            "{text}"
+        );
+        let text = mistake("{ \"mcpServers\": { \"fs\": {} } }");
+        assert!(text.contains("needs `command`"), "{text}");
+        let text = mistake("{ \"mcpServers\": { \"a:b\": { \"command\": \"x\" } } }");
+        assert!(text.contains("`server:tool`"), "{text}");
+        let text = mistake("{ \"mcpServers\": { \"a\": { \"url\": \"ftp://x\" } } }");
+        assert!(text.contains("`mcpServers.a.url`"), "{text}");
+    }
+
+    #[test]
+    fn an_unset_variable_makes_only_its_own_server_unusable() {
+        let config = parse(
+            "{ \"mcpServers\": {\n \"a\": { \"command\": \"x\" },\n \"b\": { \"command\": \"${NOPE}\" } } }",
+        )
+        .unwrap();
+        assert!(config.servers["a"].usable.is_ok());
+        assert_eq!(
+            config.servers["b"].usable.as_ref().unwrap_err().to_string(),
+            "m.json:3: `mcpServers.b.command` uses ${NOPE}, which is not set: set it, or write ${NOPE:-default}"
+        );
+    }
+
+    #[test]
+    fn a_missing_file_says_where_it_was_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = folder.path().join("x.json");
+        assert_eq!(Config::locate(Some(&named), folder.path()).unwrap(), named);
+        assert!(
+            Config::load(&named)
+                .unwrap_err()
+                .to_string()
+                .contains("cannot be read")
+        );
+        std::fs::write(folder.path().join(FILE_NAME), "{}").unwrap();
+        let found = Config::locate(None, folder.path()).unwrap();
+        assert_eq!(found, folder.path().join(FILE_NAME));
+    }
+
+    #[test]
+    fn unknown_sections_of_pml_are_refused() {
+        let config = parse("{ \"pml\": {\n \"polcy\": {} } }").unwrap();
+        assert_eq!(
+            config
+                .check_sections(&["policy", "limits"])
+                .unwrap_err()
+                .to_string(),
+            "m.json:2: unknown key `pml.polcy`: did you mean `policy`?"
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! The handle that everything else holds: open it once, clone it freely, shut it down at the end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
+use crate::health;
+use crate::oauth::OAuth;
+use crate::policy::{Policy, PolicyConfig};
+use crate::registry::{Tool, ToolNews};
+use crate::server::{Server, Surroundings};
+use crate::transport::{Guard, Login, StartError, new_http_client};
+
+/// How many servers may start at the same moment.
+const STARTS_AT_ONCE: usize = 8;
+
+/// Why a gateway cannot be opened at all.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("the HTTP client cannot be set up ({0}): check the certificates of this machine")]
+    Http(#[from] reqwest::Error),
+}
+
+/// All configured servers behind one door. Clones share everything.
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub servers: BTreeMap<String, Arc<Server>>,
+    pub policy: Policy,
+    surroundings: Arc<Surroundings>,
+}
+
+/// The tools of all servers that could be asked, and why the others could not.
+#[derive(Debug)]
+pub struct Listing {
+    pub tools: Vec<Arc<Tool>>,
+    pub problems: Vec<(String, StartError)>,
+}
+
+impl Gateway {
+    /// Reads the policy of `config` and prepares its servers; none of them is started yet.
+    /// Must be called inside a tokio runtime.
+    pub fn open(config: Config) -> Result<Self, GatewayError> {
+        Self::open_with(config, None)
+    }
+
+    /// The same, with the user's logins to servers that want one.
+    pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
+        let policy: PolicyConfig = config.section("policy")?;
+        let guard = Guard::start()
+            .inspect_err(|error| {
+                tracing::warn!(%error, "servers may outlive a killed pml: the guard could not be started");
+            })
+            .ok();
+        let surroundings = Arc::new(Surroundings {
+            guard: guard.map(Arc::new),
+            client: new_http_client()?,
+            start_turns: Semaphore::new(STARTS_AT_ONCE),
+            shutdown: CancellationToken::new(),
+            generation: watch::Sender::new(0),
+            news: Mutex::default(),
+        });
+        let servers: BTreeMap<_, _> = config
+            .servers
+            .into_iter()
+            .map(|(name, server)| {
+                let login = logins.as_ref().and_then(|logins| login(logins, &server));
+                (
+                    name,
+                    Arc::new(Server::new(server, surroundings.clone(), login)),
+                )
+            })
+            .collect();
+        tokio::spawn(health::watch(
+            servers.values().cloned().collect(),
+            surroundings.shutdown.clone(),
+        ));
+        Ok(Self(Arc::new(Inner {
+            servers,
+            policy: Policy::new(&policy),
+            surroundings,
+        })))
+    }
+
+    /// The names of all configured servers.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.0.servers.keys().map(String::as_str)
+    }
+
+    /// Starts every server that is not disabled and waits until each is ready or has failed.
+    pub async fn warm(&self) {
+        let starts = self
+            .0
+            .servers
+            .values()
+            .filter(|server| !server.config.disabled);
+        futures::future::join_all(starts.map(|server| server.connection())).await;
+    }
+
+    /// The tools that are known now and that policy lets a script see. Starts nothing.
+    pub fn tools(&self) -> Vec<Arc<Tool>> {
+        self.0.known_tools()
+    }
+
+    /// The tools of all servers, or of one: starts what was not started, and waits no longer than
+    /// `patience` for any of them.
+    pub async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
+        self.0.list(server, patience).await
+    }
+
+    /// A number that grows whenever the set of tools changed: a search index follows it.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.surroundings.generation.subscribe()
+    }
+
+    /// What servers changed about their tools since the last time this was asked.
+    pub fn take_news(&self) -> Vec<ToolNews> {
+        let mut news = self
+            .0
+            .surroundings
+            .news
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *news)
+    }
+
+    /// One tool, with its schemas.
+    pub async fn describe(&self, id: &str) -> Result<Arc<Tool>, CallError> {
+        let verdict = self.0.policy.filter.verdict(id);
+        verdict.map_err(|refusal| CallError::refused(id, refusal))?;
+        Ok(self.0.resolve(id).await?.1)
+    }
+
+    /// Begins a run.
+    pub fn run(&self, limits: RunLimits) -> RunScope {
+        RunScope::new(self.0.policy.budget(), limits, None)
+    }
+
+    /// Begins a run whose tools' progress is reported to `progress`.
+    pub fn run_with_progress(
+        &self,
+        limits: RunLimits,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> RunScope {
+        RunScope::new(self.0.policy.budget(), limits, Some(Arc::new(progress)))
+    }
+
+    /// Calls a tool. `id` is `server:tool`, as the script wrote it.
+    pub async fn call(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: Value,
+    ) -> Result<CallValue, CallError> {
+        self.0.call(scope, id, arguments).await
+    }
+
+    /// Makes several calls; the results stand in the order of the calls.
+    pub async fn call_batch(
+        &self,
+        scope: &RunScope,
+        calls: Vec<(String, Value)>,
+        options: BatchOptions,
+    ) -> Vec<Result<CallValue, CallError>> {
+        self.0.call_batch(scope, calls, options).await
+    }
+
+    /// Stops every server, gently first, and returns when none is left.
+    pub async fn shutdown(&self) {
+        self.0.surroundings.shutdown.cancel();
+        futures::future::join_all(self.0.servers.values().map(|server| server.stop())).await;
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Inner {
+    pub fn known_tools(&self) -> Vec<Arc<Tool>> {
+        self.servers
+            .values()
+            .filter_map(|server| server.known_tools())
+            .flat_map(|tools| tools.iter().cloned().collect::<Vec<_>>())
+            .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+            .collect()
+    }
+
+    async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
+        let asked = self
+            .servers
+            .values()
+            .filter(|candidate| server.is_none_or(|name| candidate.config.name == name));
+        let answers = futures::future::join_all(asked.map(|server| async move {
+            let tools = match tokio::time::timeout(patience, server.current_tools()).await {
+                Ok(Ok(tools)) => Ok(tools),
+                Ok(Err(unavailable)) => Err(unavailable.error),
+                Err(_) => Err(StartError::TimedOut {
+                    after: patience,
+                    stderr: Vec::new(),
+                }),
+            };
+            (server.config.name.clone(), tools)
+        }))
+        .await;
+        let mut listing = Listing {
+            tools: Vec::new(),
+            problems: Vec::new(),
+        };
+        for (name, answer) in answers {
+            match answer {
+                Ok(tools) => listing.tools.extend(
+                    tools
+                        .iter()
+                        .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+                        .cloned(),
+                ),
+                Err(StartError::Disabled) => {}
+                Err(error) => listing.problems.push((name, error)),
+            }
+        }
+        listing
+    }
+}
+
+/// A server with an `Authorization` header of its own needs no login.
+fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
+    let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.usable else {
+        return None;
+    };
+    let has_header = remote
+        .headers
+        .keys()
+        .any(|name| name.eq_ignore_ascii_case("authorization"));
+    (!has_header).then(|| Login::new(logins.clone(), remote.url.clone()))
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.surroundings.shutdown.cancel();
+    }
+}

@@ -1,0 +1,72 @@
+//! What an authorization server says about itself.
+
+use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationMetadata};
+use url::Url;
+
+/// Metadata, and whether the server published it. Old servers publish none and answer at
+/// well-known paths, or do not.
+pub(super) struct Metadata {
+    pub(super) document: AuthorizationMetadata,
+    pub(super) published: bool,
+}
+
+/// Finds the authorization server of `server`.
+pub(super) async fn discover(
+    manager: &AuthorizationManager,
+    server: &Url,
+    challenge: Option<&str>,
+) -> Result<Metadata, AuthError> {
+    match manager.resolve_metadata_from_challenge(challenge).await {
+        Ok(found) => Ok(Metadata {
+            published: found.source.is_discovered(),
+            document: found.metadata,
+        }),
+        Err(AuthError::AuthorizationServerMismatch {
+            expected_issuer,
+            received_issuer,
+        }) if within(server, &expected_issuer) && within(server, &received_issuer) => {
+            let mismatch = AuthError::AuthorizationServerMismatch {
+                expected_issuer,
+                received_issuer,
+            };
+            match own_document(server).await {
+                Some(document) => Ok(Metadata {
+                    document,
+                    published: true,
+                }),
+                None => Err(mismatch),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The document at the root of the server itself, if everything it names lies there too.
+///
+/// Servers from before there was metadata of resources serve it at their root with an issuer
+/// below a path. The rule that the two agree keeps one party from speaking for another; where
+/// there is only one party, nothing is lost.
+async fn own_document(server: &Url) -> Option<AuthorizationMetadata> {
+    let address = server
+        .join("/.well-known/oauth-authorization-server")
+        .ok()?;
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(std::time::Duration::from_secs(30))
+        .build()
+        .ok()?;
+    let response = client.get(address).send().await.ok()?;
+    let document: AuthorizationMetadata = response.error_for_status().ok()?.json().await.ok()?;
+    let named = [
+        document.issuer.as_ref(),
+        Some(&document.authorization_endpoint),
+        Some(&document.token_endpoint),
+        document.registration_endpoint.as_ref(),
+    ];
+    let own = named.into_iter().flatten().all(|url| within(server, url));
+    own.then_some(document)
+}
+
+fn within(server: &Url, url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.origin() == server.origin())
+}

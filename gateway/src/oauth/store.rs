@@ -1,0 +1,235 @@
+//! Logins on disk.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use super::error::OAuthError;
+use super::lock::FileLock;
+use super::record::Record;
+use crate::discover::Home;
+
+/// A folder with one file for each server, all of them readable only by their owner.
+#[derive(Debug, Clone)]
+pub struct TokenStore {
+    folder: PathBuf,
+}
+
+impl TokenStore {
+    /// The logins of the user this process runs as.
+    pub fn of_user() -> Result<Self, OAuthError> {
+        let home = Home::of_user().ok_or(OAuthError::NoFolder)?;
+        Ok(Self::new(home.data_folder().join("oauth")))
+    }
+
+    /// The logins below `folder`, which is made when the first one is stored.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// The servers there is a login for, in no particular order.
+    pub fn servers(&self) -> Result<Vec<Url>, OAuthError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(self.folder_error(source)),
+        };
+        let mut servers = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|source| self.folder_error(source))?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+                && let Some(record) = read(&path)?
+            {
+                servers.push(record.server);
+            }
+        }
+        Ok(servers)
+    }
+
+    /// Forgets the login to a server. `false` means there was none.
+    pub async fn forget(&self, server: &Url) -> Result<bool, OAuthError> {
+        let path = self.path(server);
+        if !path.exists() {
+            return Ok(false);
+        }
+        let _lock = self.lock(server).await?;
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(OAuthError::Store { path, source }),
+        }
+    }
+
+    pub(super) fn load(&self, server: &Url) -> Result<Option<Record>, OAuthError> {
+        // Two servers whose digests agree must not get each other's tokens.
+        Ok(read(&self.path(server))?.filter(|record| record.server == *server))
+    }
+
+    pub(super) fn save(&self, record: &Record) -> Result<(), OAuthError> {
+        self.make_folder()
+            .map_err(|source| self.folder_error(source))?;
+        let path = self.path(&record.server);
+        write(&path, record).map_err(|source| OAuthError::Store { path, source })
+    }
+
+    pub(super) async fn lock(&self, server: &Url) -> Result<FileLock, OAuthError> {
+        self.make_folder()
+            .map_err(|source| self.folder_error(source))?;
+        FileLock::acquire(&self.path(server).with_extension("lock")).await
+    }
+
+    fn folder_error(&self, source: io::Error) -> OAuthError {
+        OAuthError::Store {
+            path: self.folder.clone(),
+            source,
+        }
+    }
+
+    /// The host for people, the digest for telling servers of one host apart.
+    fn path(&self, server: &Url) -> PathBuf {
+        let host: String = server
+            .host_str()
+            .unwrap_or("server")
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '.' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(100)
+            .collect();
+        let digest = Sha256::digest(server.as_str().as_bytes());
+        let digest: String = digest[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        self.folder.join(format!("{host}-{digest}.json"))
+    }
+
+    fn make_folder(&self) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.folder)?;
+        // It may have been there before, open to others.
+        #[cfg(unix)]
+        fs::set_permissions(
+            &self.folder,
+            std::os::unix::fs::PermissionsExt::from_mode(0o700),
+        )?;
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Record>, OAuthError> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            return Err(OAuthError::Store {
+                path: path.to_owned(),
+                source,
+            });
+        }
+    };
+    serde_json::from_slice(&text)
+        .map(Some)
+        .map_err(|source| OAuthError::Damaged {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// Writes beside the file and moves the result over it, so a reader sees the old login or the
+/// new one and never half of one, also after a crash.
+fn write(path: &Path, record: &Record) -> io::Result<()> {
+    let beside = path.with_extension(format!(
+        "{}-{:08x}.new",
+        std::process::id(),
+        fastrand::u32(..)
+    ));
+    let written = write_new(&beside, record).and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // What is left of it holds tokens; that it cannot be removed changes nothing.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write_new(path: &Path, record: &Record) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(&serde_json::to_vec_pretty(record)?)?;
+    file.sync_all()
+}
+
+/// One server's login as rmcp wants to see it. Its owner holds the lock while rmcp uses it.
+pub(super) struct Slot {
+    pub(super) store: TokenStore,
+    pub(super) server: Url,
+    pub(super) client_secret: Option<String>,
+    pub(super) private_network: bool,
+}
+
+impl Slot {
+    fn put(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.store
+            .save(&Record {
+                server: self.server.clone(),
+                client_secret: self.client_secret.clone(),
+                private_network: self.private_network,
+                credentials,
+            })
+            .map_err(into_rmcp)
+    }
+}
+
+#[async_trait::async_trait]
+impl CredentialStore for Slot {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let record = self.store.load(&self.server).map_err(into_rmcp)?;
+        Ok(record.map(|record| record.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.put(credentials)
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        match fs::remove_file(self.store.path(&self.server)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(AuthError::CredentialStoreError(error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A refresh token that was refused once is refused for ever: without its tokens the login
+    /// asks for a person instead of asking the server again at every call.
+    async fn on_refresh_token_rejected(
+        &self,
+        rejected: &StoredCredentials,
+    ) -> Result<(), AuthError> {
+        let mut rejected = rejected.clone();
+        rejected.token_response = None;
+        self.put(rejected)
+    }
+}
+
+fn into_rmcp(error: OAuthError) -> AuthError {
+    AuthError::CredentialStoreError(error.to_string())
+}

@@ -1,0 +1,147 @@
+//! What servers offer besides tools: resources and prompts.
+//!
+//! To policy, those of a server are two more tools, `server:resources` and `server:prompts`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+
+use crate::Gateway;
+use crate::call::{CallError, CallErrorKind, RunScope};
+use crate::server::Connection;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+impl Gateway {
+    /// The resources of a server, as it describes them.
+    pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
+        self.ask(scope, server, "resources", async |peer| {
+            // A server without the capability has no resources, which is no error.
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.resources.is_none())
+            {
+                return Ok(Value::Array(Vec::new()));
+            }
+            Ok(json(peer.list_all_resources().await?))
+        })
+        .await
+    }
+
+    /// The contents of a resource.
+    pub async fn read_resource(
+        &self,
+        scope: &RunScope,
+        server: &str,
+        uri: &str,
+    ) -> Result<Value, CallError> {
+        self.ask(scope, server, "resources", async |peer| {
+            Ok(json(
+                peer.read_resource(ReadResourceRequestParams::new(uri))
+                    .await?
+                    .contents,
+            ))
+        })
+        .await
+    }
+
+    /// The prompts of a server.
+    pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
+        self.ask(scope, server, "prompts", async |peer| {
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.prompts.is_none())
+            {
+                return Ok(Value::Array(Vec::new()));
+            }
+            Ok(json(peer.list_all_prompts().await?))
+        })
+        .await
+    }
+
+    /// A prompt, filled in with `arguments`.
+    pub async fn get_prompt(
+        &self,
+        scope: &RunScope,
+        server: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, CallError> {
+        self.ask(scope, server, "prompts", async |peer| {
+            let mut params = GetPromptRequestParams::new(name);
+            params.arguments = Some(arguments);
+            Ok(json(peer.get_prompt(params).await?))
+        })
+        .await
+    }
+
+    /// One request that is no tool call, under the same rules: it costs one call of the budget,
+    /// is admitted by policy, bounded in time, and ends with its run.
+    async fn ask(
+        &self,
+        scope: &RunScope,
+        name: &str,
+        offer: &str,
+        request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
+    ) -> Result<Value, CallError> {
+        let inner = self.inner();
+        let Some(server) = inner.servers.get(name) else {
+            let names: Vec<&str> = self.servers().collect();
+            return Err(CallError::lasting(
+                CallErrorKind::Unknown,
+                name,
+                format!(
+                    "there is no server `{name}`; there are: {}",
+                    names.join(", ")
+                ),
+            ));
+        };
+        let id = format!("{name}:{offer}");
+        let refuse = |refusal| CallError::refused(&id, refusal);
+        inner.policy.filter.verdict(&id).map_err(refuse)?;
+        scope.budget().spend_call(&id).map_err(refuse)?;
+        let connection: Arc<Connection> = server
+            .connection()
+            .await
+            .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
+        let admission = inner
+            .policy
+            .admit(&id, scope.budget())
+            .await
+            .map_err(refuse)?;
+        let limit = admission.time_limit(server.config.timeout.unwrap_or(LIMIT));
+        let _in_flight = connection.begin();
+        // Dropping the request, as both other branches do, tells the server about it.
+        let answer = tokio::select! {
+            answer = request(connection.peer.clone()) => answer,
+            () = tokio::time::sleep(limit) => {
+                return Err(CallError::passing(
+                    CallErrorKind::Timeout,
+                    name,
+                    format!("server `{name}` did not answer within {:.1} s", limit.as_secs_f64()),
+                    None,
+                ));
+            }
+            () = scope.ended().cancelled() => {
+                return Err(CallError::lasting(CallErrorKind::Cancelled, name, "the run has ended"));
+            }
+        };
+        answer.map_err(|error| match error {
+            ServiceError::McpError(error) => {
+                CallError::lasting(CallErrorKind::Tool, name, error.message.into_owned())
+            }
+            error => CallError::lasting(
+                CallErrorKind::Protocol,
+                name,
+                format!("server `{name}`: {error}"),
+            ),
+        })
+    }
+}
+
+fn json(value: impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}

@@ -1,0 +1,51 @@
+//! What an operator writes about breakers.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::units::{Share, Span};
+
+const MIN_CALLS: NonZeroU32 = NonZeroU32::new(10).unwrap();
+const PROBES: NonZeroU32 = NonZeroU32::new(2).unwrap();
+
+/// `policy.breaker`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BreakerConfig {
+    /// `false` lets every call through, whatever happened before.
+    pub enabled: bool,
+    /// How far back calls are counted.
+    pub window: Span,
+    /// Below this many calls in the window nothing is decided.
+    pub min_calls: NonZeroU32,
+    /// The breaker opens when this share of the calls failed.
+    pub failed: Share,
+    /// From when a call counts as slow. Not set, none does: a tool that takes long by nature is
+    /// no sign of a sick server.
+    pub slow_call: Option<Span>,
+    /// The breaker opens when this share of the calls was slow.
+    pub slow: Share,
+    /// How long it stays open at first; each time the probes fail, twice as long.
+    pub open_for: Span,
+    /// Where that stops growing.
+    pub max_open_for: Span,
+    /// How many calls are let through half open, and must succeed.
+    pub probes: NonZeroU32,
+}
+
+impl Default for BreakerConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            window: Span::from_secs(30),
+            min_calls: MIN_CALLS,
+            failed: Share::HALF,
+            slow_call: None,
+            slow: Share::NEARLY_ALL,
+            open_for: Span::from_secs(5),
+            max_open_for: Span::from_secs(60),
+            probes: PROBES,
+        }
+    }
+}

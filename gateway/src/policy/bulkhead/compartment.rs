@@ -1,0 +1,310 @@
+//! The compartments and the slots in them.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+use super::config::BulkheadConfig;
+use crate::policy::globs::{ToolGlob, server_of};
+use crate::policy::refusal::{Refusal, RefusalKind};
+
+/// Keeps a busy server or group of tools from taking the room of the others.
+#[derive(Debug)]
+pub struct Bulkhead {
+    config: BulkheadConfig,
+    tools: Vec<(ToolGlob, Arc<Compartment>)>,
+    /// Made at a server's first call. Callers ask only for servers that are configured, so a
+    /// script cannot grow this map.
+    servers: Mutex<HashMap<String, Arc<Compartment>>>,
+}
+
+/// The slots of one call. Dropping them lets the next call in.
+#[derive(Debug)]
+#[must_use = "dropping the slots lets the next call in"]
+pub struct Slots {
+    _permits: Vec<OwnedSemaphorePermit>,
+    waited: Duration,
+}
+
+impl Slots {
+    /// How long the call stood in line, which is not part of its own time.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+}
+
+#[derive(Debug)]
+struct Compartment {
+    /// For messages: `server ...` or `tools ...`.
+    name: String,
+    size: NonZeroU32,
+    /// tokio's semaphore serves its waiters in the order they came.
+    slots: Arc<Semaphore>,
+    waiting: AtomicU32,
+}
+
+impl Compartment {
+    fn new(name: String, size: NonZeroU32) -> Arc<Self> {
+        let permits = usize::try_from(size.get())
+            .unwrap_or(Semaphore::MAX_PERMITS)
+            .min(Semaphore::MAX_PERMITS);
+        Arc::new(Self {
+            name,
+            size,
+            slots: Arc::new(Semaphore::new(permits)),
+            waiting: AtomicU32::new(0),
+        })
+    }
+
+    async fn enter(&self, id: &str, queue: u32) -> Result<OwnedSemaphorePermit, Refusal> {
+        // Those in line come first: `try_acquire` fails while anyone waits for the last slot.
+        if let Ok(permit) = self.slots.clone().try_acquire_owned() {
+            return Ok(permit);
+        }
+        let _place = Place::take(&self.waiting, queue).ok_or_else(|| self.full(id, queue))?;
+        self.slots
+            .clone()
+            .acquire_owned()
+            .await
+            // The semaphore is never closed; should it be, the call simply is not made.
+            .map_err(|_| self.full(id, queue))
+    }
+
+    fn full(&self, id: &str, queue: u32) -> Refusal {
+        Refusal::passing(
+            RefusalKind::Calls,
+            format!(
+                "`{id}` was not called: {} already runs {} calls and {queue} more are waiting; make fewer calls at once or try again later",
+                self.name, self.size
+            ),
+            None,
+        )
+    }
+}
+
+/// A place in the line; leaving it, also by giving up, frees it.
+struct Place<'a>(&'a AtomicU32);
+
+impl<'a> Place<'a> {
+    fn take(waiting: &'a AtomicU32, queue: u32) -> Option<Self> {
+        waiting
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+                (n < queue).then_some(n + 1)
+            })
+            .ok()
+            .map(|_| Self(waiting))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Bulkhead {
+    pub fn new(config: &BulkheadConfig) -> Self {
+        Self {
+            config: config.clone(),
+            tools: config
+                .tools
+                .iter()
+                .map(|(glob, size)| {
+                    let compartment = Compartment::new(format!("tools `{glob}`"), *size);
+                    (glob.clone(), compartment)
+                })
+                .collect(),
+            servers: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Waits until the call may be sent.
+    pub async fn enter(&self, id: &str) -> Result<Slots, Refusal> {
+        let start = Instant::now();
+        let mut permits = Vec::with_capacity(1);
+        for (glob, compartment) in &self.tools {
+            if glob.matches(id) {
+                permits.push(compartment.enter(id, self.config.queue).await?);
+            }
+        }
+        let server = self.server(server_of(id));
+        permits.push(server.enter(id, self.config.queue).await?);
+        Ok(Slots {
+            _permits: permits,
+            waited: start.elapsed(),
+        })
+    }
+
+    fn server(&self, name: &str) -> Arc<Compartment> {
+        let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compartment) = servers.get(name) {
+            return compartment.clone();
+        }
+        let size = self.config.servers.get(name).copied();
+        let compartment = Compartment::new(
+            format!("server `{name}`"),
+            size.unwrap_or(self.config.per_server),
+        );
+        servers.insert(name.to_owned(), compartment.clone());
+        compartment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex as StdMutex;
+    use tokio::time::{sleep, timeout};
+
+    fn bulkhead(json: serde_json::Value) -> Arc<Bulkhead> {
+        Arc::new(Bulkhead::new(&serde_json::from_value(json).unwrap()))
+    }
+
+    /// Lets spawned tasks run up to their next wait.
+    async fn settle() {
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_more_calls_run_than_there_are_slots() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 4}));
+        let running = Arc::new(AtomicU32::new(0));
+        let most = Arc::new(AtomicU32::new(0));
+        let start = Instant::now();
+        let calls: Vec<_> = (0..20)
+            .map(|_| {
+                let (bulkhead, running, most) = (bulkhead.clone(), running.clone(), most.clone());
+                tokio::spawn(async move {
+                    let _slots = bulkhead.enter("api:slow").await.unwrap();
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    sleep(Duration::from_millis(100)).await;
+                    running.fetch_sub(1, Ordering::SeqCst);
+                })
+            })
+            .collect();
+        for call in calls {
+            call.await.unwrap();
+        }
+        assert_eq!(most.load(Ordering::SeqCst), 4);
+        assert_eq!(start.elapsed(), Duration::from_millis(500));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stuck_server_does_not_take_the_room_of_another() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 1}));
+        let _stuck = bulkhead.enter("stuck:x").await.unwrap();
+        assert!(
+            timeout(Duration::from_secs(1), bulkhead.enter("stuck:x"))
+                .await
+                .is_err()
+        );
+        drop(bulkhead.enter("other:x").await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_who_wait_are_served_in_the_order_they_came() {
+        let bulkhead = bulkhead(serde_json::json!({"servers": {"api": 1}}));
+        let first = bulkhead.enter("api:x").await.unwrap();
+        let order = Arc::new(StdMutex::new(Vec::new()));
+        let mut calls = Vec::new();
+        for n in 0..10 {
+            let (bulkhead, order) = (bulkhead.clone(), order.clone());
+            calls.push(tokio::spawn(async move {
+                let _slots = bulkhead.enter("api:x").await.unwrap();
+                order.lock().unwrap().push(n);
+            }));
+            settle().await;
+        }
+        drop(first);
+        for call in calls {
+            call.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), (0..10).collect::<Vec<_>>());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_calls_own_time_limit_does_not_run_while_it_waits() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 1}));
+        let calls: Vec<_> = (0..10)
+            .map(|_| {
+                let bulkhead = bulkhead.clone();
+                tokio::spawn(async move {
+                    let slots = bulkhead.enter("api:slow").await.unwrap();
+                    let own = timeout(
+                        Duration::from_millis(150),
+                        sleep(Duration::from_millis(100)),
+                    );
+                    own.await.map(|()| slots.waited())
+                })
+            })
+            .collect();
+        let mut longest = Duration::ZERO;
+        for call in calls {
+            longest = longest.max(
+                call.await
+                    .unwrap()
+                    .expect("the call ran into its time limit"),
+            );
+        }
+        assert_eq!(longest, Duration::from_millis(900));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_of_tools_is_limited_across_servers() {
+        let bulkhead = bulkhead(serde_json::json!({"tools": {"*:write_*": 1}}));
+        let _writing = bulkhead.enter("a:write_file").await.unwrap();
+        assert!(
+            timeout(Duration::from_secs(1), bulkhead.enter("b:write_row"))
+                .await
+                .is_err()
+        );
+        drop(bulkhead.enter("b:read_row").await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waiting_for_a_group_holds_no_slot_of_the_server() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 2, "tools": {"a:write": 1}}));
+        let _writing = bulkhead.enter("a:write").await.unwrap();
+        let waiting = tokio::spawn({
+            let bulkhead = bulkhead.clone();
+            async move { bulkhead.enter("a:write").await.map(drop) }
+        });
+        settle().await;
+        let read = timeout(Duration::from_secs(1), bulkhead.enter("a:read")).await;
+        assert!(read.is_ok(), "the waiting write holds a slot");
+        waiting.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_that_is_too_long_is_refused_and_says_where() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 1, "queue": 0}));
+        let running = bulkhead.enter("api:x").await.unwrap();
+        let refusal = bulkhead.enter("api:x").await.unwrap_err();
+        assert_eq!(refusal.kind, RefusalKind::Calls);
+        assert!(refusal.retryable);
+        assert!(
+            refusal.message.contains("server `api`"),
+            "{}",
+            refusal.message
+        );
+        drop(running);
+        assert!(bulkhead.enter("api:x").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_gives_up_waiting_frees_the_place_in_line() {
+        let bulkhead = bulkhead(serde_json::json!({"per_server": 1, "queue": 1}));
+        let _running = bulkhead.enter("api:x").await.unwrap();
+        for _ in 0..5 {
+            let gave_up = timeout(Duration::from_millis(10), bulkhead.enter("api:x")).await;
+            assert!(gave_up.is_err(), "refused instead of queued");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What an operator writes about caching.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::globs::ToolGlob;
+use crate::policy::units::Span;
+
+const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
+const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
+
+/// `policy.cache`. Nothing is cached unless it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CacheConfig {
+    /// For how long an answer is good, by glob: `"docs:search_*": "10m"`. Where several globs
+    /// match a tool, the shortest time counts.
+    pub tools: BTreeMap<ToolGlob, Span>,
+    /// How many answers are kept.
+    pub max_entries: NonZeroUsize,
+    /// How many bytes of questions and answers are kept.
+    pub max_bytes: NonZeroUsize,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self {
+            tools: BTreeMap::new(),
+            max_entries: MAX_ENTRIES,
+            max_bytes: MAX_BYTES,
+        }
+    }
+}

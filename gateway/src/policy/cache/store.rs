@@ -1,0 +1,288 @@
+//! The answers and the order in which they go.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::config::CacheConfig;
+use super::key::canonical_json;
+use crate::policy::globs::server_of;
+
+/// Keeps answers of type `R` for the tools the operator listed.
+#[derive(Debug)]
+pub struct ResultCache<R> {
+    config: CacheConfig,
+    entries: Mutex<Entries<R>>,
+}
+
+/// What an operator sees of a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct CacheStats {
+    pub entries: usize,
+    pub bytes: usize,
+    pub hits: u64,
+    pub misses: u64,
+}
+
+#[derive(Debug)]
+struct Entries<R> {
+    by_key: HashMap<Arc<str>, Entry<R>>,
+    /// Keys by when they were last used, oldest first.
+    by_age: BTreeMap<u64, Arc<str>>,
+    uses: u64,
+    stats: CacheStats,
+}
+
+#[derive(Debug)]
+struct Entry<R> {
+    answer: Arc<R>,
+    bytes: usize,
+    good_until: Instant,
+    used: u64,
+}
+
+impl<R> ResultCache<R> {
+    pub fn new(config: &CacheConfig) -> Self {
+        Self {
+            config: config.clone(),
+            entries: Mutex::new(Entries {
+                by_key: HashMap::new(),
+                by_age: BTreeMap::new(),
+                uses: 0,
+                stats: CacheStats::default(),
+            }),
+        }
+    }
+
+    /// Whether answers of this tool are kept at all.
+    pub fn covers(&self, id: &str) -> bool {
+        self.good_for(id).is_some()
+    }
+
+    /// The answer to this very question, if it is known and still good.
+    pub fn get(&self, id: &str, arguments: &Value) -> Option<Arc<R>> {
+        self.good_for(id)?;
+        let key = key(id, arguments);
+        let now = Instant::now();
+        let mut entries = self.lock();
+        if entries
+            .by_key
+            .get(&*key)
+            .is_some_and(|entry| entry.good_until <= now)
+        {
+            entries.remove(&key);
+        }
+        let answer = entries.touch(&key);
+        match answer {
+            Some(_) => entries.stats.hits += 1,
+            None => entries.stats.misses += 1,
+        }
+        answer
+    }
+
+    /// Keeps an answer, if the tool is listed. `bytes` is the size of the answer.
+    ///
+    /// The caller passes only answers worth repeating: an error, be it the tool's own, is not.
+    pub fn put(&self, id: &str, arguments: &Value, answer: Arc<R>, bytes: usize) {
+        let Some(good_for) = self.good_for(id) else {
+            return;
+        };
+        let key: Arc<str> = key(id, arguments).into();
+        let bytes = bytes.saturating_add(key.len());
+        let mut entries = self.lock();
+        entries.remove(&key);
+        // One answer that would push out all others is not worth it.
+        if bytes > self.config.max_bytes.get() {
+            return;
+        }
+        entries.insert(
+            key,
+            Entry {
+                answer,
+                bytes,
+                good_until: Instant::now() + good_for,
+                used: 0,
+            },
+        );
+        while entries.by_key.len() > self.config.max_entries.get()
+            || entries.stats.bytes > self.config.max_bytes.get()
+        {
+            entries.remove_oldest();
+        }
+    }
+
+    /// Forgets what a server said, as when it restarted or changed its tools.
+    pub fn forget_server(&self, server: &str) {
+        let mut entries = self.lock();
+        let keys: Vec<_> = entries
+            .by_key
+            .keys()
+            .filter(|key| server_of(key) == server)
+            .cloned()
+            .collect();
+        for key in keys {
+            entries.remove(&key);
+        }
+    }
+
+    pub fn stats(&self) -> CacheStats {
+        self.lock().stats
+    }
+
+    fn good_for(&self, id: &str) -> Option<Duration> {
+        self.config
+            .tools
+            .iter()
+            .filter(|(glob, _)| glob.matches(id))
+            .map(|(_, span)| span.get())
+            .min()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries<R>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A space cannot stand in canonical JSON outside of strings, nor at its start, so no two
+/// questions share a key.
+fn key(id: &str, arguments: &Value) -> String {
+    format!("{id} {}", canonical_json(arguments))
+}
+
+impl<R> Entries<R> {
+    fn touch(&mut self, key: &str) -> Option<Arc<R>> {
+        let entry = self.by_key.get_mut(key)?;
+        self.uses += 1;
+        if let Some(key) = self.by_age.remove(&entry.used) {
+            self.by_age.insert(self.uses, key);
+        }
+        entry.used = self.uses;
+        Some(entry.answer.clone())
+    }
+
+    fn insert(&mut self, key: Arc<str>, mut entry: Entry<R>) {
+        self.uses += 1;
+        entry.used = self.uses;
+        self.by_age.insert(entry.used, key.clone());
+        self.stats.bytes += entry.bytes;
+        self.by_key.insert(key, entry);
+        self.stats.entries = self.by_key.len();
+    }
+
+    fn remove(&mut self, key: &str) {
+        if let Some(entry) = self.by_key.remove(key) {
+            self.by_age.remove(&entry.used);
+            self.stats.bytes -= entry.bytes;
+            self.stats.entries = self.by_key.len();
+        }
+    }
+
+    fn remove_oldest(&mut self) {
+        if let Some((_, key)) = self.by_age.pop_first() {
+            self.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+    use tokio::time::advance;
+
+    fn cache(config: Value) -> ResultCache<String> {
+        ResultCache::new(&serde_json::from_value(config).unwrap())
+    }
+
+    fn put(cache: &ResultCache<String>, id: &str, arguments: Value, answer: &str) {
+        cache.put(id, &arguments, Arc::new(answer.to_owned()), answer.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_listed_tools_are_cached() {
+        let cache = cache(json!({"tools": {"docs:search_*": "1m"}}));
+        put(&cache, "docs:search_page", json!({}), "found");
+        put(&cache, "docs:write", json!({}), "written");
+        assert_eq!(*cache.get("docs:search_page", &json!({})).unwrap(), "found");
+        assert_eq!(cache.get("docs:write", &json!({})), None);
+        assert_eq!(cache.stats().entries, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_good_until_its_time_is_over() {
+        let cache = cache(json!({"tools": {"docs:*": "1m"}}));
+        put(&cache, "docs:x", json!({}), "old");
+        advance(Duration::from_secs(59)).await;
+        assert!(cache.get("docs:x", &json!({})).is_some());
+        advance(Duration::from_secs(1)).await;
+        assert!(cache.get("docs:x", &json!({})).is_none());
+        assert_eq!(cache.stats().bytes, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_shortest_time_of_all_matching_globs_counts() {
+        let cache = cache(json!({"tools": {"docs:*": "1h", "docs:news": "1s"}}));
+        put(&cache, "docs:news", json!({}), "today");
+        advance(Duration::from_secs(2)).await;
+        assert!(cache.get("docs:news", &json!({})).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn other_arguments_are_another_question() {
+        let cache = cache(json!({"tools": {"*": "1m"}}));
+        put(&cache, "docs:x", json!({"q": "a", "n": 1}), "a");
+        assert!(cache.get("docs:x", &json!({"n": 1.0, "q": "a"})).is_some());
+        assert!(cache.get("docs:x", &json!({"q": "b", "n": 1})).is_none());
+        assert!(cache.get("docs:y", &json!({"q": "a", "n": 1})).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_used_longest_ago_goes_first() {
+        let cache = cache(json!({"tools": {"*": "1m"}, "max_entries": 2}));
+        put(&cache, "d:a", json!({}), "a");
+        put(&cache, "d:b", json!({}), "b");
+        cache.get("d:a", &json!({}));
+        put(&cache, "d:c", json!({}), "c");
+        assert!(cache.get("d:a", &json!({})).is_some());
+        assert!(cache.get("d:b", &json!({})).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_larger_than_the_cache_is_not_kept_and_pushes_nothing_out() {
+        let cache = cache(json!({"tools": {"*": "1m"}, "max_bytes": 100}));
+        put(&cache, "d:a", json!({}), "a");
+        put(&cache, "d:b", json!({}), &"b".repeat(200));
+        assert!(cache.get("d:a", &json!({})).is_some());
+        assert!(cache.get("d:b", &json!({})).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_changed_is_forgotten_and_no_other() {
+        let cache = cache(json!({"tools": {"*": "1m"}}));
+        put(&cache, "a:x", json!({}), "1");
+        put(&cache, "ab:x", json!({}), "2");
+        cache.forget_server("a");
+        assert!(cache.get("a:x", &json!({})).is_none());
+        assert!(cache.get("ab:x", &json!({})).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn the_bounds_hold_whatever_is_put(puts in prop::collection::vec((0u8..20, 0usize..80), 0..120)) {
+            let cache = cache(json!({"tools": {"*": "1m"}, "max_entries": 8, "max_bytes": 200}));
+            for (n, size) in puts {
+                put(&cache, &format!("d:{n}"), json!({}), &"x".repeat(size));
+                let stats = cache.stats();
+                prop_assert!(stats.entries <= 8 && stats.bytes <= 200, "{:?}", stats);
+                let entries = cache.lock();
+                prop_assert_eq!(entries.by_age.len(), entries.by_key.len());
+                let bytes: usize = entries.by_key.values().map(|entry| entry.bytes).sum();
+                prop_assert_eq!(bytes, stats.bytes);
+            }
+        }
+    }
+}

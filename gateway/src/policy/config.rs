@@ -1,0 +1,126 @@
+//! What an operator writes below `pml.policy`.
+
+use serde::{Deserialize, Serialize};
+
+use super::breaker::BreakerConfig;
+use super::budget::BudgetConfig;
+use super::bulkhead::BulkheadConfig;
+use super::cache::CacheConfig;
+use super::globs::ToolGlob;
+use super::rate::RateConfig;
+use super::retry::RetryConfig;
+
+/// The `pml.policy` key of the configuration file. Every part may be left out.
+///
+/// ```jsonc
+/// {
+///   "allow": ["fs:read_*", "api:*"],      // left out: every tool
+///   "deny": ["*:delete_*"],               // wins over allow
+///   "rate": {
+///     "global": "100/s",
+///     "per_server": "20/s burst 40",
+///     "servers": { "api": "5/s" },
+///     "tools": { "api:search_*": "30/min" },
+///     "max_wait": "5s"
+///   },
+///   "concurrency": {
+///     "per_server": 256,
+///     "servers": { "api": 8 },
+///     "tools": { "*:write_*": 1 },
+///     "queue": 4096
+///   },
+///   "retry": {
+///     "attempts": 3, "first_delay": "100ms", "max_delay": "5s",
+///     "idempotent": ["fs:read_*"],
+///     "budget": 0.2
+///   },
+///   "breaker": {
+///     "enabled": true, "window": "30s", "min_calls": 10, "failed": 0.5,
+///     "slow_call": "20s", "slow": 0.9,
+///     "open_for": "5s", "max_open_for": "1m", "probes": 2
+///   },
+///   "cache": { "tools": { "docs:search_*": "10m" }, "max_entries": 1000, "max_bytes": 33554432 },
+///   "budget": { "calls": 100, "tools": { "api:*": 20 }, "time": "5m" }
+/// }
+/// ```
+///
+/// A wrong value is refused while the file is read, so a policy that was read can be built.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PolicyConfig {
+    /// Tools that scripts may call. Left out, all of them; empty, none.
+    pub allow: Option<Vec<ToolGlob>>,
+    /// Tools that scripts may not call, whatever `allow` says.
+    pub deny: Vec<ToolGlob>,
+    /// How often tools are called.
+    pub rate: RateConfig,
+    /// How many calls run at once.
+    pub concurrency: BulkheadConfig,
+    /// When a failed call is tried again.
+    pub retry: RetryConfig,
+    /// When a failing server is left alone.
+    pub breaker: BreakerConfig,
+    /// Which answers are kept.
+    pub cache: CacheConfig,
+    /// What one run may spend.
+    pub budget: BudgetConfig,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documented_example_is_read_in_full() {
+        let json = serde_json::json!({
+            "allow": ["fs:read_*", "api:*"],
+            "deny": ["*:delete_*"],
+            "rate": {
+                "global": "100/s", "per_server": "20/s burst 40", "servers": {"api": "5/s"},
+                "tools": {"api:search_*": "30/min"}, "max_wait": "5s"
+            },
+            "concurrency": {"per_server": 256, "servers": {"api": 8}, "tools": {"*:write_*": 1}, "queue": 4096},
+            "retry": {
+                "attempts": 3, "first_delay": "100ms", "max_delay": "5s",
+                "idempotent": ["fs:read_*"], "budget": 0.2
+            },
+            "breaker": {
+                "enabled": true, "window": "30s", "min_calls": 10, "failed": 0.5, "slow_call": "20s",
+                "slow": 0.9, "open_for": "5s", "max_open_for": "1m", "probes": 2
+            },
+            "cache": {"tools": {"docs:search_*": "10m"}, "max_entries": 1000, "max_bytes": 33554432},
+            "budget": {"calls": 100, "tools": {"api:*": 20}, "time": "5m"}
+        });
+        let config: PolicyConfig = serde_json::from_value(json).unwrap();
+        let again = serde_json::to_string(&config).unwrap();
+        assert_eq!(
+            serde_json::from_str::<PolicyConfig>(&again).unwrap(),
+            config
+        );
+    }
+
+    #[test]
+    fn nothing_written_is_the_default() {
+        let config: PolicyConfig = serde_json::from_str("{}").unwrap();
+        assert_eq!(config, PolicyConfig::default());
+    }
+
+    #[test]
+    fn mistakes_are_refused_where_they_stand() {
+        for (json, told) in [
+            (r#"{"alow": []}"#, "unknown field `alow`"),
+            (r#"{"deny": ["delete"]}"#, "`delete:*`"),
+            (r#"{"rate": {"global": "fast"}}"#, "`fast` is no rate"),
+            (r#"{"concurrency": {"per_server": 0}}"#, "nonzero"),
+            (r#"{"retry": {"budget": 2}}"#, "`2` is no share"),
+            (r#"{"breaker": {"window": 30}}"#, "a span of time"),
+            (r#"{"cache": {"tools": {"docs": "1m"}}}"#, "`docs:*`"),
+            (r#"{"budget": {"call": 1}}"#, "unknown field `call`"),
+        ] {
+            let error = serde_json::from_str::<PolicyConfig>(json)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(told), "{json}: {error}");
+        }
+    }
+}

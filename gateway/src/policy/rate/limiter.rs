@@ -1,0 +1,259 @@
+//! All buckets of a policy, drawn from together.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::bucket::Bucket;
+use super::config::{Rate, RateConfig};
+use crate::policy::globs::{ToolGlob, server_of};
+use crate::policy::refusal::{Refusal, RefusalKind};
+
+/// Decides when a call may start.
+#[derive(Debug)]
+pub struct RateLimiter {
+    config: RateConfig,
+    buckets: Mutex<Buckets>,
+}
+
+#[derive(Debug)]
+struct Buckets {
+    global: Option<Bucket>,
+    /// Made at a server's first call. Callers ask only for servers that are configured, so a
+    /// script cannot grow this map.
+    servers: HashMap<String, Bucket>,
+    tools: Vec<(ToolGlob, Bucket)>,
+}
+
+impl RateLimiter {
+    pub fn new(config: &RateConfig) -> Self {
+        let now = Instant::now();
+        Self {
+            buckets: Mutex::new(Buckets {
+                global: config.global.map(|rate| Bucket::full(rate, now)),
+                servers: HashMap::new(),
+                tools: config
+                    .tools
+                    .iter()
+                    .map(|(glob, rate)| (glob.clone(), Bucket::full(*rate, now)))
+                    .collect(),
+            }),
+            config: config.clone(),
+        }
+    }
+
+    /// Waits until the call may start, or refuses at once when that would be too long.
+    ///
+    /// Dropping the future while it waits gives the tokens back.
+    pub async fn admit(&self, id: &str) -> Result<(), Refusal> {
+        let wait = self.reserve(id)?;
+        if wait.is_zero() {
+            return Ok(());
+        }
+        let mut turn = Turn {
+            limiter: self,
+            id,
+            taken: false,
+        };
+        sleep(wait).await;
+        turn.taken = true;
+        Ok(())
+    }
+
+    /// Draws a token from every bucket of the call and tells how long to wait before using it.
+    fn reserve(&self, id: &str) -> Result<Duration, Refusal> {
+        let now = Instant::now();
+        let mut buckets = self.lock();
+        let mut wait = Duration::ZERO;
+        let mut slowest = None;
+        buckets.covering(&self.config, id, now, |scope, bucket| {
+            let own = bucket.wait(now);
+            if own > wait {
+                wait = own;
+                slowest = Some((scope.to_string(), bucket.rate()));
+            }
+        });
+        if let Some((scope, rate)) = slowest.filter(|_| wait > self.config.max_wait.get()) {
+            return Err(too_fast(id, &scope, rate, wait));
+        }
+        buckets.covering(&self.config, id, now, |_, bucket| bucket.draw());
+        Ok(wait)
+    }
+
+    fn give_back(&self, id: &str) {
+        let now = Instant::now();
+        self.lock()
+            .covering(&self.config, id, now, |_, bucket| bucket.give_back());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Buckets> {
+        // Nothing panics while the lock is held, and counts stay meaningful if something did.
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Buckets {
+    /// Visits every bucket that covers the call.
+    fn covering(
+        &mut self,
+        config: &RateConfig,
+        id: &str,
+        now: Instant,
+        mut visit: impl FnMut(Scope<'_>, &mut Bucket),
+    ) {
+        if let Some(bucket) = &mut self.global {
+            visit(Scope::Global, bucket);
+        }
+        let server = server_of(id);
+        if let Some(bucket) = self.servers.get_mut(server) {
+            visit(Scope::Server(server), bucket);
+        } else if let Some(rate) = config.servers.get(server).or(config.per_server.as_ref()) {
+            let bucket = self
+                .servers
+                .entry(server.to_owned())
+                .or_insert_with(|| Bucket::full(*rate, now));
+            visit(Scope::Server(server), bucket);
+        }
+        for (glob, bucket) in &mut self.tools {
+            if glob.matches(id) {
+                visit(Scope::Tools(glob), bucket);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Scope<'a> {
+    Global,
+    Server(&'a str),
+    Tools(&'a ToolGlob),
+}
+
+impl std::fmt::Display for Scope<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Global => f.write_str("all calls together"),
+            Self::Server(server) => write!(f, "server `{server}`"),
+            Self::Tools(glob) => write!(f, "tools `{glob}`"),
+        }
+    }
+}
+
+fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
+    Refusal::passing(
+        RefusalKind::Calls,
+        format!(
+            "`{id}` was not called: {scope} may be called {rate}; make fewer calls or try again later"
+        ),
+        Some(wait),
+    )
+}
+
+/// A place in the line, given back when its owner goes away before its turn.
+///
+/// Those who already wait keep their times, so the next to come may start together with the last
+/// of them: never more calls than there were tokens for, but for a moment closer than the burst.
+struct Turn<'a> {
+    limiter: &'a RateLimiter,
+    id: &'a str,
+    taken: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if !self.taken {
+            self.limiter.give_back(self.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::timeout;
+
+    fn limiter(json: serde_json::Value) -> RateLimiter {
+        RateLimiter::new(&serde_json::from_value(json).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_limited_unless_it_is_configured() {
+        let limiter = limiter(serde_json::json!({}));
+        let start = Instant::now();
+        for _ in 0..10_000 {
+            limiter.admit("fs:read").await.unwrap();
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_past_the_burst_waits_for_its_turn() {
+        let limiter = limiter(serde_json::json!({"global": "10/s burst 2"}));
+        let start = Instant::now();
+        for _ in 0..4 {
+            limiter.admit("fs:read").await.unwrap();
+        }
+        let waited = start.elapsed();
+        assert!((190..=210).contains(&waited.as_millis()), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_would_wait_too_long_is_refused_with_the_time() {
+        let limiter = limiter(serde_json::json!({"servers": {"api": "1/min"}, "max_wait": "5s"}));
+        limiter.admit("api:search").await.unwrap();
+        let refusal = limiter.admit("api:search").await.unwrap_err();
+        assert_eq!(refusal.kind, RefusalKind::Calls);
+        assert!(refusal.retryable);
+        assert_eq!(refusal.retry_after_ms, Some(60_000));
+        assert!(
+            refusal.message.contains("server `api`"),
+            "{}",
+            refusal.message
+        );
+        // Refused calls take no token: after the time named, the next one goes through.
+        tokio::time::advance(Duration::from_millis(60_000)).await;
+        limiter.admit("api:search").await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_server_has_its_own_bucket() {
+        let limiter = limiter(serde_json::json!({"per_server": "1/h", "max_wait": "0s"}));
+        limiter.admit("a:x").await.unwrap();
+        limiter.admit("b:x").await.unwrap();
+        assert!(limiter.admit("a:y").await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tools_of_one_glob_share_its_rate() {
+        let limiter = limiter(serde_json::json!({"tools": {"*:write_*": "1/h"}, "max_wait": "0s"}));
+        limiter.admit("a:write_x").await.unwrap();
+        assert!(limiter.admit("b:write_y").await.is_err());
+        limiter.admit("b:read").await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_refused_by_one_bucket_takes_nothing_from_the_others() {
+        let limiter = limiter(
+            serde_json::json!({"global": "2/h", "tools": {"a:x": "1/h"}, "max_wait": "0s"}),
+        );
+        limiter.admit("a:x").await.unwrap();
+        assert!(limiter.admit("a:x").await.is_err());
+        limiter.admit("a:y").await.unwrap();
+        assert!(limiter.admit("a:y").await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_leaves_the_line_gives_the_turn_back() {
+        let limiter = limiter(serde_json::json!({"global": "1/s", "max_wait": "1m"}));
+        limiter.admit("a:x").await.unwrap();
+        for _ in 0..20 {
+            let left = timeout(Duration::from_millis(1), limiter.admit("a:x")).await;
+            assert!(left.is_err());
+        }
+        let start = Instant::now();
+        limiter.admit("a:x").await.unwrap();
+        assert!(start.elapsed() <= Duration::from_secs(1));
+    }
+}

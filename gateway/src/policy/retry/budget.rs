@@ -1,0 +1,97 @@
+//! How many retries a server can be asked to bear.
+
+use tokio::time::Instant;
+
+use crate::policy::units::Share;
+
+/// Retries that are allowed when nothing has been called for a while.
+const RESERVE: f64 = 10.0;
+/// How fast a spent reserve comes back, in retries per second.
+const REFILL_PER_SECOND: f64 = 1.0;
+
+/// Every call earns a part of a retry, and every retry costs one.
+///
+/// Without it, three attempts each triple the load on a server at the moment it can bear the
+/// least.
+#[derive(Debug)]
+pub struct RetryBudget {
+    earned_per_call: f64,
+    credit: f64,
+    filled_at: Instant,
+}
+
+impl RetryBudget {
+    pub fn new(share: Share) -> Self {
+        Self {
+            earned_per_call: share.get(),
+            credit: RESERVE,
+            filled_at: Instant::now(),
+        }
+    }
+
+    /// A call was made for the first time.
+    pub fn earn(&mut self) {
+        self.fill();
+        // Twice the reserve is enough for a burst; more would let a long quiet time pay for a
+        // storm of retries.
+        self.credit = (self.credit + self.earned_per_call).min(2.0 * RESERVE);
+    }
+
+    /// Pays for one retry, if there is enough.
+    pub fn spend(&mut self) -> bool {
+        self.fill();
+        let enough = self.credit >= 1.0;
+        if enough {
+            self.credit -= 1.0;
+        }
+        enough
+    }
+
+    fn fill(&mut self) {
+        let now = Instant::now();
+        let elapsed = now.saturating_duration_since(self.filled_at).as_secs_f64();
+        self.filled_at = now;
+        if self.credit < RESERVE {
+            self.credit = (self.credit + elapsed * REFILL_PER_SECOND).min(RESERVE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn retries_stay_a_share_of_the_calls() {
+        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut retries = 0;
+        for _ in 0..1000 {
+            budget.earn();
+            while budget.spend() {
+                retries += 1;
+            }
+        }
+        assert!(
+            (200..=211).contains(&retries),
+            "{retries} retries for 1000 calls"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_spent_budget_comes_back_with_time() {
+        let mut budget = RetryBudget::new(Share::FIFTH);
+        while budget.spend() {}
+        tokio::time::advance(Duration::from_secs(3)).await;
+        let again = std::iter::from_fn(|| budget.spend().then_some(())).count();
+        assert_eq!(again, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_quiet_time_saves_up_no_more_than_the_reserve() {
+        let mut budget = RetryBudget::new(Share::FIFTH);
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        let saved = std::iter::from_fn(|| budget.spend().then_some(())).count();
+        assert_eq!(saved, 10);
+    }
+}

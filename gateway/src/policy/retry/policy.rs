@@ -1,0 +1,150 @@
+//! Whether and when a call is tried again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::backoff::Backoff;
+use super::budget::RetryBudget;
+use super::config::RetryConfig;
+use crate::policy::globs::server_of;
+
+/// How far a failed attempt came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The server cannot have seen the call: it did not start, or the connection was gone before
+    /// anything was written.
+    NeverSent,
+    /// The call was sent and no answer came: the connection broke, or time ran out. It may have
+    /// had its effect.
+    Unanswered,
+    /// The server answered, with an error of the tool or of the protocol. Asking again would be
+    /// asking the same question.
+    Answered,
+}
+
+/// Hands out [`Attempts`], one for each call of a script.
+#[derive(Debug)]
+pub struct RetryPolicy {
+    config: RetryConfig,
+    /// One budget for each server, so that a server which is down does not spend the retries of
+    /// the others. Callers ask only for servers that are configured.
+    budgets: Mutex<HashMap<String, SharedBudget>>,
+}
+
+type SharedBudget = Arc<Mutex<RetryBudget>>;
+
+impl RetryPolicy {
+    pub fn new(config: &RetryConfig) -> Self {
+        Self {
+            config: config.clone(),
+            budgets: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Begins a call: its first attempt is free, the others have to be asked for.
+    pub fn begin(&self, id: &str) -> Attempts {
+        let budget = self.budget(server_of(id));
+        lock(&budget).earn();
+        Attempts {
+            left: self.config.attempts.get() - 1,
+            idempotent: self.config.idempotent.iter().any(|glob| glob.matches(id)),
+            backoff: Backoff::new(self.config.first_delay.get(), self.config.max_delay.get()),
+            budget,
+        }
+    }
+
+    fn budget(&self, server: &str) -> SharedBudget {
+        let mut budgets = lock(&self.budgets);
+        if let Some(budget) = budgets.get(server) {
+            return budget.clone();
+        }
+        let budget = Arc::new(Mutex::new(RetryBudget::new(self.config.budget)));
+        budgets.insert(server.to_owned(), budget.clone());
+        budget
+    }
+}
+
+/// The attempts of one call.
+#[derive(Debug)]
+pub struct Attempts {
+    left: u32,
+    idempotent: bool,
+    backoff: Backoff,
+    budget: SharedBudget,
+}
+
+impl Attempts {
+    /// How long to wait before trying again, or `None` when the failure is final.
+    pub fn after(&mut self, failure: Failure) -> Option<Duration> {
+        let safe = match failure {
+            Failure::NeverSent => true,
+            Failure::Unanswered => self.idempotent,
+            Failure::Answered => false,
+        };
+        if !safe || self.left == 0 || !lock(&self.budget).spend() {
+            return None;
+        }
+        self.left -= 1;
+        Some(self.backoff.next_delay())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(json: serde_json::Value) -> RetryPolicy {
+        RetryPolicy::new(&serde_json::from_value(json).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_never_sent_is_tried_again_until_the_attempts_are_used() {
+        let mut attempts = policy(serde_json::json!({"attempts": 3})).begin("fs:write");
+        assert!(attempts.after(Failure::NeverSent).is_some());
+        assert!(attempts.after(Failure::NeverSent).is_some());
+        assert!(attempts.after(Failure::NeverSent).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_may_have_had_its_effect_is_not_tried_again() {
+        let mut attempts = policy(serde_json::json!({})).begin("fs:write");
+        assert_eq!(attempts.after(Failure::Unanswered), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tool_listed_as_idempotent_is_tried_again_after_silence() {
+        let policy = policy(serde_json::json!({"idempotent": ["fs:read_*"]}));
+        assert!(
+            policy
+                .begin("fs:read_file")
+                .after(Failure::Unanswered)
+                .is_some()
+        );
+        assert!(
+            policy
+                .begin("fs:write_file")
+                .after(Failure::Unanswered)
+                .is_none()
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_never_asked_for_again() {
+        let policy = policy(serde_json::json!({"idempotent": ["*"]}));
+        assert_eq!(policy.begin("fs:read").after(Failure::Answered), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_is_down_does_not_spend_the_retries_of_another() {
+        let policy = policy(serde_json::json!({"attempts": 1000}));
+        let mut down = policy.begin("down:x");
+        let retries = std::iter::from_fn(|| down.after(Failure::NeverSent)).count();
+        assert_eq!(retries, 10);
+        assert!(policy.begin("up:x").after(Failure::NeverSent).is_some());
+    }
+}

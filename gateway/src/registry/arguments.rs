@@ -1,0 +1,141 @@
+//! Arguments against the input schema, before anything is sent.
+
+use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use serde_json::Value;
+
+use crate::nearest;
+
+const TOLD_AT_ONCE: usize = 3;
+
+/// A compiled input schema. One that cannot be compiled (a reference to the network, an invalid
+/// pattern) checks nothing: the server will, and a tool must not be lost for it.
+#[derive(Debug)]
+pub struct ArgumentCheck {
+    validator: Option<Validator>,
+    known: Vec<String>,
+}
+
+impl ArgumentCheck {
+    pub fn new(schema: &Value) -> Self {
+        let validator = jsonschema::validator_for(schema)
+            .inspect_err(|error| tracing::debug!(%error, "an input schema cannot be used"))
+            .ok();
+        let known = schema["properties"]
+            .as_object()
+            .map(|properties| properties.keys().cloned().collect())
+            .unwrap_or_default();
+        Self { validator, known }
+    }
+
+    pub fn check(&self, arguments: &Value) -> Result<(), String> {
+        let Some(validator) = &self.validator else {
+            return Ok(());
+        };
+        if validator.is_valid(arguments) {
+            return Ok(());
+        }
+        let mut errors = validator.iter_errors(arguments);
+        let mut told: Vec<String> = errors
+            .by_ref()
+            .take(TOLD_AT_ONCE)
+            .map(|error| {
+                let at = dotted(error.instance_path().as_str());
+                let meant = match error.kind() {
+                    ValidationErrorKind::AdditionalProperties { unexpected } => {
+                        self.meant(unexpected)
+                    }
+                    _ => String::new(),
+                };
+                format!("{at}: {error}{meant}")
+            })
+            .collect();
+        let more = errors.count();
+        if more > 0 {
+            told.push(format!("and {more} more"));
+        }
+        Err(told.join("; "))
+    }
+
+    fn meant(&self, unexpected: &[String]) -> String {
+        let names = self.known.iter().map(String::as_str);
+        unexpected
+            .iter()
+            .find_map(|name| nearest::typo_of(name, names.clone()))
+            .map(|name| format!(", did you mean `{name}`?"))
+            .unwrap_or_default()
+    }
+}
+
+/// `/items/0/name` as a script would write it: `arguments.items[0].name`.
+fn dotted(pointer: &str) -> String {
+    let mut out = String::from("arguments");
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            out.push_str(&format!("[{part}]"));
+        } else {
+            out.push('.');
+            out.push_str(&part);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(schema: Value, arguments: Value) -> Result<(), String> {
+        ArgumentCheck::new(&schema).check(&arguments)
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_path() {
+        let schema = json!({
+            "type": "object",
+            "properties": { "items": { "type": "array", "items": { "type": "object",
+                "properties": { "n": { "type": "integer" } } } } },
+            "required": ["items"]
+        });
+        let error = check(
+            schema.clone(),
+            json!({ "items": [{ "n": 1 }, { "n": "x" }] }),
+        )
+        .unwrap_err();
+        assert!(error.starts_with("arguments.items[1].n: "), "{error}");
+        let error = check(schema.clone(), json!({})).unwrap_err();
+        assert!(
+            error.contains("\"items\" is a required property"),
+            "{error}"
+        );
+        assert!(check(schema, json!({ "items": [] })).is_ok());
+    }
+
+    #[test]
+    fn a_misspelt_argument_is_told_with_the_right_one() {
+        let schema = json!({ "type": "object", "properties": { "path": {} }, "additionalProperties": false });
+        let error = check(schema, json!({ "pth": 1 })).unwrap_err();
+        assert!(error.ends_with("did you mean `path`?"), "{error}");
+    }
+
+    #[test]
+    fn a_schema_that_cannot_be_used_lets_everything_pass() {
+        assert!(
+            check(
+                json!({ "$ref": "https://example.test/x.json" }),
+                json!({ "a": 1 })
+            )
+            .is_ok()
+        );
+        assert!(check(json!({ "type": 7 }), json!({})).is_ok());
+    }
+
+    #[test]
+    fn the_words_of_draft_2020_12_are_understood() {
+        let schema = json!({ "prefixItems": [{ "type": "string" }], "items": false });
+        assert!(check(schema.clone(), json!(["a"])).is_ok());
+        assert!(check(schema, json!(["a", 1])).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! Keeping the list of a server's tools current while the server changes it.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::SubscriptionFilter;
+
+use super::connection::Connection;
+use super::lifecycle::Server;
+use super::tools;
+use crate::registry::{ToolNews, ToolSet};
+
+/// Several changes in a row are answered with one listing.
+const CHANGE_SETTLES: Duration = Duration::from_millis(20);
+/// Callers wait for a new listing; one that hangs must not take them with it.
+const LISTING_PATIENCE: Duration = Duration::from_secs(5);
+/// News that nobody asks for is not kept for ever.
+const MAX_NEWS: usize = 1000;
+
+impl Server {
+    pub(super) fn take_in(&self, listed: &[serde_json::Value]) {
+        let tools = Arc::new(ToolSet::read(&self.config.name, listed, &self.config.tools));
+        let before = self
+            .tools
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .replace(tools.clone());
+        let news = match &before {
+            // The first listing is no news to anyone, but an index has to know of it.
+            None => Vec::new(),
+            Some(before) => {
+                let news = tools.news(before);
+                if news.is_empty() {
+                    return;
+                }
+                news
+            }
+        };
+        for item in &news {
+            tracing::info!(tool = %item.tool, change = ?item.change, "a server changed its tools");
+        }
+        self.tell(news);
+        self.surroundings
+            .generation
+            .send_modify(|generation| *generation += 1);
+    }
+
+    fn tell(&self, news: Vec<ToolNews>) {
+        let mut told = self
+            .surroundings
+            .news
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        told.extend(news);
+        let too_old = told.len().saturating_sub(MAX_NEWS);
+        told.drain(..too_old);
+    }
+
+    pub(super) async fn relist(&self, connection: &Connection) {
+        let _listing = self.listing.lock().await;
+        if !self.changed.stale.load(Ordering::Acquire) {
+            return;
+        }
+        // Before the listing, not after: a change during it must not be forgotten.
+        self.changed.stale.store(false, Ordering::Release);
+        let listing = tokio::time::timeout(LISTING_PATIENCE, tools::list(&connection.peer)).await;
+        match listing {
+            Ok(Ok(listed)) => self.take_in(&listed),
+            Ok(Err(error)) => {
+                tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
+            }
+            Err(_) => {
+                tracing::warn!(server = %self.config.name, "no answer to a new listing of tools");
+            }
+        }
+    }
+
+    /// Lists the tools again whenever the server says they changed, until the connection ends.
+    pub(super) async fn follow_changes(self: Arc<Self>, connection: Arc<Connection>) {
+        let stateless = !connection.info.protocol_version.has_initialize();
+        let announces = connection
+            .info
+            .capabilities
+            .tools
+            .as_ref()
+            .is_some_and(|tools| tools.list_changed == Some(true));
+        let mut subscription = None;
+        if stateless && announces {
+            // Without a session, changes are only told to those who listen.
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            subscription = connection.peer.listen(filter).await.ok();
+        }
+        // Holding the connection here would keep it alive for ever.
+        let connection = Arc::downgrade(&connection);
+        loop {
+            let told = async {
+                match &mut subscription {
+                    Some(subscription) => match subscription.next().await {
+                        Ok(Some(_)) => {}
+                        Ok(None) | Err(_) => std::future::pending().await,
+                    },
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.changed.told.notified() => {}
+                () = told => self.changed.tell(),
+                () = self.surroundings.shutdown.cancelled() => return,
+                () = tokio::time::sleep(Duration::from_secs(5)) => {
+                    match connection.upgrade() {
+                        Some(connection) if !connection.closed() => continue,
+                        _ => return,
+                    }
+                }
+            }
+            tokio::time::sleep(CHANGE_SETTLES).await;
+            let Some(connection) = connection.upgrade() else {
+                return;
+            };
+            self.relist(&connection).await;
+        }
+    }
+}

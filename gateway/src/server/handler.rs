@@ -1,0 +1,122 @@
+//! What a server may ask or tell us while it works.
+#![expect(
+    deprecated,
+    reason = "roots are on their way out of the protocol, and in use by the servers of today"
+)]
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::ClientHandler;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ErrorData, Implementation, ListRootsResult,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use tokio::sync::Notify;
+
+use crate::call::ProgressSink;
+
+/// Our side of a session. Clones share everything.
+#[derive(Debug, Clone)]
+pub(crate) struct Handler {
+    roots: Arc<Vec<Root>>,
+    progress: Arc<Mutex<HashMap<ProgressToken, ProgressSink>>>,
+    tools_changed: Arc<ToolsChanged>,
+}
+
+/// The server's word that its tools are no longer what it listed.
+#[derive(Debug, Default)]
+pub(crate) struct ToolsChanged {
+    pub stale: AtomicBool,
+    pub told: Notify,
+}
+
+impl ToolsChanged {
+    pub fn tell(&self) {
+        self.stale.store(true, Ordering::Release);
+        self.told.notify_one();
+    }
+}
+
+impl Handler {
+    pub fn new(roots: &[std::path::PathBuf], tools_changed: Arc<ToolsChanged>) -> Self {
+        Self {
+            roots: Arc::new(roots.iter().filter_map(|path| root(path)).collect()),
+            progress: Arc::default(),
+            tools_changed,
+        }
+    }
+
+    /// Reports the progress of the request with `token` until the returned value is dropped.
+    pub fn follow(&self, token: ProgressToken, sink: ProgressSink) -> Following {
+        self.lock().insert(token.clone(), sink);
+        Following {
+            handler: self.clone(),
+            token,
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, ProgressSink>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Progress of one request is being reported.
+pub(crate) struct Following {
+    handler: Handler,
+    token: ProgressToken,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.handler.lock().remove(&self.token);
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        // Declared only when there are any: some servers offer other tools to a client with roots.
+        if !self.roots.is_empty() {
+            capabilities.roots = Some(rmcp::model::RootsCapabilities::default());
+        }
+        let mut config = ClientConfig::new(
+            capabilities,
+            Implementation::new("pml", env!("CARGO_PKG_VERSION")),
+        );
+        config.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        config
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        Ok(ListRootsResult::new(self.roots.to_vec()))
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let sink = self.lock().get(&progress.progress_token).cloned();
+        if let Some(sink) = sink {
+            sink.report(progress.progress, progress.total, progress.message);
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.tell();
+    }
+}
+
+fn root(path: &Path) -> Option<Root> {
+    let absolute = std::path::absolute(path).ok()?;
+    let url = url::Url::from_directory_path(absolute).ok()?;
+    let text = url.as_str();
+    Some(Root::new(text.strip_suffix('/').unwrap_or(text)))
+}

@@ -1,0 +1,303 @@
+//! Starting a server once for all who wait, and noticing its end.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::Connection;
+use super::handler::{Handler, ToolsChanged};
+use super::record::Record;
+use super::tools;
+use crate::config::ServerConfig;
+use crate::registry::{ToolNews, ToolSet};
+use crate::transport::{Guard, Login, Means, StartError, StderrTail, connect};
+
+/// A pause shorter than this is waited for; a longer one is told to the caller.
+const WAITED_FOR: Duration = Duration::from_secs(1);
+/// A start that takes longer than this no longer keeps others from starting.
+const START_TURN: Duration = Duration::from_secs(2);
+const QUOTED_LINES: usize = 5;
+
+/// What all servers of a gateway share.
+pub(crate) struct Surroundings {
+    pub guard: Option<Arc<Guard>>,
+    pub client: reqwest::Client,
+    /// Bounds how many servers start at the same time.
+    pub start_turns: Semaphore,
+    pub shutdown: CancellationToken,
+    /// Counts up whenever the tools of any server changed.
+    pub generation: watch::Sender<u64>,
+    pub news: Mutex<Vec<ToolNews>>,
+}
+
+/// Why there is no connection now.
+#[derive(Debug, Clone)]
+pub(crate) struct Unavailable {
+    pub error: StartError,
+    pub retry_after: Option<Duration>,
+}
+
+type Starting = Shared<BoxFuture<'static, Result<Arc<Connection>, StartError>>>;
+
+enum Slot {
+    Idle,
+    Starting(Starting),
+    Live(Arc<Connection>),
+}
+
+pub(crate) struct Server {
+    pub config: ServerConfig,
+    pub(super) surroundings: Arc<Surroundings>,
+    login: Option<Login>,
+    slot: Mutex<Slot>,
+    pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
+    /// Held while the tools are being listed; whoever waits for it finds them fresh.
+    pub(super) listing: tokio::sync::Mutex<()>,
+    pub(super) changed: Arc<ToolsChanged>,
+    record: Mutex<Record>,
+}
+
+impl Server {
+    pub fn new(
+        config: ServerConfig,
+        surroundings: Arc<Surroundings>,
+        login: Option<Login>,
+    ) -> Self {
+        Self {
+            config,
+            surroundings,
+            login,
+            slot: Mutex::new(Slot::Idle),
+            tools: RwLock::new(None),
+            listing: tokio::sync::Mutex::new(()),
+            changed: Arc::default(),
+            record: Mutex::new(Record::default()),
+        }
+    }
+
+    /// The connection, started if there is none. All who wait share one start, and it goes on
+    /// when they stop waiting.
+    pub async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Unavailable> {
+        loop {
+            let starting = match self.step() {
+                Step::Ready(connection) => return Ok(connection),
+                Step::Wait(starting) => starting,
+                Step::Pause(pause, _) if pause <= WAITED_FOR => {
+                    tokio::time::sleep(pause).await;
+                    continue;
+                }
+                Step::Pause(pause, error) => {
+                    return Err(Unavailable {
+                        error,
+                        retry_after: Some(pause),
+                    });
+                }
+                Step::Refuse(error) => {
+                    return Err(Unavailable {
+                        error,
+                        retry_after: None,
+                    });
+                }
+            };
+            return starting.await.map_err(|error| Unavailable {
+                retry_after: error.passes().then(|| self.record().pause_left()),
+                error,
+            });
+        }
+    }
+
+    /// The connection if there is one, without starting anything.
+    pub fn live(&self) -> Option<Arc<Connection>> {
+        match &*self.slot() {
+            Slot::Live(connection) if !connection.closed() => Some(connection.clone()),
+            _ => None,
+        }
+    }
+
+    /// The tools as last listed; `None` before the first start.
+    pub fn known_tools(&self) -> Option<Arc<ToolSet>> {
+        self.tools
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The tools as they are now: starts the server if it never was, and waits for a listing that
+    /// a change made necessary.
+    pub async fn current_tools(self: &Arc<Self>) -> Result<Arc<ToolSet>, Unavailable> {
+        if let Some(tools) = self.known_tools() {
+            if !self.changed.stale.load(Ordering::Acquire) {
+                return Ok(tools);
+            }
+            if let Some(connection) = self.live() {
+                self.relist(&connection).await;
+                return Ok(self.known_tools().unwrap_or(tools));
+            }
+        }
+        self.connection().await?;
+        Ok(self.known_tools().unwrap_or_default())
+    }
+
+    /// Forgets `connection` after it was lost or found dead, and stops what is left of it.
+    pub fn retire(self: &Arc<Self>, connection: &Arc<Connection>, reason: &str) {
+        let mut slot = self.slot();
+        if !matches!(&*slot, Slot::Live(live) if Arc::ptr_eq(live, connection)) {
+            return;
+        }
+        *slot = Slot::Idle;
+        drop(slot);
+        self.record()
+            .lost(reason.to_owned(), connection.lived(), connection.proved());
+        let connection = connection.clone();
+        tokio::spawn(async move { connection.close().await });
+    }
+
+    /// Stops the server for good; the surroundings' shutdown keeps it from being started again.
+    pub async fn stop(&self) {
+        let slot = std::mem::replace(&mut *self.slot(), Slot::Idle);
+        match slot {
+            Slot::Idle => {}
+            Slot::Live(connection) => connection.close().await,
+            Slot::Starting(starting) => {
+                if let Ok(connection) = starting.await {
+                    connection.close().await;
+                }
+            }
+        }
+    }
+
+    pub fn record(&self) -> std::sync::MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn step(self: &Arc<Self>) -> Step {
+        let mut slot = self.slot();
+        match &*slot {
+            Slot::Live(connection) if !connection.closed() => {
+                return Step::Ready(connection.clone());
+            }
+            Slot::Starting(starting) => return Step::Wait(starting.clone()),
+            Slot::Live(lost) => {
+                self.record().lost(
+                    "the connection ended".to_owned(),
+                    lost.lived(),
+                    lost.proved(),
+                );
+                let lost = lost.clone();
+                tokio::spawn(async move { lost.close().await });
+                *slot = Slot::Idle;
+            }
+            Slot::Idle => {}
+        }
+        if self.surroundings.shutdown.is_cancelled() {
+            return Step::Refuse(StartError::ShuttingDown);
+        }
+        if self.config.disabled {
+            return Step::Refuse(StartError::Disabled);
+        }
+        let (pause, last) = {
+            let record = self.record();
+            (record.pause_left(), record.last_error.clone())
+        };
+        if !pause.is_zero() {
+            let error = last.unwrap_or_else(|| StartError::Handshake {
+                reason: "it keeps ending right after its start".to_owned(),
+                stderr: Vec::new(),
+            });
+            return Step::Pause(pause, error);
+        }
+        let starting = self.clone().start().boxed().shared();
+        tokio::spawn(starting.clone());
+        *slot = Slot::Starting(starting.clone());
+        Step::Wait(starting)
+    }
+
+    async fn start(self: Arc<Self>) -> Result<Arc<Connection>, StartError> {
+        let began = Instant::now();
+        let stderr = StderrTail::default();
+        self.record().stderr = stderr.clone();
+        let opened = tokio::select! {
+            opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
+                opened.unwrap_or_else(|_| Err(StartError::TimedOut {
+                    after: self.config.start_timeout,
+                    stderr: stderr.last(QUOTED_LINES),
+                }))
+            }
+            () = self.surroundings.shutdown.cancelled() => Err(StartError::ShuttingDown),
+        };
+        let connection = match opened {
+            Ok(connection) => connection,
+            Err(error) => {
+                self.record().failed(error.clone());
+                *self.slot() = Slot::Idle;
+                return Err(error);
+            }
+        };
+        self.record().started(began.elapsed());
+        *self.slot() = Slot::Live(connection.clone());
+        tokio::spawn(self.clone().follow_changes(connection.clone()));
+        Ok(connection)
+    }
+
+    /// From nothing to a session whose tools are known.
+    async fn open(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
+        let endpoint = self.config.usable.as_ref().map_err(|error| error.clone())?;
+        let handler = Handler::new(&self.config.roots, self.changed.clone());
+        let opening = async {
+            let means = Means {
+                server: &self.config.name,
+                protocol: self.config.protocol,
+                guard: self.surroundings.guard.clone(),
+                client: self.surroundings.client.clone(),
+                login: self.login.clone(),
+                stderr: stderr.clone(),
+            };
+            let link = connect(endpoint, handler.clone(), means).await?;
+            let connection = Connection::new(link, handler)
+                .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
+            self.changed.stale.store(false, Ordering::Release);
+            if connection.info.capabilities.tools.is_some() {
+                let listed = tools::list(&connection.peer).await.map_err(|error| {
+                    handshake(&format!("its tools could not be listed: {error}"), stderr)
+                })?;
+                self.take_in(&listed);
+            } else {
+                self.take_in(&[]);
+            }
+            Ok(Arc::new(connection))
+        };
+        tokio::pin!(opening);
+        {
+            // A hanging server gives its turn back, or a few of them would hold up all others.
+            let _turn = self.surroundings.start_turns.acquire().await;
+            if let Ok(opened) = tokio::time::timeout(START_TURN, &mut opening).await {
+                return opened;
+            }
+        }
+        opening.await
+    }
+}
+
+enum Step {
+    Ready(Arc<Connection>),
+    Wait(Starting),
+    Pause(Duration, StartError),
+    Refuse(StartError),
+}
+
+fn handshake(reason: &str, stderr: &StderrTail) -> StartError {
+    StartError::Handshake {
+        reason: reason.to_owned(),
+        stderr: stderr.last(QUOTED_LINES),
+    }
+}

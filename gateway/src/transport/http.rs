@@ -1,0 +1,199 @@
+//! Streamable HTTP: rmcp's transport with our client, our headers and a token for each request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::http::{HeaderName, HeaderValue};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+
+use super::Login;
+use super::bounded::{READ_AT_MOST, bounded, bounded_event};
+use crate::config::Remote;
+
+/// Policy bounds how many calls run at once; the transport must not queue below that.
+const MAX_POSTS: usize = 1024;
+
+/// One client for all servers: it pools connections, and never follows a redirect to another
+/// host, which would carry our headers there.
+pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
+    // Another part of the process may have chosen a provider already; either serves.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .connect_timeout(Duration::from_secs(10))
+        .pool_idle_timeout(Duration::from_secs(60))
+        .tcp_nodelay(true)
+        .user_agent(concat!("pml/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::custom(|attempt| {
+            let same_origin = attempt
+                .previous()
+                .last()
+                .is_some_and(|previous| previous.origin() == attempt.url().origin());
+            if same_origin && attempt.previous().len() < 5 {
+                attempt.follow()
+            } else {
+                attempt.stop()
+            }
+        }))
+        .build()
+}
+
+/// The transport for `remote`.
+pub fn transport(
+    client: reqwest::Client,
+    remote: &Remote,
+    login: Option<Login>,
+) -> StreamableHttpClientTransport<AuthorizedClient> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
+        .custom_headers(headers(remote))
+        .max_concurrent_requests(MAX_POSTS)
+        .max_sse_event_size(READ_AT_MOST)
+        .reinit_on_expired_session(true);
+    config.channel_buffer_capacity = 256;
+    StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
+}
+
+/// The configured headers. The configuration has checked them, so none is left out.
+pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
+    remote
+        .headers
+        .iter()
+        .filter_map(|(name, value)| {
+            let mut value = HeaderValue::try_from(value.as_str()).ok()?;
+            value.set_sensitive(true);
+            Some((HeaderName::try_from(name.as_str()).ok()?, value))
+        })
+        .collect()
+}
+
+/// The HTTP client of one server.
+#[derive(Debug, Clone)]
+pub struct AuthorizedClient {
+    client: reqwest::Client,
+    login: Option<Login>,
+}
+
+impl AuthorizedClient {
+    async fn token(&self, given: Option<String>) -> Option<String> {
+        match &self.login {
+            Some(login) => login.token().await.or(given),
+            None => given,
+        }
+    }
+
+    /// The token to use once more after the server rejected `token`.
+    async fn other_token(&self, token: Option<&str>) -> Option<String> {
+        self.login.as_ref()?.after_rejection(token?).await
+    }
+}
+
+impl StreamableHttpClient for AuthorizedClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
+        self.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session,
+            auth,
+            headers,
+            READ_AT_MOST,
+        )
+        .await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
+        let auth = self.token(auth).await;
+        let post = |auth| {
+            let (uri, message, session, headers) = (
+                uri.clone(),
+                message.clone(),
+                session.clone(),
+                headers.clone(),
+            );
+            self.client
+                .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
+        };
+        let answer = post(auth.clone()).await;
+        if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
+            && let Some(token) = self.other_token(auth.as_deref()).await
+        {
+            return Ok(bounded(post(Some(token)).await?, &message));
+        }
+        Ok(bounded(answer?, &message))
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), StreamableHttpError<reqwest::Error>> {
+        let auth = self.token(auth).await;
+        self.client
+            .delete_session(uri, session, auth, headers)
+            .await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
+    {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session,
+            last_event,
+            auth,
+            headers,
+            READ_AT_MOST,
+        )
+        .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
+    {
+        let auth = self.token(auth).await;
+        let events = self
+            .client
+            .get_stream_with_max_sse_event_size(uri, session, last_event, auth, headers, limit)
+            .await?;
+        Ok(events.map(|event| event.map(bounded_event)).boxed())
+    }
+}

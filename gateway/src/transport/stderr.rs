@@ -1,0 +1,80 @@
+//! The last lines a server wrote to its standard error: errors quote them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+const MAX_LINES: usize = 64;
+const MAX_LINE_BYTES: usize = 1024;
+
+/// A bounded ring of lines, shared between the reader and whoever explains a failure.
+#[derive(Debug, Clone, Default)]
+pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+
+impl StderrTail {
+    /// Reads until the stream ends. It must always be read, or a chatty server blocks on a full
+    /// pipe.
+    pub async fn follow(self, mut stream: impl AsyncRead + Unpin) {
+        let mut chunk = vec![0; 4096];
+        let mut line = Vec::new();
+        loop {
+            let read = match stream.read(&mut chunk).await {
+                Ok(0) | Err(_) => break,
+                Ok(read) => read,
+            };
+            for byte in &chunk[..read] {
+                if *byte == b'\n' {
+                    self.push(&line);
+                    line.clear();
+                } else if line.len() < MAX_LINE_BYTES {
+                    line.push(*byte);
+                }
+            }
+        }
+        self.push(&line);
+    }
+
+    /// The last `count` lines, oldest first.
+    pub fn last(&self, count: usize) -> Vec<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines
+            .iter()
+            .skip(lines.len().saturating_sub(count))
+            .cloned()
+            .collect()
+    }
+
+    fn push(&self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if text.is_empty() {
+            return;
+        }
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == MAX_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(text.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_last_lines_are_kept_and_long_ones_are_cut() {
+        let mut text = String::new();
+        for number in 0..200 {
+            text.push_str(&format!("line {number}\n"));
+        }
+        text.push_str(&"x".repeat(100_000));
+        let tail = StderrTail::default();
+        tail.clone().follow(text.as_bytes()).await;
+        let last = tail.last(2);
+        assert_eq!(last[0], "line 199");
+        assert_eq!(last[1].len(), MAX_LINE_BYTES);
+        assert_eq!(tail.last(1000).len(), MAX_LINES);
+    }
+}

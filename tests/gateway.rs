@@ -1,0 +1,503 @@
+//! `pml` with MCP servers behind it: real ones, misbehaving ones, and their configuration.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{pml, repository};
+use installed::{node_servers, python_servers};
+
+#[path = "../gateway/tests/installed.rs"]
+#[allow(dead_code, reason = "the gateway's own tests need more of it")]
+mod installed;
+
+/// A person's machine: a home of its own, and a working folder with a configuration.
+struct Place {
+    home: TempDir,
+}
+
+impl Place {
+    fn empty() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("work")).unwrap();
+        Self { home }
+    }
+
+    fn with(configuration: &Value) -> Self {
+        Self::with_text(&format!("{configuration:#}"))
+    }
+
+    fn with_text(configuration: &str) -> Self {
+        let place = Self::empty();
+        fs::write(place.file(), configuration).unwrap();
+        place
+    }
+
+    fn with_servers(servers: Value) -> Self {
+        Self::with(&json!({ "mcpServers": servers }))
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.home.path().join("work")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder().join(".mcp.json")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = pml();
+        command
+            .args(args)
+            .current_dir(self.folder())
+            .env("HOME", self.home.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("CODEX_HOME");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// The envelope of a script.
+    fn script(&self, script: &str) -> Value {
+        self.script_with(&[], script)
+    }
+
+    fn script_with(&self, flags: &[&str], script: &str) -> Value {
+        let output = self.run(&[&["run", "--json", "-e", script], flags].concat());
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("no envelope ({error}): {}", text(&output.stderr)))
+    }
+
+    /// The result of a script that must succeed.
+    fn result(&self, script: &str) -> Value {
+        let envelope = self.script(script);
+        assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");
+        envelope["result"].clone()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A server that misbehaves on request.
+fn odd(options: &[&str]) -> Value {
+    let script = repository().join("gateway/tests/servers/odd.py");
+    let mut args = vec![json!("-u"), json!(script)];
+    args.extend(options.iter().map(|option| json!(option)));
+    json!({ "command": "python3", "args": args })
+}
+
+fn filesystem(folder: &Path) -> Value {
+    let script =
+        node_servers().join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    json!({ "command": "node", "args": [script, folder] })
+}
+
+fn time() -> Value {
+    json!({ "command": python_servers().join("venv/bin/mcp-server-time") })
+}
+
+#[test]
+fn a_script_calls_two_real_servers_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    fs::write(data.path().join("a.txt"), "hello from a file").unwrap();
+    let place = Place::with_servers(json!({ "fs": filesystem(data.path()), "time": time() }));
+    let path = data.path().join("a.txt");
+    let envelope = place.script(&format!(
+        "const [file, now] = await Promise.all([
+           tools.fs.read_text_file({{ path: {path:?} }}),
+           tools.time.get_current_time({{ timezone: 'Etc/UTC' }}),
+         ]);
+         return {{ file, now }};"
+    ));
+    assert_eq!(envelope["ok"], true, "{envelope:#}");
+    let result = &envelope["result"];
+    assert!(
+        result["file"].to_string().contains("hello from a file"),
+        "{result}"
+    );
+    assert_eq!(result["now"]["timezone"], "Etc/UTC", "{result}");
+    let calls = envelope["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call["ok"] == true), "{calls:?}");
+}
+
+#[test]
+fn calls_to_two_servers_run_at_the_same_time() {
+    let place = Place::with_servers(json!({ "a": odd(&[]), "b": odd(&[]) }));
+    let took = place.result(
+        "const both = (ms) => Promise.all([tools.a.sleep({ ms }), tools.b.sleep({ ms })]);
+         await both(0);
+         const began = Date.now();
+         await both(700);
+         return Date.now() - began;",
+    );
+    assert!((650..1300).contains(&took.as_u64().unwrap()), "{took} ms");
+}
+
+#[test]
+fn only_the_server_that_is_called_is_started() {
+    let place = Place::with_servers(json!({ "a": odd(&[]), "b": odd(&["--hang-at-start"]) }));
+    assert_eq!(
+        place.result("return await tools.a.echo({ text: 'x' })"),
+        "x"
+    );
+}
+
+#[test]
+fn an_unknown_tool_is_answered_with_the_nearest_ones() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let error = place.result("return (await callTool('odd:eko', { text: 'x' })).error");
+    assert_eq!(error["kind"], "unknown");
+    assert_eq!(error["retryable"], false);
+    let error = place.result(
+        "try { await tools.odd.ecko({ text: 'x' }) } catch (error) { return error.message }",
+    );
+    let message = error.as_str().unwrap();
+    assert!(message.contains("the nearest are `odd:echo`"), "{message}");
+    assert_eq!(message.matches("`odd:").count(), 4, "{message}");
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_with_their_path() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let error = place.result("return (await callTool('odd:echo', { text: 7 })).error");
+    assert_eq!(error["kind"], "arguments");
+    let error = place.script("await tools.odd.echo({ text: 7 })")["error"].clone();
+    assert_eq!(error["kind"], "tool");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("nothing was sent: arguments.text:"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_server_that_crashes_is_quoted() {
+    let place = Place::with_servers(json!({
+        "dead": odd(&["--crash-at-start"]), "odd": odd(&[]),
+    }));
+    let message = |script: &str| {
+        let script = format!("try {{ {script} }} catch (error) {{ return error.message }}");
+        place.result(&script).as_str().unwrap().to_owned()
+    };
+    let at_start = message("await tools.dead.echo({ text: 'x' })");
+    assert!(
+        at_start.contains("cannot open the cellar door"),
+        "{at_start}"
+    );
+    let in_a_call = message("await tools.odd.exit()");
+    assert!(in_a_call.contains("out of cheese"), "{in_a_call}");
+    assert!(in_a_call.contains("may have had its effect"), "{in_a_call}");
+}
+
+#[test]
+fn a_search_finds_tools_of_every_server_and_says_which_are_missing() {
+    let mut configuration = json!({
+        "mcpServers": { "odd": odd(&[]), "time": time(), "dead": odd(&["--crash-at-start"]) },
+        "pml": { "policy": { "deny": ["odd:sleep"] } },
+    });
+    let place = Place::with(&configuration);
+    let output = place.run(&[
+        "run",
+        "-e",
+        "return await searchTools('current time zone', 3)",
+    ]);
+    let hits: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(hits[0]["id"], "time:get_current_time", "{hits:#}");
+    assert_eq!(hits[0]["inputSchema"]["required"][0], "timezone");
+    let scores: Vec<f64> = hits
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| hit["score"].as_f64().unwrap())
+        .collect();
+    assert!(
+        scores.is_sorted_by(|a, b| a >= b) && scores[0] <= 1.0,
+        "{scores:?}"
+    );
+    let warning = text(&output.stderr);
+    assert!(warning.contains("no tools of server `dead`"), "{warning}");
+
+    configuration["mcpServers"]
+        .as_object_mut()
+        .unwrap()
+        .remove("dead");
+    let place = Place::with(&configuration);
+    let hidden = place.result("return await searchTools('sleep')");
+    assert_eq!(hidden, json!([]));
+    let exact = place.result("return (await searchTools('echo'))[0]");
+    assert_eq!(
+        (&exact["id"], &exact["score"]),
+        (&json!("odd:echo"), &json!(1))
+    );
+    let described = place.result("return await describeTool('odd:echo')");
+    assert_eq!(described["inputSchema"]["required"], json!(["text"]));
+}
+
+#[test]
+fn a_misspelt_key_is_told_with_file_line_and_the_key_that_was_meant() {
+    for (configuration, told) in [
+        (
+            "{ \"mcpServers\": {\n  \"fs\": {\n    \"comand\": \"x\" } } }",
+            ".mcp.json:3: unknown key `mcpServers.fs.comand`: did you mean `command`?",
+        ),
+        (
+            "{ \"pml\": {\n \"limits\": {\n \"timout\": \"1s\" } } }",
+            ".mcp.json:3: unknown key `pml.limits.timout`: did you mean `timeout`?",
+        ),
+        (
+            "{ \"mcpServers\": { \"a\": { \"command\": \"x\" } },\n \"pml\": { \"policy\": {\n \"denny\": [] } } }",
+            ".mcp.json:3: unknown key `pml.policy.denny`: did you mean `deny`?",
+        ),
+        (
+            "{ \"pml\": {\n \"limit\": {} } }",
+            ".mcp.json:2: unknown key `pml.limit`: did you mean `limits`?",
+        ),
+    ] {
+        let place = Place::with_text(configuration);
+        let output = place.run(&["run", "-e", "1"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(text(&output.stderr).trim_end(), format!("error: {told}"));
+        assert_eq!(text(&output.stdout), "");
+    }
+}
+
+#[test]
+fn limits_come_from_the_file_and_flags_replace_them() {
+    let place = Place::with(&json!({ "pml": { "limits": { "timeout": "150ms" } } }));
+    let forever = "await new Promise((resolve) => setTimeout(resolve, 600)); return 'done'";
+    let envelope = place.script(forever);
+    assert_eq!(envelope["error"]["kind"], "timeout", "{envelope:#}");
+    let envelope = place.script_with(&["--timeout", "20s"], forever);
+    assert_eq!(envelope["result"], "done", "{envelope:#}");
+}
+
+#[test]
+fn the_file_is_the_named_one_else_the_folders_else_the_users() {
+    let place = Place::empty();
+    let users = place.home.path().join(".config/pml");
+    fs::create_dir_all(&users).unwrap();
+    let servers = |name: &str| json!({ "mcpServers": { name: odd(&[]) } }).to_string();
+    let echo = "return (await searchTools('echo'))[0].id";
+    assert_eq!(place.result("return await searchTools('echo')"), json!([]));
+    fs::write(users.join("mcp.json"), servers("user")).unwrap();
+    assert_eq!(place.result(echo), "user:echo");
+    fs::write(place.file(), servers("folder")).unwrap();
+    assert_eq!(place.result(echo), "folder:echo");
+    fs::write(place.folder().join("my.json"), servers("named")).unwrap();
+    let envelope = place.script_with(&["--config", "my.json"], echo);
+    assert_eq!(envelope["result"], "named:echo");
+    let output = place.run(&["run", "--config", "none.json", "-e", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("none.json"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn tools_are_listed_by_server() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]), "time": time() }));
+    let output = place.run(&["tools"]);
+    let listed = text(&output.stdout);
+    assert!(output.status.success());
+    assert!(
+        listed.contains("time (2 tools)\n  time:convert_time"),
+        "{listed}"
+    );
+    assert!(listed.contains("  odd:echo  odd echo"), "{listed}");
+    let listed = text(&place.run(&["tools", "time"]).stdout);
+    assert!(!listed.contains("odd:"), "{listed}");
+    let listed: Value = serde_json::from_slice(&place.run(&["tools", "--json"]).stdout).unwrap();
+    assert!(listed["tools"][0]["inputSchema"].is_object(), "{listed:#}");
+    let output = place.run(&["tools", "tyme"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("the servers are odd, time"));
+}
+
+#[test]
+fn one_tool_is_called_without_a_script() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let output = place.run(&["call", "odd:echo", r#"{ "text": "hello" }"#]);
+    assert_eq!(text(&output.stdout), "hello\n", "{}", text(&output.stderr));
+    fs::write(
+        place.folder().join("a.json"),
+        r#"{ "text": "from a file" }"#,
+    )
+    .unwrap();
+    let output = place.run(&["call", "odd:echo", "@a.json"]);
+    assert_eq!(text(&output.stdout), "from a file\n");
+    let output = place.run(&["call", "odd:fails"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "error: the disk is full [tool]\n");
+    let output = place.run(&["call", "--json", "odd:ecko"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["kind"], "unknown", "{answer:#}");
+    let output = place.run(&["call", "odd:echo", "{ text"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn the_doctor_tells_good_from_broken() {
+    let place = Place::with_servers(json!({
+        "good": time(),
+        "broken": odd(&["--crash-at-start"]),
+        "missing": { "command": "no-such-program-here" },
+    }));
+    let output = place.run(&["doctor"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    assert!(told.contains("good     ready     stdio, 20"), "{told}");
+    assert!(told.contains("2 tools"), "{told}");
+    assert!(told.contains("cannot open the cellar door"), "{told}");
+    assert!(
+        told.contains("`no-such-program-here` was not found: install it"),
+        "{told}"
+    );
+    let output = place.run(&["doctor", "--json"]);
+    let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let states: Vec<&Value> = reports["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|report| &report["state"])
+        .collect();
+    assert_eq!(states, ["failed", "ready", "failed"]);
+
+    let nothing = Place::empty().run(&["doctor"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(text(&nothing.stderr).contains("run `pml init`"));
+}
+
+#[test]
+fn init_in_an_empty_home_says_where_it_looked() {
+    let place = Place::empty();
+    let output = place.run(&["init"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stderr);
+    assert!(
+        told.contains(".claude.json") && told.contains("config.toml"),
+        "{told}"
+    );
+    assert!(!place.file().exists());
+}
+
+#[test]
+fn init_takes_over_the_servers_of_claude_code() {
+    let place = Place::empty();
+    let servers = json!({ "mcpServers": { "odd": odd(&[]) } });
+    fs::write(place.home.path().join(".claude.json"), servers.to_string()).unwrap();
+    let printed: Value = serde_json::from_slice(&place.run(&["init", "--print"]).stdout).unwrap();
+    assert_eq!(printed["mcpServers"]["odd"]["command"], "python3");
+    assert!(!place.file().exists());
+
+    let output = place.run(&["init"]);
+    let told = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(told.contains("odd  (Claude Code)"), "{told}");
+    let file = place.file().display().to_string();
+    let command = told
+        .lines()
+        .find(|line| line.contains("claude mcp add"))
+        .unwrap();
+    assert!(
+        command.ends_with(&format!("serve --config {file}")),
+        "{command}"
+    );
+    assert_eq!(
+        place.result("return await tools.odd.echo({ text: 'taken over' })"),
+        "taken over"
+    );
+
+    let again = place.run(&["init"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("--force"));
+    let own = fs::read(place.file()).unwrap();
+    assert!(place.run(&["init", "--force"]).status.success());
+    assert_eq!(fs::read(place.folder().join(".mcp.json.old")).unwrap(), own);
+}
+
+#[test]
+fn a_login_is_for_servers_over_http() {
+    let place = Place::with_servers(json!({
+        "odd": odd(&[]), "api": { "url": "http://127.0.0.1:9/mcp" },
+    }));
+    let output = place.run(&["login", "odd"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("needs no login"));
+    let output = place.run(&["logout", "api"]);
+    assert_eq!(text(&output.stdout), "there was no login to api\n");
+    let output = place.run(&["logout", "apy"]);
+    assert!(text(&output.stderr).contains("the servers are api, odd"));
+}
+
+/// Starts a script that hangs in a call, with a server that ignores every gentle request to
+/// leave, and waits until both are up.
+fn hanging_run(place: &Place) -> Child {
+    let script = "console.log(await tools.odd.echo({ text: 'up' })); await tools.odd.never()";
+    let mut child = place
+        .command(&["run", "-e", script])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "up\n");
+    child
+}
+
+/// The processes whose command line contains `mark`.
+fn processes_with(mark: &str) -> usize {
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .filter(|line| text(line).contains(mark))
+        .count()
+}
+
+fn signal(child: &Child, signal: &str) {
+    let killed = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+}
+
+fn ends_without_orphans(signalled: &str, code: Option<i32>) {
+    let place = Place::empty();
+    let mark = place.folder().join("journal").display().to_string();
+    let servers = json!({ "mcpServers": { "odd": odd(&["--deaf", "--journal", &mark]) } });
+    fs::write(place.file(), servers.to_string()).unwrap();
+    let mut child = hanging_run(&place);
+    assert_eq!(processes_with(&mark), 1);
+    signal(&child, signalled);
+    assert_eq!(child.wait().unwrap().code(), code);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while processes_with(&mark) > 0 {
+        assert!(Instant::now() < deadline, "an orphan is left");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn no_server_is_left_after_ctrl_c() {
+    ends_without_orphans("INT", Some(130));
+}
+
+#[test]
+fn no_server_is_left_after_pml_was_killed() {
+    ends_without_orphans("KILL", None);
+}
