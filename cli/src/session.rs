@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use pml_gateway::{CallError, Gateway, RunLimits, RunScope, StartError, Tool};
-use pml_runtime::{Answer, Failure, Limits, ToolHit, ToolHost};
+use pml_runtime::{Answer, Failure, Limits, Offer, ToolHit, ToolHost};
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
 use crate::search;
@@ -99,6 +99,28 @@ impl ToolHost for Session {
                 name: tool.id.tool(),
                 tool: &tool,
             })
+        })
+    }
+
+    fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
+        Box::pin(async move {
+            let (gateway, scope) = (&self.gateway, &self.scope);
+            let answer = match offer {
+                Offer::ListResources => gateway.list_resources(scope, server).await,
+                Offer::ReadResource { uri } => gateway.read_resource(scope, server, uri).await,
+                Offer::ListPrompts => gateway.list_prompts(scope, server).await,
+                Offer::GetPrompt { name, args } => {
+                    let args: Map<String, Value> =
+                        serde_json::from_str(args.get()).map_err(|error| {
+                            Failure::new(
+                                "arguments",
+                                format!("the arguments are no object: {error}"),
+                            )
+                        })?;
+                    gateway.get_prompt(scope, server, name, args).await
+                }
+            };
+            to_json(&answer.map_err(failure)?)
         })
     }
 
