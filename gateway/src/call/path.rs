@@ -190,8 +190,11 @@ impl Inner {
                 });
             }
         };
-        let own = server.config.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        let own = scope.tool_timeout().map_or(own, |asked| asked.min(own));
+        // Of a server's own limit and the run's, the lower one; the default where neither is set.
+        let own = match (server.config.timeout, scope.tool_timeout()) {
+            (Some(own), Some(asked)) => own.min(asked),
+            (own, asked) => own.or(asked).unwrap_or(DEFAULT_TIMEOUT),
+        };
         let request = Request {
             tool,
             arguments: match arguments {

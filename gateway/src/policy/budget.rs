@@ -18,7 +18,7 @@ use super::units::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetConfig {
-    /// Calls in all.
+    /// Calls in all. Not set, only the run's own limit counts.
     pub calls: u32,
     /// Calls of tools, by glob. The tools that one glob matches share its number.
     pub tools: BTreeMap<ToolGlob, u32>,
@@ -29,7 +29,7 @@ pub struct BudgetConfig {
 impl Default for BudgetConfig {
     fn default() -> Self {
         Self {
-            calls: 100,
+            calls: u32::MAX,
             tools: BTreeMap::new(),
             time: None,
         }
