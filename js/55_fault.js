@@ -85,7 +85,10 @@ function isError(value) {
 // Kinds that a script cannot forge by naming an error: brands, or words of V8 and ours.
 function kindOf(error, message) {
   // Only objects get here; a private name can be looked for in any of them.
-  if (isToolError(error)) return "tool";
+  if (isToolError(error)) {
+    const kind = read(error, "kind");
+    return kind === "denied" || kind === "calls" ? kind : "tool";
+  }
   if (isTooMuch(error)) return "output";
   const is = (prototype) => ObjectPrototypeIsPrototypeOf(prototype, error);
   if (!core.isNativeError(error)) return undefined;

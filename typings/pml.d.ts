@@ -50,8 +50,10 @@ interface ToolDescription {
 interface ToolError extends Error {
   readonly name: "ToolError";
   /**
-   * What went wrong: `tool` (the tool said so), `timeout` (it did not answer in time), `calls`
-   * (it was not called), `denied` (policy), or a kind of the server's own.
+   * What went wrong: `tool` (the tool said so), `unknown` (there is no such tool), `arguments`
+   * (they do not fit its schema), `denied` (policy), `calls` (too many), `unavailable` (its server
+   * is down), `timeout`, `cancelled`, `output` (the answer is too large), `protocol` (its server
+   * does not keep to MCP).
    */
   kind: string;
   /** The tool that was called: `server:tool`. */

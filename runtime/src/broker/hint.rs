@@ -24,6 +24,9 @@ pub fn hint(error: &RunError) -> Option<&'static str> {
         }
         ErrorKind::Output if says("logged") => "Log less; return what matters as the result.",
         ErrorKind::Output => "Filter or summarise before you return: counts, names, the first few.",
+        ErrorKind::Tool if says("there is no tool") => {
+            "Take ids from searchTools instead of guessing them."
+        }
         ErrorKind::Tool => {
             "Use callTool, which answers { success, error } instead of throwing, or catch the ToolError."
         }
