@@ -59,8 +59,8 @@ pub(crate) fn verhoeff(digits: &[u32]) -> bool {
         match (a < 5, b < 5) {
             (true, true) => (a + b) % 5,
             (true, false) => 5 + (a + b - 5) % 5,
-            (false, true) => 5 + (a - 5 + 5 - b) % 5,
-            (false, false) => (a - b + 5) % 5,
+            (false, true) => 5 + (a - b) % 5,
+            (false, false) => (a + 5 - b) % 5,
         }
     }
     let sum = digits

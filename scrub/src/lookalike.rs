@@ -15,6 +15,7 @@ pub(crate) enum Reading {
 }
 
 /// The letters of Cyrillic and Greek that look like Latin ones in most fonts.
+#[rustfmt::skip]
 const LETTERS: &[(char, u8)] = &[
     ('А', b'A'),
     ('В', b'B'),

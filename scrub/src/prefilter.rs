@@ -7,13 +7,13 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::boundary;
-use crate::detect::{Detector, Trigger};
+use crate::detect::{Detector, LiteralCheck, Trigger};
 use crate::scan::Scan;
 
 /// Numbers joined by spaces or dashes are looked at together, this far ahead.
 const CLUSTER: usize = 48;
 /// A cluster with fewer letters and digits, or fewer digits, is no number of any kind.
-const MIN_CLUSTER: usize = 7;
+const MIN_CLUSTER: usize = 6;
 const MIN_DIGITS: usize = 4;
 /// Words of random text are at least this long between the dashes of a token.
 const MIN_BLOB_WORD: usize = 10;
@@ -23,8 +23,9 @@ const MIN_BLOB: usize = 20;
 /// The detectors that are switched on, sorted by what triggers them.
 pub(crate) struct Prefilter {
     literals: Option<AhoCorasick>,
-    /// For each literal of the automaton: its detector and its place in that detector's list.
-    owners: Vec<(&'static Detector, usize)>,
+    /// For each literal of the automaton: its detector, its place in that detector's list, and
+    /// the check that asked for it.
+    owners: Vec<(&'static Detector, usize, LiteralCheck)>,
     numbers: Vec<&'static Detector>,
     blobs: Vec<&'static Detector>,
     at_signs: Vec<&'static Detector>,
@@ -45,10 +46,10 @@ impl Prefilter {
         for detector in detectors {
             for trigger in detector.triggers {
                 match trigger {
-                    Trigger::Literals(list, _) => {
+                    Trigger::Literals(list, check) => {
                         for (index, literal) in list().iter().enumerate() {
                             literals.push(literal);
-                            filter.owners.push((detector, index));
+                            filter.owners.push((detector, index, *check));
                         }
                     }
                     Trigger::Number(_) => filter.numbers.push(detector),
@@ -79,13 +80,9 @@ impl Prefilter {
             return;
         };
         for hit in automaton.find_overlapping_iter(scan.text) {
-            let (detector, index) = self.owners[hit.pattern().as_usize()];
+            let (detector, index, check) = self.owners[hit.pattern().as_usize()];
             scan.enter(detector);
-            for trigger in detector.triggers {
-                if let Trigger::Literals(_, check) = trigger {
-                    check(scan, index, hit.range());
-                }
-            }
+            check(scan, index, hit.range());
         }
     }
 

@@ -1,18 +1,41 @@
 //! The detectors: one file each, with the formats it knows and its table of cases.
 
+mod address;
+mod birth_date;
+mod calling_codes;
+mod card;
+mod date;
 mod email;
+mod encoded;
+mod entropy;
+mod given_names;
+mod iban;
+mod ids;
+mod ip;
+mod jwt;
+mod labelled_secret;
+mod mac;
+mod name;
+mod opt_in;
+mod phone;
+mod private_key;
+mod providers;
+mod randomness;
+mod url_credentials;
+mod us_tax;
+mod wallet;
 
 use std::ops::Range;
 
 use crate::scan::Scan;
 
+/// Gets the number of the literal and where it stands.
+pub(crate) type LiteralCheck = fn(&mut Scan<'_>, usize, Range<usize>);
+
 /// What makes a detector look at a place of the text.
 pub(crate) enum Trigger {
     /// One of these words, whatever its case. The check gets the word's number and place.
-    Literals(
-        fn() -> &'static [&'static str],
-        fn(&mut Scan<'_>, usize, Range<usize>),
-    ),
+    Literals(fn() -> &'static [&'static str], LiteralCheck),
     /// The first byte of a word with a digit in it, or of the short word before it, where at
     /// least four digits follow closely.
     Number(fn(&mut Scan<'_>, usize)),
@@ -45,7 +68,37 @@ pub(crate) struct Detector {
 }
 
 /// Every detector there is.
-pub(crate) static DETECTORS: &[&Detector] = &[&email::DETECTOR];
+pub(crate) static DETECTORS: &[&Detector] = &[
+    &email::DETECTOR,
+    &phone::DETECTOR,
+    &card::DETECTOR,
+    &us_tax::DETECTOR,
+    &iban::DETECTOR,
+    &ids::BANK,
+    &ids::NATIONAL,
+    &ids::PASSPORT,
+    &ids::TAX,
+    &ids::HEALTH,
+    &ids::DRIVER,
+    &ids::PLATES,
+    &ip::DETECTOR,
+    &mac::DETECTOR,
+    &url_credentials::DETECTOR,
+    &jwt::DETECTOR,
+    &private_key::DETECTOR,
+    &providers::DETECTOR,
+    &labelled_secret::DETECTOR,
+    &entropy::DETECTOR,
+    &encoded::DETECTOR,
+    &wallet::DETECTOR,
+    &birth_date::DETECTOR,
+    &address::DETECTOR,
+    &name::DETECTOR,
+    &opt_in::POSTAL_CODE,
+    &opt_in::DATE,
+    &opt_in::AGE,
+    &opt_in::URL,
+];
 
 /// The names that `detectors` in the configuration may use, besides single kinds.
 pub fn detector_names() -> impl Iterator<Item = &'static str> {
