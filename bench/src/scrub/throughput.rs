@@ -1,0 +1,73 @@
+//! How many megabytes of harmless text a second, on one core.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use pml_scrub::{ScrubConfig, Scrubber, Session};
+
+use crate::corpus::Corpus;
+use crate::peers::Peer;
+
+pub struct Speed {
+    pub name: &'static str,
+    pub mb_per_second: f64,
+    pub findings: usize,
+}
+
+/// The best of several runs: the machine's other work only ever makes a run slower.
+fn best(mut run: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let start = Instant::now();
+        run()?;
+        best = best.min(start.elapsed());
+    }
+    Ok(best)
+}
+
+pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
+    let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
+    let mut speeds = Vec::new();
+    for corpus in corpora {
+        let mut findings = 0;
+        let time = best(|| {
+            let mut session = Session::new(scrubber.clone());
+            findings = session.scrub_text(&corpus.text, None)?.report().counts().values().sum();
+            Ok(())
+        })?;
+        let mb_per_second = corpus.text.len() as f64 / 1e6 / time.as_secs_f64();
+        speeds.push(Speed { name: corpus.name, mb_per_second, findings });
+    }
+    let records = &corpora[1].text[..1 << 20];
+    let whole = records.rfind(",\n").map_or(records, |end| &records[..end]);
+    let value: serde_json::Value = serde_json::from_str(&format!("{whole}]"))?;
+    let time = best(|| {
+        let value = value.clone();
+        Session::new(scrubber.clone()).scrub_json(value, None)?;
+        Ok(())
+    })?;
+    println!("a JSON result of 1 MB: {:.1} ms", time.as_secs_f64() * 1e3);
+    let text = records.replace("T0", " nobody@example.com T0");
+    let text = &text[..1 << 20];
+    let time = best(|| {
+        Session::new(scrubber.clone()).scrub_text(text, None)?;
+        Ok(())
+    })?;
+    let addresses = text.matches('@').count();
+    println!("a text of 1 MB with {addresses} e-mail addresses: {:.1} ms\n", time.as_secs_f64() * 1e3);
+    Ok(speeds)
+}
+
+pub fn print(ours: &[Speed], peers: &[Peer]) {
+    println!("## throughput in MB/s, one core, harmless text");
+    for (place, speed) in ours.iter().enumerate() {
+        print!("{:16} pml-scrub {:.1} ({} findings)", speed.name, speed.mb_per_second, speed.findings);
+        for peer in peers {
+            if let Some(theirs) = peer.mb_per_second.get(place) {
+                print!("; {} {theirs:.3} ({:.0} times slower)", peer.name, speed.mb_per_second / theirs);
+            }
+        }
+        println!();
+    }
+}
