@@ -1,13 +1,14 @@
 //! Walks JSON values: strings, keys and numbers on the way out, placeholders on the way in.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
-use crate::config::Action;
 use crate::scrubber::{Places, finding};
 use crate::{Report, ScrubError, Scrubbed, Session, placeholder};
 
-/// A number with fewer digits is no card and no id.
-const MIN_DIGITS: usize = 7;
+/// A number with fewer than seven digits is no card and no id.
+const MIN_NUMBER: u64 = 1_000_000;
 /// A longer key is data, not a name for data.
 const MAX_KEY: usize = 48;
 
@@ -21,71 +22,114 @@ pub(crate) fn scrub(
         session,
         tool,
         report,
-        path: Vec::new(),
+        known_keys: HashMap::new(),
     };
-    walk.value(value, None)
+    walk.value(value, None, &Path::Root)
+}
+
+/// Where the walk is; it lives on the stack and is only written out for a finding.
+enum Path<'p> {
+    Root,
+    Key(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
+}
+
+impl Path<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Root => String::new(),
+            Self::Key(above, key) => {
+                format!(
+                    "{}/{}",
+                    above.pointer(),
+                    key.replace('~', "~0").replace('/', "~1")
+                )
+            }
+            Self::Index(above, index) => format!("{}/{index}", above.pointer()),
+        }
+    }
+}
+
+/// The nearest key above a value, and whether it says something about what is below.
+#[derive(Clone, Copy)]
+struct Key<'k> {
+    name: &'k str,
+    matters: bool,
 }
 
 struct Walk<'s> {
     session: &'s mut Session,
     tool: Option<&'s str>,
     report: &'s mut Report,
-    path: Vec<String>,
+    /// Keys repeat in every record; each is looked at once.
+    known_keys: HashMap<String, bool>,
 }
 
 impl Walk<'_> {
-    /// `key` is the nearest key above: the items of `"emails": […]` are e-mails too.
-    fn value(&mut self, value: &mut Value, key: Option<&str>) -> Result<(), ScrubError> {
+    /// The items of `"emails": […]` are below that key too.
+    fn value(
+        &mut self,
+        value: &mut Value,
+        key: Option<Key<'_>>,
+        path: &Path<'_>,
+    ) -> Result<(), ScrubError> {
         match value {
             Value::String(text) => {
-                let path = &self.path;
-                let pointer = || pointer(path);
+                if is_plain(text) && key.is_none_or(|key| !key.matters) {
+                    return Ok(());
+                }
+                let name = key.map(|key| key.name);
+                let pointer = || path.pointer();
                 let scrubbed =
                     self.session
-                        .scrub_string(text, key, self.tool, self.report, &pointer)?;
+                        .scrub_string(text, name, self.tool, self.report, &pointer)?;
                 if let Some(scrubbed) = scrubbed {
                     *text = scrubbed;
                 }
             }
             Value::Number(number) => {
-                let text = number.to_string();
-                if let Some(replacement) = self.number(&text, key)? {
-                    *value = Value::String(replacement);
+                if number.as_u64().is_some_and(|n| n >= MIN_NUMBER) {
+                    let text = number.to_string();
+                    if let Some(replacement) = self.number(&text, key.map(|key| key.name), path)? {
+                        *value = Value::String(replacement);
+                    }
                 }
             }
             Value::Array(items) => {
                 for (index, item) in items.iter_mut().enumerate() {
-                    self.path.push(index.to_string());
-                    self.value(item, key)?;
-                    self.path.pop();
+                    self.value(item, key, &Path::Index(path, index))?;
                 }
             }
-            Value::Object(fields) => self.object(fields)?,
+            Value::Object(fields) => self.object(fields, path)?,
             Value::Null | Value::Bool(_) => {}
         }
         Ok(())
     }
 
-    fn object(&mut self, fields: &mut Map<String, Value>) -> Result<(), ScrubError> {
+    fn object(
+        &mut self,
+        fields: &mut Map<String, Value>,
+        path: &Path<'_>,
+    ) -> Result<(), ScrubError> {
         let mut renamed = Vec::new();
         for (key, value) in fields.iter_mut() {
-            self.path.push(key.clone());
+            let mut new = None;
             if may_be_private(key) {
-                let path = &self.path[..self.path.len() - 1];
-                let pointer = || format!("{}/*", pointer(path));
-                let scrubbed =
-                    self.session
-                        .scrub_string(key, None, self.tool, self.report, &pointer)?;
-                if let Some(scrubbed) = scrubbed {
-                    // The path of what lies below must not show the key either.
-                    self.path.pop();
-                    self.path.push(scrubbed.clone());
-                    renamed.push((key.clone(), scrubbed));
-                }
+                let pointer = || format!("{}/*", path.pointer());
+                new = self
+                    .session
+                    .scrub_string(key, None, self.tool, self.report, &pointer)?;
             }
-            let hint = Some(key.as_str()).filter(|k| !k.is_empty() && k.len() <= MAX_KEY);
-            self.value(value, hint)?;
-            self.path.pop();
+            // What lies below sees the key as everyone will: a private one says nothing any more.
+            let shown = new.as_deref().unwrap_or(key);
+            let hint = (!shown.is_empty() && shown.len() <= MAX_KEY).then(|| Key {
+                name: shown,
+                matters: self.key_matters(shown),
+            });
+            self.value(value, hint, &Path::Key(path, shown))?;
+            if let Some(new) = new {
+                renamed.push((key.clone(), new));
+            }
         }
         if renamed.is_empty() {
             return Ok(());
@@ -101,25 +145,39 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn number(&mut self, text: &str, key: Option<&str>) -> Result<Option<String>, ScrubError> {
-        if text.len() < MIN_DIGITS || !text.bytes().all(|b| b.is_ascii_digit()) {
-            return Ok(None);
+    fn key_matters(&mut self, key: &str) -> bool {
+        if let Some(known) = self.known_keys.get(key) {
+            return *known;
         }
+        let matters = self.session.scrubber().key_matters(key);
+        self.known_keys.insert(key.to_owned(), matters);
+        matters
+    }
+
+    fn number(
+        &mut self,
+        text: &str,
+        key: Option<&str>,
+        path: &Path<'_>,
+    ) -> Result<Option<String>, ScrubError> {
         let scrubber = self.session.scrubber().clone();
         let found = scrubber.candidates(text, key, self.tool);
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };
-        if scrubber.verdict(candidate, self.tool).action == Action::Allow {
-            return Ok(None);
-        }
         let replacement = self.session.replacement(candidate, text, true, self.tool)?;
         let mut places = Places::new(text);
-        places.pointer = pointer(&self.path);
+        places.pointer = path.pointer();
         self.report
             .add(candidate.kind, || finding(candidate, &mut places));
         Ok(Some(replacement))
     }
+}
+
+/// Small letters and spaces alone are private only where a key says so.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|b| b.is_ascii_lowercase() || matches!(b, b' ' | b'_' | b'-' | b'.' | b',' | b'/'))
 }
 
 /// Masked keys can coincide; none may swallow another's value.
@@ -136,12 +194,6 @@ fn free_key(fields: &Map<String, Value>, wanted: &str) -> String {
 /// Most keys are plain names, and not looked at.
 fn may_be_private(key: &str) -> bool {
     !key.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_') || key.len() > MAX_KEY
-}
-
-fn pointer(path: &[String]) -> String {
-    path.iter()
-        .map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1")))
-        .collect()
 }
 
 pub(crate) fn scrub_lines(

@@ -7,7 +7,7 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::boundary;
-use crate::detect::{Detector, LiteralCheck, Trigger};
+use crate::detect::{Detector, LiteralCheck, PlaceCheck, RangeCheck, Trigger};
 use crate::scan::Scan;
 
 /// Numbers joined by spaces or dashes are looked at together, this far ahead.
@@ -26,10 +26,10 @@ pub(crate) struct Prefilter {
     /// For each literal of the automaton: its detector, its place in that detector's list, and
     /// the check that asked for it.
     owners: Vec<(&'static Detector, usize, LiteralCheck)>,
-    numbers: Vec<&'static Detector>,
-    blobs: Vec<&'static Detector>,
-    at_signs: Vec<&'static Detector>,
-    hex_pairs: Vec<&'static Detector>,
+    numbers: Vec<(&'static Detector, PlaceCheck)>,
+    blobs: Vec<(&'static Detector, RangeCheck)>,
+    at_signs: Vec<(&'static Detector, PlaceCheck)>,
+    hex_pairs: Vec<(&'static Detector, PlaceCheck)>,
 }
 
 impl Prefilter {
@@ -52,10 +52,10 @@ impl Prefilter {
                             filter.owners.push((detector, index, *check));
                         }
                     }
-                    Trigger::Number(_) => filter.numbers.push(detector),
-                    Trigger::Blob(_) => filter.blobs.push(detector),
-                    Trigger::AtSign(_) => filter.at_signs.push(detector),
-                    Trigger::HexPair(_) => filter.hex_pairs.push(detector),
+                    Trigger::Number(check) => filter.numbers.push((detector, *check)),
+                    Trigger::Blob(check) => filter.blobs.push((detector, *check)),
+                    Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
+                    Trigger::HexPair(check) => filter.hex_pairs.push((detector, *check)),
                 }
             }
         }
@@ -73,6 +73,13 @@ impl Prefilter {
     pub(crate) fn run(&self, scan: &mut Scan<'_>) {
         self.literals(scan);
         self.bytes(scan);
+    }
+
+    /// Whether any word that a detector asked for stands in the text.
+    pub(crate) fn has_literal(&self, text: &str) -> bool {
+        self.literals
+            .as_ref()
+            .is_none_or(|automaton| automaton.is_match(text))
     }
 
     fn literals(&self, scan: &mut Scan<'_>) {
@@ -119,18 +126,12 @@ impl Prefilter {
                     }
                 }
                 AT => {
-                    call(&self.at_signs, scan, at, |trigger| match trigger {
-                        Trigger::AtSign(check) => Some(*check),
-                        _ => None,
-                    });
+                    call(&self.at_signs, scan, at);
                     at += 1;
                 }
                 _ => {
                     if joins_hex(bytes, at) {
-                        call(&self.hex_pairs, scan, at, |trigger| match trigger {
-                            Trigger::HexPair(check) => Some(*check),
-                            _ => None,
-                        });
+                        call(&self.hex_pairs, scan, at);
                     }
                     at += 1;
                 }
@@ -141,14 +142,17 @@ impl Prefilter {
     /// A number may begin at the word itself, or at a short word of letters before it, as in
     /// `DE 136695976`.
     fn number(&self, scan: &mut Scan<'_>, start: usize) {
-        let check = |trigger: &Trigger| match trigger {
-            Trigger::Number(check) => Some(*check),
-            _ => None,
-        };
         if let Some(letters) = letters_before(scan.bytes, start) {
-            call(&self.numbers, scan, letters, check);
+            measure(scan, letters);
+            if scan.reach >= MIN_CLUSTER {
+                call(&self.numbers, scan, letters);
+            }
         }
-        call(&self.numbers, scan, start, check);
+        measure(scan, start);
+        // What is left of a cluster may be too short for anything but an IPv4 address.
+        if scan.reach >= MIN_CLUSTER || scan.at(start + scan.lead) == b'.' {
+            call(&self.numbers, scan, start);
+        }
     }
 
     fn blob(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
@@ -157,39 +161,44 @@ impl Prefilter {
         let body = scan.run(end, joins);
         let to = scan.run(body, |b| b == b'=').min(body + 2);
         if to - from >= MIN_BLOB {
-            for detector in &self.blobs {
+            for (detector, check) in &self.blobs {
                 scan.enter(detector);
-                for trigger in detector.triggers {
-                    if let Trigger::Blob(check) = trigger {
-                        check(scan, from..to);
-                    }
-                }
+                check(scan, from..to);
             }
         }
         to
     }
 }
 
-type Check = fn(&mut Scan<'_>, usize);
-
-fn call(
-    detectors: &[&'static Detector],
-    scan: &mut Scan<'_>,
-    at: usize,
-    check: impl Fn(&Trigger) -> Option<Check>,
-) {
-    for detector in detectors {
-        scan.enter(detector);
-        for found in detector.triggers.iter().filter_map(&check) {
-            found(scan, at);
+/// Notes how long a number that begins at a place could be.
+fn measure(scan: &mut Scan<'_>, start: usize) {
+    scan.lead = scan.run(start, |b| b.is_ascii_digit()) - start;
+    let (mut count, mut gap) = (0, 0);
+    for byte in scan.bytes[start..].iter().take(CLUSTER) {
+        if byte.is_ascii_alphanumeric() {
+            count += 1;
+            gap = 0;
+        } else {
+            gap += 1;
+            if gap > 1 {
+                break;
+            }
         }
+    }
+    scan.reach = count;
+}
+
+fn call(checks: &[(&'static Detector, PlaceCheck)], scan: &mut Scan<'_>, at: usize) {
+    for (detector, check) in checks {
+        scan.enter(detector);
+        check(scan, at);
     }
 }
 
 /// The end of the cluster of numbers that begins at `start`, or `start` if it is too small.
 fn cluster(bytes: &[u8], start: usize) -> usize {
     let limit = bytes.len().min(start + CLUSTER);
-    let (mut digits, mut total, mut gap, mut end) = (0, 0, 0, start);
+    let (mut digits, mut total, mut gap, mut dots, mut end) = (0, 0, 0, 0, start);
     for (at, byte) in bytes[..limit].iter().enumerate().skip(start) {
         match byte {
             b'0'..=b'9' => {
@@ -203,11 +212,16 @@ fn cluster(bytes: &[u8], start: usize) -> usize {
                 gap = 0;
                 end = at + 1;
             }
+            b'.' if gap == 0 => {
+                dots += 1;
+                gap = 1;
+            }
             b' ' | b'-' | b'.' | b'/' | b'(' | b')' | b':' | b'_' | b'\n' if gap < 3 => gap += 1,
             _ => break,
         }
     }
-    if total >= MIN_CLUSTER && digits >= MIN_DIGITS {
+    // 8.8.8.8 is short, but an address.
+    if (total >= MIN_CLUSTER || dots >= 3) && digits >= MIN_DIGITS {
         end
     } else {
         start

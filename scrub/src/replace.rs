@@ -1,6 +1,6 @@
 //! Puts replacements into a text, without breaking JSON that the text may be.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
@@ -27,6 +27,8 @@ pub(crate) fn replace(text: &str, with: &[(Range<usize>, String)]) -> String {
 struct Quoting<'t> {
     text: &'t str,
     is_json: OnceCell<bool>,
+    /// The line that was looked at last, and the answer.
+    line: RefCell<(Range<usize>, bool)>,
 }
 
 impl<'t> Quoting<'t> {
@@ -34,6 +36,7 @@ impl<'t> Quoting<'t> {
         Self {
             text,
             is_json: OnceCell::new(),
+            line: RefCell::new((0..0, false)),
         }
     }
 
@@ -50,7 +53,9 @@ impl<'t> Quoting<'t> {
         if !is_number || !self.in_json(range) {
             return String::new();
         }
-        match bytes[..range.start].iter().rposition(|b| *b == b'"') {
+        // The next quote is usually a key's; in a long list of numbers there may be none near.
+        let near = range.start.saturating_sub(4096);
+        match memchr::memrchr(b'"', &bytes[near..range.start]).map(|i| near + i) {
             Some(quote) => {
                 let from = bytes[..quote]
                     .iter()
@@ -64,18 +69,23 @@ impl<'t> Quoting<'t> {
 
     /// Whether the text, or the line of it, is JSON.
     fn in_json(&self, range: &Range<usize>) -> bool {
-        let whole = *self.is_json.get_or_init(|| is_json(self.text));
-        whole || {
+        if *self.is_json.get_or_init(|| is_json(self.text)) {
+            return true;
+        }
+        let mut known = self.line.borrow_mut();
+        if !known.0.contains(&range.start) {
             let start = self.text[..range.start].rfind('\n').map_or(0, |i| i + 1);
             let end = self.text[range.end..]
                 .find('\n')
                 .map_or(self.text.len(), |i| range.end + i);
-            is_json(&self.text[start..end])
+            *known = (start..end, is_json(&self.text[start..end]));
         }
+        known.1
     }
 }
 
-fn is_json(text: &str) -> bool {
+/// Whether a text is a JSON object or array.
+pub(crate) fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 

@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::detect::Detector;
 use crate::{Kind, boundary, context};
 
+/// No value that is found from its middle or end is longer than this before that place.
+const MAX_BACK: usize = 512;
+
 /// Something that may be private, in bytes of the text that was scanned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
@@ -23,6 +26,10 @@ pub(crate) struct Scan<'t> {
     pub(crate) key_end: usize,
     detector: &'static str,
     pub(crate) encoded: Vec<Range<usize>>,
+    /// At a number: how many letters and digits follow before a gap, and how many of the first
+    /// are digits.
+    pub(crate) reach: usize,
+    pub(crate) lead: usize,
     pub(crate) found: Vec<Candidate>,
 }
 
@@ -34,6 +41,8 @@ impl<'t> Scan<'t> {
             key_end,
             detector: "",
             encoded: Vec::new(),
+            reach: 0,
+            lead: 0,
             found: Vec::new(),
         }
     }
@@ -85,10 +94,19 @@ impl<'t> Scan<'t> {
         at + rest.iter().position(|b| !class(*b)).unwrap_or(rest.len())
     }
 
-    /// The start of the run of bytes before `at` that a class holds.
+    /// The same, looking at no more than so many bytes.
+    pub(crate) fn run_most(&self, at: usize, most: usize, class: impl Fn(u8) -> bool) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let rest = &rest[..rest.len().min(most)];
+        at + rest.iter().position(|b| !class(*b)).unwrap_or(rest.len())
+    }
+
+    /// The start of the run of bytes before `at` that a class holds. It looks back a bounded way,
+    /// so that many places in one long run cannot cost time that grows with its square.
     pub(crate) fn run_back(&self, at: usize, class: impl Fn(u8) -> bool) -> usize {
-        let rest = &self.bytes[..at];
-        rest.iter().rposition(|b| !class(*b)).map_or(0, |i| i + 1)
+        let from = at.saturating_sub(MAX_BACK);
+        let rest = &self.bytes[from..at];
+        from + rest.iter().rposition(|b| !class(*b)).map_or(0, |i| i + 1)
     }
 
     /// The place of the value after a label that ends at `at`: past quotes, `:`, `=`, `->` and
@@ -104,7 +122,13 @@ impl<'t> Scan<'t> {
             return None;
         }
         place = self.run(place, |b| matches!(b, b' ' | b'\t'));
-        Some(self.run(place, |b| matches!(b, b'"' | b'\'' | b'`')))
+        let value = self.run(place, |b| matches!(b, b'"' | b'\'' | b'`'));
+        // The quote of `["api_key=", …` closes a string instead of opening a value.
+        let closes = matches!(
+            self.at(value),
+            0 | b',' | b']' | b'}' | b':' | b')' | b';' | b'\n'
+        );
+        (value == place || !closes).then_some(value)
     }
 
     /// Whether a label that ends at `at` lies in the JSON key, so that its value is the whole rest.

@@ -98,6 +98,11 @@ impl Scrubber {
         self.policy.verdict(kind, detector, tool)
     }
 
+    /// Whether a value below this key could be private whatever it is made of.
+    pub(crate) fn key_matters(&self, key: &str) -> bool {
+        !self.patterns.is_empty() || self.prefilter.has_literal(&format!("{key}: "))
+    }
+
     pub(crate) fn max_entries(&self) -> usize {
         self.max_entries
     }
@@ -138,7 +143,11 @@ impl Scrubber {
             return found;
         }
         let taken: Vec<_> = placeholder::spans(read).collect();
-        let cuts = |at: usize| taken.iter().any(|t| t.start <= at && at < t.end);
+        // They ascend and do not overlap, so the last one that begins before a place decides.
+        let cuts = |at: usize| {
+            let after = taken.partition_point(|t| t.start <= at);
+            after > 0 && at < taken[after - 1].end
+        };
         found.retain(|c| !cuts(c.start) && !cuts(c.end - 1));
         for candidate in &mut found {
             let range = folded.source(candidate.start - key_end..candidate.end - key_end);

@@ -95,6 +95,31 @@ impl Session {
         report: &mut Report,
         pointer: &dyn Fn() -> String,
     ) -> Result<Option<String>, ScrubError> {
+        let mut found = Report::default();
+        let mut scrubbed = self.scrub_rounds(text, key, tool, &mut found, pointer)?;
+        // A finding that reaches over the end of a JSON string would break the JSON: such a text
+        // is taken apart and scrubbed string by string.
+        if scrubbed
+            .as_ref()
+            .is_some_and(|out| replace::is_json(text) && !replace::is_json(out))
+            && let Ok(mut value) = serde_json::from_str::<Value>(text)
+        {
+            found = Report::default();
+            json::scrub(self, &mut value, tool, &mut found)?;
+            scrubbed = Some(value.to_string());
+        }
+        report.merge(found);
+        Ok(scrubbed)
+    }
+
+    fn scrub_rounds(
+        &mut self,
+        text: &str,
+        key: Option<&str>,
+        tool: Option<&str>,
+        report: &mut Report,
+        pointer: &dyn Fn() -> String,
+    ) -> Result<Option<String>, ScrubError> {
         let mut scrubbed: Option<String> = None;
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(text);

@@ -59,7 +59,10 @@ fn main() -> Result<()> {
     accuracy::print("pml-scrub", &rows, &ours);
     let bare = accuracy::findings(&rows, false)?;
     let cases = |keyed: &[Vec<accuracy::Found>]| accuracy::structured(&rows, keyed);
-    println!("structured kinds without the recognizer's name as key: {}", cases(&bare));
+    println!(
+        "structured kinds without the recognizer's name as key: {}",
+        cases(&bare)
+    );
     for folder in &args.code {
         code::measure(folder, args.list)?;
     }

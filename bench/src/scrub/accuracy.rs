@@ -22,7 +22,9 @@ pub struct Found {
 /// Everything on, also the kinds that are off by default.
 pub fn scrubber() -> Result<Scrubber> {
     let config = ScrubConfig {
-        detectors: detector_names().map(|name| (name.to_owned(), Rule::Action(Action::Redact))).collect(),
+        detectors: detector_names()
+            .map(|name| (name.to_owned(), Rule::Action(Action::Redact)))
+            .collect(),
         ..ScrubConfig::default()
     };
     Ok(Scrubber::new(&config)?)
@@ -48,7 +50,8 @@ pub fn write(path: &Path, rows: &[Row], found: &[Vec<Found>]) -> Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     for (index, (_, found)) in rows.iter().zip(found).enumerate() {
         for f in found {
-            let line = serde_json::json!({"index": index, "kind": f.kind, "start": f.start, "end": f.end});
+            let line =
+                serde_json::json!({"index": index, "kind": f.kind, "start": f.start, "end": f.end});
             writeln!(file, "{line}")?;
         }
     }
@@ -71,7 +74,11 @@ impl Score {
     }
 
     fn rate(part: usize, rest: usize) -> f64 {
-        if part + rest == 0 { 1.0 } else { part as f64 / (part + rest) as f64 }
+        if part + rest == 0 {
+            1.0
+        } else {
+            part as f64 / (part + rest) as f64
+        }
     }
 }
 
@@ -80,7 +87,11 @@ impl fmt::Display for Score {
         let precision = Self::rate(self.right, self.wrong);
         let recall = Self::rate(self.right, self.missed);
         let f1 = 2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE);
-        write!(f, "precision {precision:.3}  recall {recall:.3}  F1 {f1:.3}  ({} right, {} wrong, {} missed)", self.right, self.wrong, self.missed)
+        write!(
+            f,
+            "precision {precision:.3}  recall {recall:.3}  F1 {f1:.3}  ({} right, {} wrong, {} missed)",
+            self.right, self.wrong, self.missed
+        )
     }
 }
 
@@ -95,24 +106,51 @@ pub fn scores(rows: &[Row], found: &[Vec<Found>]) -> BTreeMap<String, Score> {
                 let expected = row.expected_count.unwrap_or(row.spans.len());
                 let right = match row.spans.is_empty() || tested.len() > 1 {
                     true => own.len().min(expected),
-                    false => row.spans.iter().filter(|s| own.iter().any(|f| covers(f, s.start, s.end))).count(),
+                    false => row
+                        .spans
+                        .iter()
+                        .filter(|s| own.iter().any(|f| covers(f, s.start, s.end)))
+                        .count(),
                 };
                 // Several kinds in one row: only the number of findings is known.
-                let missed = if tested.len() > 1 { 0 } else { expected - right.min(expected) };
-                let score = Score { right, wrong: own.len().saturating_sub(expected.max(right)), missed };
+                let missed = if tested.len() > 1 {
+                    0
+                } else {
+                    expected - right.min(expected)
+                };
+                let score = Score {
+                    right,
+                    wrong: own.len().saturating_sub(expected.max(right)),
+                    missed,
+                };
                 scores.entry(kind.clone()).or_default().add(score);
             }
             continue;
         }
-        let kinds: BTreeSet<&str> =
-            row.spans.iter().filter_map(|s| s.kind.as_deref()).chain(found.iter().map(|f| f.kind.as_str())).collect();
+        let kinds: BTreeSet<&str> = row
+            .spans
+            .iter()
+            .filter_map(|s| s.kind.as_deref())
+            .chain(found.iter().map(|f| f.kind.as_str()))
+            .collect();
         for kind in kinds {
-            let spans: Vec<_> = row.spans.iter().filter(|s| s.kind.as_deref() == Some(kind)).collect();
+            let spans: Vec<_> = row
+                .spans
+                .iter()
+                .filter(|s| s.kind.as_deref() == Some(kind))
+                .collect();
             let own: Vec<_> = found.iter().filter(|f| f.kind == kind).collect();
-            let right = spans.iter().filter(|s| own.iter().any(|f| covers(f, s.start, s.end))).count();
+            let right = spans
+                .iter()
+                .filter(|s| own.iter().any(|f| covers(f, s.start, s.end)))
+                .count();
             let touches = |f: &&&Found| spans.iter().any(|s| f.start < s.end && s.start < f.end);
             let wrong = own.iter().filter(|f| !touches(f)).count();
-            scores.entry(kind.to_owned()).or_default().add(Score { right, wrong, missed: spans.len() - right });
+            scores.entry(kind.to_owned()).or_default().add(Score {
+                right,
+                wrong,
+                missed: spans.len() - right,
+            });
         }
     }
     scores
@@ -138,6 +176,10 @@ pub fn print(name: &str, rows: &[Row], found: &[Vec<Found>]) {
     for (kind, score) in scores(rows, found) {
         println!("{kind:28} {score}");
     }
-    println!("{:28} {}", "structured kinds together", structured(rows, found));
+    println!(
+        "{:28} {}",
+        "structured kinds together",
+        structured(rows, found)
+    );
     println!();
 }

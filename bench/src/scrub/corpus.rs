@@ -10,9 +10,18 @@ const BYTES: usize = 8 << 20;
 
 pub fn all() -> Vec<Corpus> {
     vec![
-        Corpus { name: "English text", text: english(BYTES) },
-        Corpus { name: "JSON", text: json(BYTES) },
-        Corpus { name: "minified code", text: minified(BYTES) },
+        Corpus {
+            name: "English text",
+            text: english(BYTES),
+        },
+        Corpus {
+            name: "JSON",
+            text: json(BYTES),
+        },
+        Corpus {
+            name: "minified code",
+            text: minified(BYTES),
+        },
     ]
 }
 
@@ -61,7 +70,9 @@ fn english(bytes: usize) -> String {
             (true, 0) => text.push_str(".\n\n"),
             (true, _) => text.push_str(". "),
             (false, 0) => text.push_str(", "),
-            (false, 1) if dice.roll(8) == 0 => text.push_str(&format!(" {} ", 1900 + dice.roll(120))),
+            (false, 1) if dice.roll(8) == 0 => {
+                text.push_str(&format!(" {} ", 1900 + dice.roll(120)))
+            }
             (false, _) => text.push(' '),
         }
     }
@@ -95,14 +106,36 @@ fn minified(bytes: usize) -> String {
         let (a, b, c) = (dice.pick(&names), dice.pick(&names), dice.pick(&names));
         let (word, other) = (dice.pick(WORDS), dice.pick(WORDS));
         match dice.roll(8) {
-            0 => text.push_str(&format!("function {a}{}({b},{c}){{return {b}.{word}&&{c}.{other}}}", dice.roll(100))),
-            1 => text.push_str(&format!("var {a}={b}({}),{c}=\"{word}-{other}\";", dice.roll(10_000))),
-            2 => text.push_str(&format!("if({a}.{word}===null||{b}>0x{:x})throw new Error(\"{word} {other}\");", dice.roll(65_536))),
-            3 => text.push_str(&format!("{a}.{word}=({b},{c})=>{{for(let i=0;i<{b}.length;i++){c}[i]={b}[i]<<{}}};", dice.roll(32))),
-            4 => text.push_str(&format!("{a}?{b}:{c}?void 0:{{{word}:!0,{other}:{}.{}}},", dice.roll(10), dice.roll(1000))),
+            0 => text.push_str(&format!(
+                "function {a}{}({b},{c}){{return {b}.{word}&&{c}.{other}}}",
+                dice.roll(100)
+            )),
+            1 => text.push_str(&format!(
+                "var {a}={b}({}),{c}=\"{word}-{other}\";",
+                dice.roll(10_000)
+            )),
+            2 => text.push_str(&format!(
+                "if({a}.{word}===null||{b}>0x{:x})throw new Error(\"{word} {other}\");",
+                dice.roll(65_536)
+            )),
+            3 => text.push_str(&format!(
+                "{a}.{word}=({b},{c})=>{{for(let i=0;i<{b}.length;i++){c}[i]={b}[i]<<{}}};",
+                dice.roll(32)
+            )),
+            4 => text.push_str(&format!(
+                "{a}?{b}:{c}?void 0:{{{word}:!0,{other}:{}.{}}},",
+                dice.roll(10),
+                dice.roll(1000)
+            )),
             5 => text.push_str(&format!("exports.{word}=require({});", dice.roll(9000))),
-            6 => text.push_str(&format!("switch({a}){{case {}:return {b};default:{c}--}}", dice.roll(300))),
-            _ => text.push_str(&format!("/^[{a}-{b}]+$/i.test({c})?\"#{:06x}\":`${{{a}}}-{word}`;", dice.roll(1 << 24))),
+            6 => text.push_str(&format!(
+                "switch({a}){{case {}:return {b};default:{c}--}}",
+                dice.roll(300)
+            )),
+            _ => text.push_str(&format!(
+                "/^[{a}-{b}]+$/i.test({c})?\"#{:06x}\":`${{{a}}}-{word}`;",
+                dice.roll(1 << 24)
+            )),
         }
     }
     text

@@ -29,21 +29,32 @@ pub struct Span {
 impl Row {
     /// The kinds that this row says something about; `None` is every kind.
     pub fn tested(&self) -> Option<&[String]> {
-        self.recognizer.as_ref().map(|_| self.entities.as_deref().unwrap_or_default())
+        self.recognizer
+            .as_ref()
+            .map(|_| self.entities.as_deref().unwrap_or_default())
     }
 }
 
 pub fn read(folder: &Path) -> Result<Vec<Row>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
-    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "jsonl"));
     files.sort();
-    anyhow::ensure!(!files.is_empty(), "{} holds no .jsonl file", folder.display());
+    anyhow::ensure!(
+        !files.is_empty(),
+        "{} holds no .jsonl file",
+        folder.display()
+    );
     let mut rows = Vec::new();
     for file in files {
-        let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let text = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
         for (number, line) in text.lines().enumerate() {
-            let row = serde_json::from_str(line).with_context(|| format!("{}:{}", file.display(), number + 1))?;
+            let row = serde_json::from_str(line)
+                .with_context(|| format!("{}:{}", file.display(), number + 1))?;
             rows.push(row);
         }
     }

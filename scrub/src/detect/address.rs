@@ -78,6 +78,11 @@ fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
                 .all(|b| b.is_ascii_digit() || *b == b'-' || b.is_ascii_alphabetic())
             && part.iter().filter(|b| b.is_ascii_alphabetic()).count() <= 1;
         if is_number && words > 0 {
+            // `(c) 2011 Gary Court` and `U+005D RIGHT SQUARE` are no houses.
+            let is_house = part[0] != b'0' && !scan.near(start, start, &["copyright", "(c)"]);
+            if !is_house || scan.before(start) == b'+' {
+                return;
+            }
             let end = tail_end(scan, hit.end);
             let short = hit.len() <= 3;
             // `2 Big St` may be anything; a number of two digits before a name is a house.
@@ -256,6 +261,7 @@ mod tests {
                 "Place 5 items",
                 "via the 2 APIs",
                 "5 Ways to Drive",
+                "Copyright (c) 2011 Jane Court",
                 "const st = 5",
                 "str. 5",
             ],

@@ -55,7 +55,7 @@ pub(super) fn fits(digits: &[u8]) -> bool {
         let significant = rest.strip_prefix(&[0]).unwrap_or(rest).len();
         let length =
             (*fewest..=*most).contains(&rest.len()) || (*fewest..=*most).contains(&significant);
-        length && (*code != "1" || (rest[0] >= 2 && rest[3] >= 2))
+        length && (*code != "1" || rest[0] >= 2)
     })
 }
 

@@ -79,7 +79,7 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     let named = scan.near(start, end, WORDS);
     // Twelve and thirteen digits are rare for cards and common for times and article numbers, and
     // two lines of digits are more often two numbers.
-    let needs_name = broken || count < 14;
+    let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
     match (named, needs_name) {
         (true, _) => scan.found(CARD, start, end, 0.95),
         (false, false) => scan.found(CARD, start, end, 0.75),
@@ -88,9 +88,18 @@ fn check(scan: &mut Scan<'_>, start: usize) {
 }
 
 fn is_card(digits: &[u32]) -> bool {
-    let first = digits[..6].iter().fold(0, |n, d| n * 10 + d);
     let repeated = digits.iter().all(|d| *d == digits[0]);
-    !repeated && lengths(first).contains(&digits.len()) && checksum::luhn(digits)
+    !repeated && (is_issued(digits) || may_be_issued(digits)) && checksum::luhn(digits)
+}
+
+fn is_issued(digits: &[u32]) -> bool {
+    let first = digits[..6].iter().fold(0, |n, d| n * 10 + d);
+    lengths(first).contains(&digits.len())
+}
+
+/// Issuers get new ranges; where a word says card, the industries of cards (3 to 6) are enough.
+fn may_be_issued(digits: &[u32]) -> bool {
+    (3..=6).contains(&digits[0]) && (14..=19).contains(&digits.len())
 }
 
 /// The lengths that the issuer of numbers with these first six digits gives out.

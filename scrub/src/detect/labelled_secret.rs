@@ -27,6 +27,8 @@ const LABELS: &[&str] = &[
     "authorization", "bearer ", "basic ", "set-cookie", "cookie", "sessionid", "session_id", "connectionstring",
 ];
 const PASSWORDS: usize = 10;
+/// The longest secret, in bytes, and a little more.
+const MAX_VALUE: usize = 520;
 
 fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let is_password = label < PASSWORDS;
@@ -40,15 +42,16 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     }
     let quote = scan.before(start);
     let quoted = matches!(quote, b'"' | b'\'' | b'`');
+    // Longer values are no secrets, and looking further would cost too much after many labels.
     let end = if quoted {
-        scan.run(start, |b| b != quote && b != b'\n')
+        scan.run_most(start, MAX_VALUE, |b| b != quote && b != b'"' && b != b'\n')
     } else {
-        scan.run(start, |b| {
-            b.is_ascii_graphic()
-                && !matches!(
-                    b,
-                    b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
-                )
+        scan.run_most(start, MAX_VALUE, |b| {
+            let ends = matches!(
+                b,
+                b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
+            );
+            b.is_ascii_graphic() && !ends
         })
     };
     // `password=…&next=…` in a query.
@@ -65,7 +68,8 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let Some(value) = scan.text.get(start..end) else {
         return;
     };
-    if !quoted && matches!(scan.at(end), b'(' | b'[' | b'{') || is_code(value) {
+    let call = value.contains(['(', '$']) || matches!(scan.at(end), b'(' | b'[' | b'{');
+    if !quoted && call || is_code(value) {
         return;
     }
     let confidence = confidence(value, is_password, quoted);

@@ -32,19 +32,25 @@ use crate::scan::Scan;
 /// Gets the number of the literal and where it stands.
 pub(crate) type LiteralCheck = fn(&mut Scan<'_>, usize, Range<usize>);
 
+/// Gets one place.
+pub(crate) type PlaceCheck = fn(&mut Scan<'_>, usize);
+
+/// Gets a whole token.
+pub(crate) type RangeCheck = fn(&mut Scan<'_>, Range<usize>);
+
 /// What makes a detector look at a place of the text.
 pub(crate) enum Trigger {
     /// One of these words, whatever its case. The check gets the word's number and place.
     Literals(fn() -> &'static [&'static str], LiteralCheck),
     /// The first byte of a word with a digit in it, or of the short word before it, where at
     /// least four digits follow closely.
-    Number(fn(&mut Scan<'_>, usize)),
+    Number(PlaceCheck),
     /// A long unbroken token.
-    Blob(fn(&mut Scan<'_>, Range<usize>)),
+    Blob(RangeCheck),
     /// An `@`.
-    AtSign(fn(&mut Scan<'_>, usize)),
+    AtSign(PlaceCheck),
     /// A `:` or `-` between hexadecimal digits, or the first of `::`.
-    HexPair(fn(&mut Scan<'_>, usize)),
+    HexPair(PlaceCheck),
 }
 
 /// What a detector does when the configuration says nothing about it.

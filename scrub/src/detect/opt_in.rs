@@ -81,7 +81,10 @@ fn postal(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     else {
         return;
     };
-    if scan.bytes[from..end].iter().any(|b| *b != b'0') {
+    let code = &scan.bytes[from..end];
+    // No British area begins with Q, V or X; no country has a code of zeros.
+    let british = code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
+    if !british && code.iter().any(|b| *b != b'0') {
         scan.found(POSTAL, from, end, 0.75);
     }
 }

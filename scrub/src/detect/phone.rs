@@ -2,9 +2,9 @@
 //! word that says what they are.
 
 use super::{Default, Detector, Trigger, calling_codes};
-use crate::Kind;
 use crate::boundary::{begins, is_word};
 use crate::scan::Scan;
+use crate::{Kind, context};
 
 const PHONE: Kind = Kind::new("PHONE");
 
@@ -15,22 +15,29 @@ pub(super) static DETECTOR: Detector = Detector {
     triggers: &[Trigger::Number(check)],
 };
 
+/// Words that only telephone numbers have.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "phone", "telephone", "tel", "tel.", "mobile", "mob", "cell", "cellphone", "fax", "call", "calling",
-    "called", "dial", "sms", "whatsapp", "text me", "reach", "hotline", "landline", "desk", "answering",
-    "ring", "contact", "messages to", "message on", "my registered", "my number", "number is", "extension",
-    "phone_number", "phonenumber", "msisdn", "telefon", "telefono", "teléfono", "téléphone", "telefone",
-    "handy", "mobil", "movil", "móvil", "celular", "cellulare", "portable", "numer", "cep", "gsm",
-    "office", "voicemail", "signal", "telegram", "viber",
+    "phone", "telephone", "tel", "tel.", "mobile", "mob", "cell", "cellphone", "fax", "dial", "sms", "whatsapp",
+    "text me", "call me", "hotline", "landline", "desk", "my number", "phone_number", "phonenumber", "msisdn", "telefon",
+    "telefono", "teléfono", "téléphone", "telefone", "handy", "mobil", "movil", "móvil", "celular", "cellulare",
+    "portable", "cep no", "cep", "gsm", "voicemail", "viber", "mobile_number",
 ];
-/// Words after which a number is something else, however it is written.
+/// Words that other things have too; the number must be written in groups.
+#[rustfmt::skip]
+const WEAK_WORDS: &[&str] = &[
+    "call", "calling", "reach", "answering", "ring", "contact", "messages to", "message on", "my registered",
+    "number is", "number", "extension", "office", "signal", "telegram",
+];
+/// Words right before a number that is something else, however it is written.
 #[rustfmt::skip]
 const OTHER_WORDS: &[&str] = &[
-    "card", "credit", "iban", "account", "invoice", "order", "isbn", "issn", "ssn", "zip", "version",
-    "date", "id", "serial", "passport", "tax", "vat", "port", "amount", "price", "total", "size",
-    "width", "height", "offset", "time", "timestamp",
+    "card", "credit", "iban", "account", "invoice", "order", "isbn", "issn", "ssn", "zip", "version", "date", "id",
+    "serial", "passport", "tax", "vat", "port", "amount", "price", "total", "size", "width", "height", "offset",
+    "timestamp", "released",
 ];
+/// How close those stand.
+const OTHER_REACH: usize = 20;
 
 const MAX_DIGITS: usize = 15;
 
@@ -56,12 +63,12 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     let Some(number) = read(scan, at, start) else {
         return;
     };
-    if is_word(scan.at(number.end)) || continues(scan, number.end) {
+    let end = extension_end(scan, number.end);
+    if is_word(scan.at(end)) || continues(scan, end) {
         return;
     }
     let digits = &number.digits[..number.count];
     let text = &scan.text[start..number.end];
-    let end = extension_end(scan, number.end);
     let confidence = if plus {
         match calling_codes::fits(digits) {
             true if number.groups.len() > 1 || number.count >= 9 => 0.85,
@@ -71,9 +78,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     } else if is_date_or_decimal(text, &number) {
         0.0
     } else {
-        let named = scan.near(start, end, WORDS)
-            && !crate::context::just_before(scan.text, start, OTHER_WORDS);
-        national(&number, digits, named)
+        national(&number, digits, named(scan, &number, start, end))
     };
     if confidence > 0.0 {
         scan.found(PHONE, start, end, confidence);
@@ -134,7 +139,8 @@ fn read(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
 fn continues(scan: &Scan<'_>, end: usize) -> bool {
     let next = scan.at(end + 1);
     match scan.at(end) {
-        b'-' | b'/' | b':' | b'_' | b'=' | b'%' | b'*' | b'+' => is_word(next) || next == b'-',
+        b'-' => next.is_ascii_digit() || next == b'-',
+        b'/' | b':' | b'_' | b'=' | b'%' | b'*' | b'+' => is_word(next),
         b'.' | b',' => next.is_ascii_digit(),
         b'@' => true,
         _ => false,
@@ -163,14 +169,41 @@ fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
 
 fn is_date_or_decimal(text: &str, number: &Number) -> bool {
     let year = |s: &str| s.len() == 4 && (s.starts_with("19") || s.starts_with("20"));
-    let parts: Vec<&str> = text.split([' ', '-', '.', '/', '(', ')']).collect();
+    let parts: Vec<&str> = text
+        .split([' ', '-', '.', '/', '(', ')'])
+        .filter(|p| !p.is_empty())
+        .collect();
     let date = parts.len() >= 3 && (year(parts[0]) || year(parts[2])) && parts[1].len() <= 2;
     let decimal = number.groups.len() == 2 && number.separators == [b'.'];
     date || decimal
 }
 
+/// Whether a word says that the number is for calling.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Surely,
+    Perhaps,
+    No,
+}
+
+fn named(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Named {
+    let close = &scan.text[scan
+        .text
+        .floor_char_boundary(start.saturating_sub(OTHER_REACH))..start];
+    let close = &close[close.rfind('\n').map_or(0, |i| i + 1)..];
+    if context::just_before(close, close.len(), OTHER_WORDS) {
+        Named::No
+    } else if scan.near(start, end, WORDS) {
+        Named::Surely
+    } else if number.groups.len() > 1 && scan.near(start, end, WEAK_WORDS) {
+        Named::Perhaps
+    } else {
+        Named::No
+    }
+}
+
 /// The confidence in a number without a country code.
-fn national(number: &Number, digits: &[u8], named: bool) -> f32 {
+fn national(number: &Number, digits: &[u8], named: Named) -> f32 {
     let groups = number.groups.as_slice();
     let repeated = digits.iter().all(|d| *d == digits[0]);
     let same = number.separators.windows(2).all(|w| w[0] == w[1]) || number.brackets;
@@ -186,25 +219,27 @@ fn national(number: &Number, digits: &[u8], named: bool) -> f32 {
     };
     let has_sign =
         number.brackets || number.separators.contains(&b'-') || number.separators.contains(&b'.');
-    if american && (has_sign || named) {
-        return if named {
-            0.9
-        } else if number.brackets || number.separators[0] == b'-' {
-            0.7
-        } else {
-            0.55
+    if american && (has_sign || named != Named::No) {
+        return match (named, number.brackets || number.separators[0] == b'-') {
+            (Named::Surely | Named::Perhaps, _) => 0.9,
+            (Named::No, true) => 0.7,
+            (Named::No, false) => 0.55,
         };
     }
-    if !named {
+    if named == Named::No {
         // `01 23 45 67 89`, `0171 2345678` and the like: probably, but not surely, a number to call.
         let trunk = digits[0] == 0 && digits[1] != 0 && (9..=11).contains(&digits.len());
         let grouped = groups.len() >= 3 && groups.iter().all(|g| (2..=4).contains(g)) && same;
         return if trunk && grouped { 0.45 } else { 0.1 };
     }
-    match (digits.len(), groups.len()) {
-        (7..=15, 2..) => 0.8,
-        (6, 2..) => 0.5,
-        (7..=13, 1) => 0.7,
+    // A year in a bracket or a version is no number to call.
+    let tiny = groups.len() > 1 && groups.iter().all(|g| *g <= 3) && digits.len() < 7;
+    match (digits.len(), groups.len(), named) {
+        _ if tiny && named == Named::Perhaps => 0.0,
+        (7..=15, 2.., Named::Surely) => 0.8,
+        (7..=15, 2.., _) => 0.65,
+        (6, 2.., _) => 0.5,
+        (7..=13, 1, Named::Surely) => 0.7,
         _ => 0.0,
     }
 }

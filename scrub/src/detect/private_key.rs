@@ -71,8 +71,9 @@ fn armour_end(scan: &Scan<'_>, name: usize) -> Option<usize> {
 }
 
 fn putty_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
-    let rest = &scan.text[at..];
-    let mac = rest.find("Private-MAC:")?;
+    // Such a file is a few kilobytes long.
+    let rest = &scan.bytes[at..scan.bytes.len().min(at + 16 * 1024)];
+    let mac = memchr::memmem::find(rest, b"Private-MAC:")?;
     Some(scan.run(at + mac + 12, |b| b.is_ascii_hexdigit() || b == b' '))
 }
 

@@ -65,7 +65,7 @@ pub(super) const IDS: &[Id] = &[
             ("99 999 99999", 0.2),
             ("999 999 99999", 0.2),
         ],
-        check: tax_number,
+        check: varied,
         words: &[
             "steuernummer",
             "st.-nr",
@@ -82,6 +82,14 @@ pub(super) const IDS: &[Id] = &[
         layouts: &[("de?999?999?999", 0.85)],
         check: |text| text.as_bytes()[2] != b'0' && checksum::mod_11_10(&checksum::digits(text)),
         words: &["ust-id", "ust-idnr", "ustid", "umsatzsteuer", "vat"],
+    },
+    Id {
+        // Announced, it is worth hiding also when it was mistyped.
+        kind: Kind::new("DE_VAT_ID"),
+        family: Family::Tax,
+        layouts: &[("de?999?999?999", 0.3)],
+        check: |text| varied(&text[2..]),
+        words: &["ust-id", "ust-idnr", "ustid", "umsatzsteuer", "vat_id"],
     },
     Id {
         kind: Kind::new("DE_SOCIAL_SECURITY"),
@@ -179,13 +187,6 @@ fn repeats_one(text: &str) -> bool {
     let digits = checksum::digits(text);
     let counts = (0..10).map(|d| digits[..10].iter().filter(|x| **x == d).count());
     counts.filter(|n| *n > 1).count() == 1
-}
-
-fn tax_number(text: &str) -> bool {
-    // In the nationwide form the fifth digit is 0 and the first two say the state.
-    text.len() != 13
-        || (text.as_bytes()[4] == b'0'
-            && matches!(&text[..1], "1" | "2" | "3" | "4" | "5" | "9" | "0"))
 }
 
 fn pension(text: &str) -> bool {

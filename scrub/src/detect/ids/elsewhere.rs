@@ -127,8 +127,8 @@ fn south_african(text: &str) -> bool {
 /// Nine digits whose last is the weighted sum of the others modulo eleven, then a branch.
 fn philippine(text: &str) -> bool {
     let digits = checksum::digits(text);
-    let sum = checksum::weighted(&digits[..8], &[1, 2, 3, 4, 5, 6, 7, 8]);
-    varied(text) && digits[..9].iter().any(|d| *d != 0) && (sum % 11 == digits[8] || sum % 11 == 10)
+    let sum = checksum::weighted(&digits[..8], &[9, 8, 7, 6, 5, 4, 3, 2]);
+    varied(text) && digits[..9].iter().any(|d| *d != 0) && sum % 11 % 10 == digits[8]
 }
 
 #[cfg(test)]

@@ -135,7 +135,13 @@ fn day_month(text: &str) -> bool {
 fn finnish(text: &str) -> bool {
     let sign = text.as_bytes()[6];
     let individual = &text[text.len() - 4..text.len() - 1];
-    if !day_month(text) || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&sign)) {
+    let month = number(&text[2..4]) as u32;
+    let is_date = checksum::is_date(
+        2000 + number(&text[4..6]) as u32,
+        month,
+        number(&text[..2]) as u32,
+    );
+    if !is_date || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&sign)) {
         return false;
     }
     let value = number(&format!("{}{individual}", &text[..6]));

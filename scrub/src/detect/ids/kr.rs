@@ -8,15 +8,30 @@ pub(super) const IDS: &[Id] = &[
         kind: Kind::new("KR_RRN"),
         family: Family::National,
         layouts: &[("999999-9999999", 0.75), ("9999999999999", 0.2)],
-        check: |text| resident(text, b'1'..=b'4', 11),
+        check: |text| is_birth(text, b'1'..=b'4') && resident(text, 11),
         words: &["rrn", "resident registration", "주민등록번호", "korean"],
     },
     Id {
         kind: Kind::new("KR_FRN"),
         family: Family::National,
         layouts: &[("999999-9999999", 0.75), ("9999999999999", 0.2)],
-        check: |text| resident(text, b'5'..=b'8', 13),
+        check: |text| is_birth(text, b'5'..=b'8') && resident(text, 13),
         words: &["frn", "foreigner registration", "외국인등록번호", "korean"],
+    },
+    Id {
+        // Numbers given since October 2020 are random after the birthday.
+        kind: Kind::new("KR_RRN"),
+        family: Family::National,
+        layouts: &[("999999-9999999", 0.4), ("9999999999999", 0.1)],
+        check: |text| is_birth(text, b'1'..=b'4'),
+        words: &["rrn", "resident registration", "주민등록번호"],
+    },
+    Id {
+        kind: Kind::new("KR_FRN"),
+        family: Family::National,
+        layouts: &[("999999-9999999", 0.4), ("9999999999999", 0.1)],
+        check: |text| is_birth(text, b'5'..=b'8'),
+        words: &["frn", "foreigner registration", "외국인등록번호"],
     },
     Id {
         kind: Kind::new("KR_BRN"),
@@ -41,9 +56,8 @@ pub(super) const IDS: &[Id] = &[
     },
 ];
 
-/// A birthday, a digit for sex and century, and, for numbers given before October 2020, a place of
-/// registration up to 95 and a check digit; later numbers are random, so only those are compared.
-fn resident(text: &str, sex: std::ops::RangeInclusive<u8>, base: u32) -> bool {
+/// A birthday, and a digit for sex and century.
+fn is_birth(text: &str, sex: std::ops::RangeInclusive<u8>) -> bool {
     let digits = checksum::digits(text);
     let century = match digits[6] {
         3 | 4 | 7 | 8 => 2000,
@@ -51,9 +65,14 @@ fn resident(text: &str, sex: std::ops::RangeInclusive<u8>, base: u32) -> bool {
     };
     let year = century + digits[0] * 10 + digits[1];
     let is_date = checksum::is_date(year, digits[2] * 10 + digits[3], digits[4] * 10 + digits[5]);
+    sex.contains(&text.as_bytes()[6]) && is_date
+}
+
+/// Numbers given before October 2020 have a place of registration up to 95 and a check digit.
+fn resident(text: &str, base: u32) -> bool {
+    let digits = checksum::digits(text);
     let sum = checksum::weighted(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
-    let checked = (base - sum % 11) % 10 == digits[12] && digits[7] * 10 + digits[8] <= 95;
-    sex.contains(&text.as_bytes()[6]) && is_date && checked
+    (base - sum % 11) % 10 == digits[12] && digits[7] * 10 + digits[8] <= 95
 }
 
 fn business(text: &str) -> bool {

@@ -98,40 +98,77 @@ family!(DRIVER, Driver, "driver_license");
 family!(BANK, Bank, "bank_account");
 pub(super) use plates::DETECTOR as PLATES;
 
-/// A layout with its id, ready to be tried.
-type Entry = (&'static [u8], f32, &'static Id);
+/// A layout with its id, ready to be tried, and what rules it out at a glance.
+struct Entry {
+    layout: &'static [u8],
+    alone: f32,
+    id: &'static Id,
+    /// How many letters and digits it has.
+    size: usize,
+    /// How many of its first signs are digits, and whether another digit may follow them.
+    lead: usize,
+    open: bool,
+}
 
-/// The layouts of a family that can begin with a digit, and those that can begin with a letter.
+impl Entry {
+    fn new(layout: &'static str, alone: f32, id: &'static Id) -> Self {
+        let layout = layout.as_bytes();
+        let digit = |b: &u8| *b == b'9' || b.is_ascii_digit();
+        let lead = layout.iter().take_while(|b| digit(b)).count();
+        Self {
+            layout,
+            alone,
+            id,
+            size: layout.iter().filter(|b| b.is_ascii_alphanumeric()).count(),
+            lead,
+            open: matches!(layout.get(lead), Some(b'?' | b'X')),
+        }
+    }
+}
+
+/// The layouts of a family that can begin with a digit, and those that can begin with a letter,
+/// the shortest first.
 type Table = [Vec<Entry>; 2];
 
 static TABLES: LazyLock<[Table; 6]> = LazyLock::new(|| {
     let mut tables: [Table; 6] = std::array::from_fn(|_| [Vec::new(), Vec::new()]);
     for id in COUNTRIES.iter().flat_map(|ids| ids.iter()) {
         for (layout, alone) in id.layouts {
-            let layout = layout.as_bytes();
             let table = &mut tables[id.family as usize];
-            if matches!(layout[0], b'9' | b'X') || layout[0].is_ascii_digit() {
-                table[0].push((layout, *alone, id));
+            let first = layout.as_bytes()[0];
+            if matches!(first, b'9' | b'X') || first.is_ascii_digit() {
+                table[0].push(Entry::new(layout, *alone, id));
             }
-            if matches!(layout[0], b'A' | b'X') || layout[0].is_ascii_lowercase() {
-                table[1].push((layout, *alone, id));
+            if matches!(first, b'A' | b'X') || first.is_ascii_lowercase() {
+                table[1].push(Entry::new(layout, *alone, id));
             }
         }
+    }
+    for entries in tables.iter_mut().flatten() {
+        entries.sort_by_key(|entry| entry.size);
     }
     tables
 });
 
 fn check(scan: &mut Scan<'_>, start: usize, family: Family) {
     let by_letter = usize::from(!scan.at(start).is_ascii_digit());
-    for (layout, alone, id) in &TABLES[family as usize][by_letter] {
-        let Some(end) = matches(layout, scan.bytes, start) else {
+    let lead = scan.lead;
+    for entry in &TABLES[family as usize][by_letter] {
+        if entry.size > scan.reach {
+            break;
+        }
+        if lead < entry.lead || (lead > entry.lead && !entry.open) {
+            continue;
+        }
+        let Some(end) = matches(entry.layout, scan.bytes, start) else {
             continue;
         };
+        let id = entry.id;
         if !stands_alone(scan.bytes, start, end) || !(id.check)(&compact(&scan.text[start..end])) {
             continue;
         }
         let named = scan.near(start, end, id.words);
-        let confidence = if named { ANNOUNCED } else { *alone };
+        let confidence = if named { ANNOUNCED } else { entry.alone };
         scan.found(id.kind, start, end, confidence);
     }
 }
