@@ -10,6 +10,8 @@ use crate::boundary;
 use crate::detect::{Detector, LiteralCheck, PlaceCheck, RangeCheck, Trigger};
 use crate::scan::Scan;
 
+/// The detector that looks for plain dates.
+const DATE: &str = "date";
 /// Numbers joined by spaces or dashes are looked at together, this far ahead.
 const CLUSTER: usize = 48;
 /// A cluster with fewer letters and digits, or fewer digits, is no number of any kind.
@@ -27,6 +29,8 @@ pub(crate) struct Prefilter {
     /// the check that asked for it.
     owners: Vec<(&'static Detector, usize, LiteralCheck)>,
     numbers: Vec<(&'static Detector, PlaceCheck)>,
+    /// Of those, the ones that times of the clock and the calendar are for.
+    dates: Vec<(&'static Detector, PlaceCheck)>,
     blobs: Vec<(&'static Detector, RangeCheck)>,
     at_signs: Vec<(&'static Detector, PlaceCheck)>,
     hex_pairs: Vec<(&'static Detector, PlaceCheck)>,
@@ -39,6 +43,7 @@ impl Prefilter {
             literals: None,
             owners: Vec::new(),
             numbers: Vec::new(),
+            dates: Vec::new(),
             blobs: Vec::new(),
             at_signs: Vec::new(),
             hex_pairs: Vec::new(),
@@ -59,6 +64,11 @@ impl Prefilter {
                 }
             }
         }
+        let dates = filter
+            .numbers
+            .iter()
+            .filter(|(detector, _)| detector.name == DATE);
+        filter.dates = dates.copied().collect();
         // Building fails only past 2^31 states; the literals are a few hundred short words. Were
         // it to fail all the same, the tests of every literal-driven detector would show it.
         filter.literals = AhoCorasick::builder()
@@ -113,6 +123,11 @@ impl Prefilter {
                         at += 1;
                     }
                     if seen & DIGIT == 0 {
+                        continue;
+                    }
+                    if let Some(end) = timestamp_end(bytes, start) {
+                        call(&self.dates, scan, start);
+                        at = at.max(end);
                         continue;
                     }
                     if start >= cluster_end {
@@ -180,7 +195,7 @@ fn measure(scan: &mut Scan<'_>, start: usize) {
             gap = 0;
         } else {
             gap += 1;
-            if gap > 1 {
+            if gap > 2 {
                 break;
             }
         }
@@ -193,6 +208,33 @@ fn call(checks: &[(&'static Detector, PlaceCheck)], scan: &mut Scan<'_>, at: usi
         scan.enter(detector);
         check(scan, at);
     }
+}
+
+/// The end of `2026-01-31` or `2026-01-31T23:59`: machines write so many of them that it pays not
+/// to try them as anything else.
+fn timestamp_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let fits = |layout: &[u8], from: usize| {
+        let text = bytes.get(from..from + layout.len())?;
+        let same = |(sign, byte): (&u8, &u8)| match sign {
+            b'9' => byte.is_ascii_digit(),
+            b'T' => matches!(byte, b'T' | b' '),
+            _ => sign == byte,
+        };
+        layout
+            .iter()
+            .zip(text)
+            .all(same)
+            .then_some(from + layout.len())
+    };
+    let century = bytes.get(start..start + 2)?;
+    if century != b"19" && century != b"20" {
+        return None;
+    }
+    let day = fits(b"9999-99-99", start)?;
+    let end = fits(b"T99:99", day).unwrap_or(day);
+    let next = boundary::at(bytes, end);
+    let whole = !next.is_ascii_digit() && next != b'-';
+    (whole && !boundary::is_word(boundary::before(bytes, start))).then_some(end)
 }
 
 /// The end of the cluster of numbers that begins at `start`, or `start` if it is too small.

@@ -12,7 +12,7 @@ use crate::peers::Peer;
 pub struct Speed {
     pub name: &'static str,
     pub mb_per_second: f64,
-    pub findings: usize,
+    pub findings: Vec<String>,
 }
 
 /// The best of several runs, in time on the processor where the system tells it: other work on
@@ -45,15 +45,15 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
     let mut speeds = Vec::new();
     for corpus in corpora {
-        let mut findings = 0;
+        let mut findings = Vec::new();
         let time = best(|| {
             let mut session = Session::new(scrubber.clone());
-            findings = session
-                .scrub_text(&corpus.text, None)?
-                .report()
-                .counts()
-                .values()
-                .sum();
+            let scrubbed = session.scrub_text(&corpus.text, None)?;
+            let counts = scrubbed.report().counts();
+            findings = counts
+                .iter()
+                .map(|(kind, n)| format!("{n} {kind}"))
+                .collect();
             Ok(())
         })?;
         let mb_per_second = corpus.text.len() as f64 / 1e6 / time.as_secs_f64();
@@ -90,8 +90,14 @@ pub fn print(ours: &[Speed], peers: &[Peer]) {
     println!("## throughput in MB/s of processor time, one core, harmless text");
     for (place, speed) in ours.iter().enumerate() {
         print!(
-            "{:16} pml-scrub {:.1} ({} findings)",
-            speed.name, speed.mb_per_second, speed.findings
+            "{:16} pml-scrub {:.1} (findings: {})",
+            speed.name,
+            speed.mb_per_second,
+            if speed.findings.is_empty() {
+                "none".to_owned()
+            } else {
+                speed.findings.join(", ")
+            }
         );
         for peer in peers {
             if let Some(theirs) = peer.mb_per_second.get(place) {

@@ -38,11 +38,34 @@ const PERSON_LABELS: &[&str] = &[
     "account holder", "nombre", "apellido", "vorname", "nachname", "prénom", "cognome", "imię", "nazwisko",
     "display_name", "displayname", "real_name", "realname",
 ];
+/// Each label with the signs that make it one: a word alone is far too common to stop at.
+macro_rules! with_signs {
+    ($($label:literal),* $(,)?) => {
+        &[$(
+            concat!($label, ":"), concat!($label, "\""), concat!($label, "'"), concat!($label, "="),
+            concat!($label, " :"), concat!($label, " =")
+        ),*]
+    };
+}
 /// Labels that things have too: what follows must look like a person's name.
-#[rustfmt::skip]
-const LABELS: &[&str] = &[
-    "name", "patient", "customer", "client", "employee", "contact", "author", "from", "to", "owner", "assignee",
-    "reporter", "recipient", "sender", "signed", "attn", "nom",
+const LABELS: &[&str] = with_signs![
+    "name",
+    "patient",
+    "customer",
+    "client",
+    "employee",
+    "contact",
+    "author",
+    "from",
+    "to",
+    "owner",
+    "assignee",
+    "reporter",
+    "recipient",
+    "sender",
+    "signed",
+    "attn",
+    "nom",
 ];
 #[rustfmt::skip]
 const PHRASES: &[&str] = &[
@@ -235,12 +258,14 @@ fn below_key(scan: &mut Scan<'_>, confidence: f32) {
     }
 }
 
-fn after_label(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
-    let keyed = scan.in_key(hit.end);
-    if !starts_word(scan, hit.start) && !keyed || is_word(scan.at(hit.end)) {
+fn after_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
+    let name = LABELS[label].trim_end_matches(|c: char| !c.is_alphabetic());
+    let label_end = hit.start + name.len();
+    let keyed = scan.in_key(label_end);
+    if !starts_word(scan, hit.start) && !keyed {
         return;
     }
-    let Some(start) = scan.value_after(hit.end) else {
+    let Some(start) = scan.value_after(label_end) else {
         return;
     };
     let Some((end, words)) = name_at(scan, start) else {

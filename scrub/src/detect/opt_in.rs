@@ -52,7 +52,7 @@ const POSTAL_WORDS: &[&str] = &[
 ];
 
 /// After the word: a sign or a verb, then the code.
-fn postal(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+fn postal(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     if is_word(scan.before(hit.start)) {
         return;
     }
@@ -84,7 +84,11 @@ fn postal(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let code = &scan.bytes[from..end];
     // No British area begins with Q, V or X; no country has a code of zeros.
     let british = code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
-    if !british && code.iter().any(|b| *b != b'0') {
+    let german =
+        POSTAL_WORDS[word].starts_with("plz") || POSTAL_WORDS[word].starts_with("postleitzahl");
+    // German codes have five digits, from 01001 to 99998.
+    let fits = !german || (code.len() == 5 && (&b"01001"[..]..=&b"99998"[..]).contains(&code));
+    if !british && fits && code.iter().any(|b| *b != b'0') {
         scan.found(POSTAL, from, end, 0.75);
     }
 }

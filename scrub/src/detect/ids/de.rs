@@ -65,7 +65,7 @@ pub(super) const IDS: &[Id] = &[
             ("99 999 99999", 0.2),
             ("999 999 99999", 0.2),
         ],
-        check: varied,
+        check: tax_number,
         words: &[
             "steuernummer",
             "st.-nr",
@@ -187,6 +187,12 @@ fn repeats_one(text: &str) -> bool {
     let digits = checksum::digits(text);
     let counts = (0..10).map(|d| digits[..10].iter().filter(|x| **x == d).count());
     counts.filter(|n| *n > 1).count() == 1
+}
+
+/// Thirteen digits begin with the number of a state, or have a 0 after the tax office's four.
+fn tax_number(text: &str) -> bool {
+    let state = matches!(text[..2].parse(), Ok(1..=16));
+    varied(text) && (text.len() != 13 || state || text.as_bytes()[4] == b'0')
 }
 
 fn pension(text: &str) -> bool {
