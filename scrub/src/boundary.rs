@@ -25,7 +25,8 @@ pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
         previous,
         b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'#' | b'*' | b'&' | b'%'
     );
-    !(joined && start >= 2 && is_word(bytes[start - 2])) && !matches!(previous, b'$' | b'_')
+    let part = joined && start >= 2 && is_word(bytes[start - 2]);
+    !(part || matches!(previous, b'$' | b'_'))
 }
 
 pub(crate) fn ends(bytes: &[u8], end: usize) -> bool {
@@ -37,7 +38,8 @@ pub(crate) fn ends(bytes: &[u8], end: usize) -> bool {
         next,
         b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'*' | b'%' | b'='
     );
-    !(joined && is_word(at(bytes, end + 1))) && !matches!(next, b'_' | b'$')
+    let part = joined && is_word(at(bytes, end + 1));
+    !(part || matches!(next, b'_' | b'$'))
 }
 
 /// Letters and digits; every non-ASCII byte counts as a letter.

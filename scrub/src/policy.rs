@@ -84,16 +84,10 @@ impl Policy {
     }
 
     pub(crate) fn verdict(&self, kind: Kind, detector: &str, tool: Option<&str>) -> Verdict {
-        let name = kind.as_str().to_ascii_lowercase();
-        // From the most particular to the most general; the first that says something counts.
-        let of_tools = self
-            .tools
-            .iter()
-            .rev()
-            .filter(|(glob, _)| tool.is_some_and(|tool| fits(glob, tool)))
-            .flat_map(|(_, rules)| [rules.get(&name), rules.get(detector), rules.get("*")]);
-        let of_all = [self.detectors.get(&name), self.detectors.get(detector)];
-        let rules: Vec<Rule> = of_tools.chain(of_all).flatten().copied().collect();
+        let rules = match self.detectors.is_empty() && self.tools.is_empty() {
+            true => Vec::new(),
+            false => self.rules(&kind.as_str().to_ascii_lowercase(), detector, tool),
+        };
         let own = self.patterns.get(&kind).copied().unwrap_or_default();
         let default = DETECTORS
             .iter()
@@ -108,6 +102,18 @@ impl Policy {
             }),
             reversible: self.reversible && reversible.unwrap_or(default != Some(Default::OneWay)),
         }
+    }
+
+    /// From the most particular to the most general; the first that says something counts.
+    fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {
+        let of_tools = self
+            .tools
+            .iter()
+            .rev()
+            .filter(|(glob, _)| tool.is_some_and(|tool| fits(glob, tool)))
+            .flat_map(|(_, rules)| [rules.get(kind), rules.get(detector), rules.get("*")]);
+        let of_all = [self.detectors.get(kind), self.detectors.get(detector)];
+        of_tools.chain(of_all).flatten().copied().collect()
     }
 }
 

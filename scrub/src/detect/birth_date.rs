@@ -37,12 +37,12 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let limit = scan.bytes.len().min(hit.end + REACH);
     let mut at = hit.end;
     while at < limit {
-        if is_word(scan.bytes[at]) && !is_word(scan.before(at)) {
-            if let Some(end) = date::end(scan, at, true)
-                .filter(|end| !is_word(scan.at(*end)) || scan.at(*end) == b'T')
-            {
-                return scan.found(BIRTH_DATE, at, end, 0.85);
-            }
+        let ends = |end: &usize| !is_word(scan.at(*end)) || scan.at(*end) == b'T';
+        if is_word(scan.bytes[at])
+            && !is_word(scan.before(at))
+            && let Some(end) = date::end(scan, at, true).filter(ends)
+        {
+            return scan.found(BIRTH_DATE, at, end, 0.85);
         }
         at += 1;
     }

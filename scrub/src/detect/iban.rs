@@ -50,7 +50,8 @@ fn check(scan: &mut Scan<'_>, start: usize) {
         if byte.is_ascii_alphanumeric() {
             compact[count] = byte;
             count += 1;
-        } else if !(matches!(byte, b' ' | b'-') && scan.at(at + 1).is_ascii_alphanumeric()) {
+        } else if !matches!(byte, b' ' | b'-') || count == 0 || !count.is_multiple_of(4) {
+            // Written in groups of four, or in one piece: `at 1999 more` is a sentence.
             return;
         }
         at += 1;
@@ -91,6 +92,7 @@ mod tests {
                 "ZZ82WEST12345698765432",
                 "GB82WEST1234569876543",
                 "xGB82WEST12345698765432",
+                "GB 82 WEST12345698765432",
             ],
         );
     }

@@ -20,7 +20,7 @@ pub(super) static DETECTOR: Detector = Detector {
 /// The first are passwords, which people choose; the rest are made by machines.
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
-    "password", "passwd", "passphrase", "passcode", "pwd", "contraseña", "passwort", "kennwort", "mot de passe", "senha",
+    "password", "passwd", "passphrase", "passcode", "pwd", "contrase", "passwort", "kennwort", "mot de passe", "senha",
     "secret", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
     "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "credential",
     "encryption_key", "signing_key", "master_key", "service_key", "account_key", "session_key", "subscription-key",
@@ -89,7 +89,7 @@ fn value_start(
         return (!header).then(|| scan.run(hit.end, |b| b == b' '));
     }
     let name_end = scan.run(hit.end, |b| {
-        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
+        crate::boundary::is_word(b) || matches!(b, b'_' | b'-')
     });
     let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
     let rest = rest.trim_matches(['_', '-']);
@@ -110,8 +110,9 @@ fn value_start(
         "2",
         "string",
         "text",
+        "ña",
     ];
-    if !suffixes.contains(&rest) && !scan.bytes.get(hit.end).is_some_and(|b| *b == b'_') {
+    if !suffixes.contains(&rest) && scan.at(hit.end) != b'_' {
         return None;
     }
     if let Some(value) = scan.value_after(name_end) {
@@ -241,6 +242,7 @@ mod tests {
                 (r#""password": "c0rrect-h0rse""#, "c0rrect-h0rse"),
                 ("the password is hunter42!", "hunter42"),
                 ("pwd='p4ssw0rd!'", "p4ssw0rd!"),
+                ("contraseña: cl4veSecr3ta", "cl4veSecr3ta"),
             ],
             &[
                 "password: string",

@@ -25,8 +25,8 @@ pub(super) static DETECTOR: Detector = Detector {
 
 #[rustfmt::skip]
 const TITLES: &[&str] = &[
-    "mr. ", "mr ", "mrs. ", "mrs ", "ms. ", "miss ", "dr. ", "prof. ", "professor ", "herr ", "frau ", "señor ",
-    "señora ", "sr. ", "sra. ", "mme ", "mlle ", "monsieur ", "madame ", "signor ", "signora ", "sir ",
+    "mr. ", "mr ", "mrs. ", "mrs ", "ms. ", "miss ", "dr. ", "prof. ", "professor ", "herr ", "frau ", 
+     "sr. ", "sra. ", "mme ", "mlle ", "monsieur ", "madame ", "signor ", "signora ", "sir ",
 ];
 /// Labels that only people have.
 #[rustfmt::skip]
@@ -35,7 +35,7 @@ const PERSON_LABELS: &[&str] = &[
     "full name", "given_name", "givenname", "given name", "family_name", "familyname", "family name", "middle_name",
     "middlename", "maiden_name", "maiden name", "patient_name", "patient name", "customer_name", "customer name",
     "contact_name", "contact name", "employee_name", "employee name", "cardholder", "card_holder", "account_holder",
-    "account holder", "nombre", "apellido", "vorname", "nachname", "prénom", "cognome", "imię", "nazwisko",
+    "account holder", "nombre", "apellido", "vorname", "nachname", "prénom", "cognome", "nazwisko",
     "display_name", "displayname", "real_name", "realname",
 ];
 /// Each label with the signs that make it one: a word alone is far too common to stop at.
@@ -80,7 +80,6 @@ const CLOSINGS: &[&str] = &[
     "cheers,",
     "thanks,",
     "yours truly,",
-    "grüßen",
     "cordialement,",
     "saludos,",
 ];
@@ -314,10 +313,10 @@ fn after_closing(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     if !scan.bytes[hit.end..start].contains(&b'\n') {
         return;
     }
-    if let Some((end, _)) = name_at(scan, start) {
-        if matches!(scan.at(end), 0 | b'\n' | b'\r' | b',') {
-            found(scan, start, end, 0.7);
-        }
+    if let Some((end, _)) = name_at(scan, start)
+        && matches!(scan.at(end), 0 | b'\n' | b'\r' | b',')
+    {
+        found(scan, start, end, 0.7);
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) static URL: Detector = Detector {
 #[rustfmt::skip]
 const POSTAL_WORDS: &[&str] = &[
     "zip:", "zip code", "zipcode", "zip_code", "postcode", "post code", "postal code", "postal_code", "postalcode",
-    "plz", "postleitzahl", "código postal", "codigo postal", "code postal", "cap:", "cep:", "uk_postcode", "\"zip\"",
+    "plz", "postleitzahl", "codigo postal", "code postal", "cap:", "cep:", "uk_postcode", "\"zip\"",
 ];
 
 /// After the word: a sign or a verb, then the code.

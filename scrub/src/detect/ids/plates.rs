@@ -20,7 +20,7 @@ pub(crate) static DETECTOR: Detector = Detector {
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "kennzeichen", "kfz", "plate", "plaka", "car reg", "vehicle reg", "vehicle_reg", "vehicle registration",
-    "registration number", "number plate", "vehicles", "targa", "matrícula", "matricula", "immatriculation",
+    "registration number", "number plate", "vehicles", "targa", "matricula", "immatriculation",
 ];
 
 /// How far after the word plates may stand.
