@@ -55,7 +55,7 @@ fn ends_word(bytes: &[u8], end: usize, word: &str) -> bool {
     word.len() > 4
         || !boundary::is_word(next)
         || next.is_ascii_digit()
-        || next.is_ascii_uppercase()
+        || (next.is_ascii_uppercase() && bytes[end - 1].is_ascii_lowercase())
         || (next == b's' && !boundary::is_word(boundary::at(bytes, end + 1)))
 }
 
@@ -74,7 +74,11 @@ mod tests {
         ] {
             assert!(near_end(text, word), "{text}");
         }
-        for (text, word) in [("discard: ", "card"), ("I tell you ", "tel")] {
+        for (text, word) in [
+            ("discard: ", "card"),
+            ("I tell you ", "tel"),
+            ("TELLER = ", "tel"),
+        ] {
             assert!(!near_end(text, word), "{text}");
         }
     }

@@ -199,13 +199,16 @@ fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
     let word = bytes
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
-    let is_name = word
-        && makeup.longest_word >= 4
-        && match is_password {
-            // People put a digit or two into their passwords, so only what is joined is a name.
-            true => makeup.digits <= 1 && (joined || (!quoted && makeup.upper > 0)),
-            false => makeup.digits <= 2,
-        };
+    // `ERROR_CODE_64` is a constant of a program.
+    let constant = makeup.lower == 0 && bytes.contains(&b'_') && letters >= 4;
+    let is_name = constant && word
+        || word
+            && makeup.longest_word >= 4
+            && match is_password {
+                // People put a digit or two into their passwords, so only what is joined is a name.
+                true => makeup.digits <= 1 && (joined || (!quoted && makeup.upper > 0)),
+                false => makeup.digits <= 2,
+            };
     if is_password {
         let strong =
             classes >= 3 && makeup.digits > 0 && bytes.len() >= 8 && !bytes.contains(&b' ');

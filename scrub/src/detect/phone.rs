@@ -57,7 +57,8 @@ fn check(scan: &mut Scan<'_>, at: usize) {
         return;
     }
     let (start, plus) = number_start(scan, at);
-    if !plus && !begins(scan.bytes, start) || plus && is_word(scan.before(start)) {
+    let signed = scan.at(start) == b'+';
+    if !signed && !begins(scan.bytes, start) || signed && is_word(scan.before(start)) {
         return;
     }
     let Some(number) = read(scan, at, start) else {
@@ -276,6 +277,7 @@ mod tests {
                 "range 100-200-3000",
                 "0.123.456",
                 "pi 3.14159265",
+                "9.00842862207,",
                 "1700000000",
                 "+999 123 456",
                 "[123, 456, 7890]",

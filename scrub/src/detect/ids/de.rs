@@ -25,7 +25,7 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("DE_TAX_ID"),
         family: Family::Tax,
-        layouts: &[("99999999999", 0.6), ("99?999?999?999", 0.6)],
+        layouts: &[("99999999999", 0.6), ("99 999 999 999", 0.6)],
         check: |text| tax_id(text) && repeats_one(text),
         words: &[
             "steuer-id",
