@@ -30,7 +30,7 @@ mod session;
 #[cfg(test)]
 mod cases;
 
-pub use config::{Action, AllowList, CustomPattern, Rule, ScrubConfig, ToolRules};
+pub use config::{Action, AllowList, CustomPattern, DetailedRule, Rule, ScrubConfig, ToolRules};
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
 pub use kind::Kind;
