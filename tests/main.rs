@@ -7,6 +7,7 @@ mod console;
 mod gateway;
 mod hostile;
 mod limits;
+mod scrubbing;
 mod shapes;
 mod surface;
 mod tools;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{call, completions, doctor, exit, init, login, logout, run, tools};
+use crate::{call, completions, doctor, exit, init, login, logout, run, scrub, tools};
 
 #[derive(Parser)]
 #[command(
@@ -38,6 +38,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
+    Scrub(scrub::ScrubArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -63,6 +64,7 @@ pub fn run() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),
+        Command::Scrub(args) => scrub::run(&args, config),
         Command::Completions(args) => completions::run(&args),
     }
 }

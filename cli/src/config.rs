@@ -6,18 +6,20 @@ use std::time::Duration;
 use pml_gateway::Config;
 use pml_gateway::config::ConfigError;
 use pml_runtime::Limits;
+use pml_scrub::ScrubConfig;
 use serde::Deserialize;
 
 use crate::amounts::{parse_memory, parse_size, parse_time};
 
 /// The keys of the `pml` section that some part of pml reads.
-const SECTIONS: [&str; 2] = ["limits", "policy"];
+const SECTIONS: [&str; 3] = ["limits", "policy", "scrub"];
 
 /// What the operator wrote.
 #[derive(Default)]
 pub struct Settings {
     pub servers: Config,
     pub limits: LimitSettings,
+    pub scrub: ScrubConfig,
 }
 
 /// The file named with `--config`, else the one of the working folder, else the user's, else
@@ -39,7 +41,12 @@ fn read(file: &Path) -> Result<Settings, ConfigError> {
     let servers = Config::load(file)?;
     servers.check_sections(&SECTIONS)?;
     let limits = servers.section("limits")?;
-    Ok(Settings { servers, limits })
+    let scrub = servers.section("scrub")?;
+    Ok(Settings {
+        servers,
+        limits,
+        scrub,
+    })
 }
 
 /// `pml.limits`: what is left out keeps its default.

@@ -14,6 +14,7 @@ mod login;
 mod logout;
 mod paint;
 mod run;
+mod scrub;
 mod search;
 mod servers;
 mod session;

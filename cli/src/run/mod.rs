@@ -2,6 +2,7 @@
 
 mod report;
 mod script;
+mod scrubbing;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use crate::paint::Paint;
 use crate::session::Session;
 use crate::{complain, exit, interrupt, servers};
 use script::Origin;
+use scrubbing::Scrubbing;
 use trace::Trace;
 
 /// Run a script in the sandbox
@@ -75,6 +77,12 @@ pub struct RunArgs {
     /// Characters of the result [default: 24000]
     #[arg(long, value_name = "N")]
     max_output: Option<u64>,
+
+    /// Replace personal data and secrets in the result, the logs and the error
+    ///
+    /// The logs are shown when the run has ended.
+    #[arg(long)]
+    scrub: bool,
 
     /// Run without V8's compilers: slower, with less to attack
     #[arg(long)]
@@ -148,6 +156,10 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     let tool_timeout = args.tool_timeout(&settings);
+    let mut scrubbing = match args.scrub {
+        true => Some(Scrubbing::new(&settings.scrub)?),
+        false => None,
+    };
 
     let event_loop = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -159,6 +171,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
             }
             if let Event::Log(line) = event
                 && !args.json
+                && !args.scrub
             {
                 report::print_log(line, paint);
             }
@@ -177,6 +190,17 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         };
         let run = pool.run(script, run_limits, host, &mut on_event);
         let outcome = interrupt::or(run).await?;
+        let outcome = match (outcome, &mut scrubbing) {
+            (Some(outcome), Some(scrubbing)) => {
+                let outcome = scrubbing.scrub(outcome);
+                if !args.json {
+                    let lines = outcome.logs.iter();
+                    lines.for_each(|line| report::print_log(line, paint));
+                }
+                Some(outcome)
+            }
+            (outcome, _) => outcome,
+        };
 
         // The answer first: servers take their time to leave.
         if let Some(session) = session {

@@ -1,0 +1,270 @@
+//! Street addresses: a number and a street's name with a word such as Street, rue or straße.
+
+use std::ops::Range;
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::boundary::is_word;
+use crate::scan::Scan;
+
+const ADDRESS: Kind = Kind::new("ADDRESS");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "address",
+    kinds: || vec![ADDRESS],
+    default: Default::Reversible,
+    triggers: &[
+        Trigger::Literals(|| AFTER, check_after),
+        Trigger::Literals(|| BEFORE, check_before),
+        Trigger::Literals(|| GERMAN, check_german),
+        Trigger::Literals(|| KEYS, check_key),
+    ],
+};
+
+/// Words that end a street's name: `221B Baker Street`.
+#[rustfmt::skip]
+const AFTER: &[&str] = &[
+    " street", " st", " avenue", " ave", " road", " rd", " boulevard", " blvd", " lane", " ln", " drive", " dr",
+    " court", " ct", " place", " pl", " square", " sq", " terrace", " way", " highway", " hwy", " parkway", " pkwy",
+    " circle", " crescent", " close",
+];
+/// Words that begin one: `12 rue de la Paix`, `Calle Mayor 5`.
+#[rustfmt::skip]
+const BEFORE: &[&str] = &[
+    "rue ", "avenue ", "boulevard ", "calle ", "avenida ", "rua ", "via ", "viale ", "piazza ", "plaza ", "paseo ",
+    "travessa ", "corso ", "ulica ", "ul. ", "p.o. box ", "po box ",
+];
+/// German and Nordic words that the name runs into: `Hauptstraße 5`.
+const GERMAN: &[&str] = &[
+    "straße ", "strasse ", "str. ", "gasse ", "allee ", "platz ", "veien ", "vej ", "gatan ",
+    "gata ", "katu ", "straat ",
+];
+const KEYS: &[&str] = &[
+    "street_address",
+    "streetaddress",
+    "address_line",
+    "addressline",
+    "home_address",
+    "billing_address",
+    "shipping_address",
+    "mailing_address",
+    "street: ",
+];
+
+/// The word of a street's name that ends at a place: its start, if it is a name.
+fn name_before(scan: &Scan<'_>, end: usize) -> Option<usize> {
+    let start = scan.run_back(end, |b| is_word(b) || matches!(b, b'\'' | b'-' | b'.'));
+    let first = scan.text.get(start..end)?.chars().next()?;
+    let ordinal =
+        first.is_ascii_digit() && scan.bytes[start..end].iter().any(u8::is_ascii_alphabetic);
+    (first.is_uppercase() || ordinal).then_some(start)
+}
+
+fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let word = &scan.bytes[hit.start + 1..hit.end];
+    if is_word(scan.at(hit.end)) || !word[0].is_ascii_uppercase() {
+        return;
+    }
+    // Up to four words of a name, then the number.
+    let mut at = hit.start;
+    for words in 0..5 {
+        let start = scan.run_back(at, |b| is_word(b) || matches!(b, b'\'' | b'-' | b'.'));
+        let part = &scan.bytes[start..at];
+        let is_number = !part.is_empty()
+            && part.len() <= 6
+            && part[0].is_ascii_digit()
+            && part
+                .iter()
+                .all(|b| b.is_ascii_digit() || *b == b'-' || b.is_ascii_alphabetic())
+            && part.iter().filter(|b| b.is_ascii_alphabetic()).count() <= 1;
+        if is_number && words > 0 {
+            // `(c) 2011 Gary Court` and `U+005D RIGHT SQUARE` are no houses.
+            let is_house = part[0] != b'0' && !scan.near(start, start, &["copyright", "(c)"]);
+            if !is_house || scan.before(start) == b'+' {
+                return;
+            }
+            let end = tail_end(scan, hit.end);
+            let short = hit.len() <= 3;
+            // `2 Big St` may be anything; a number of two digits before a name is a house.
+            return scan.found(
+                ADDRESS,
+                start,
+                end,
+                if short && part.len() < 2 { 0.4 } else { 0.8 },
+            );
+        }
+        match name_before(scan, at) {
+            Some(name) if name > 0 && matches!(scan.bytes[name - 1], b' ' | b',') => {
+                at = scan.run_back(name, |b| matches!(b, b' ' | b','))
+            }
+            _ => return,
+        }
+    }
+}
+
+/// `, Apt. 5`, `Suite 12`, `NW`, a town and a code may follow the street.
+fn tail_end(scan: &Scan<'_>, end: usize) -> usize {
+    const UNITS: [&str; 8] = [
+        "apt. ", "apt ", "suite ", "unit ", "floor ", "#", "nw", "ne",
+    ];
+    let at = scan
+        .run(end, |b| matches!(b, b'.' | b',' | b' '))
+        .min(end + 3);
+    let rest = scan.text.get(at..).unwrap_or_default();
+    for unit in UNITS {
+        let same = rest
+            .get(..unit.len())
+            .is_some_and(|r| r.eq_ignore_ascii_case(unit));
+        if same {
+            let after = scan.run(at + unit.len(), |b| b.is_ascii_alphanumeric());
+            let bare = matches!(unit, "nw" | "ne");
+            if bare != (after > at + unit.len()) {
+                return after;
+            }
+        }
+    }
+    end
+}
+
+fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+    if is_word(scan.before(hit.start)) {
+        return;
+    }
+    if BEFORE[word].ends_with("box ") {
+        let end = scan.run(hit.end, |b| b.is_ascii_digit());
+        if end > hit.end {
+            scan.found(ADDRESS, hit.start, end, 0.85);
+        }
+        return;
+    }
+    // The name: words with capitals, and small ones such as `de la` between them.
+    let mut at = hit.end;
+    let mut names = 0;
+    let mut name_end = at;
+    for _ in 0..6 {
+        let end = scan.run(at, |b| is_word(b) || matches!(b, b'\'' | b'-' | b'.'));
+        let part = scan.text.get(at..end).unwrap_or_default();
+        let Some(first) = part.chars().next() else {
+            break;
+        };
+        let small = matches!(
+            part,
+            "de" | "la"
+                | "le"
+                | "les"
+                | "des"
+                | "du"
+                | "del"
+                | "dos"
+                | "da"
+                | "do"
+                | "della"
+                | "di"
+                | "l"
+                | "las"
+                | "los"
+                | "d'"
+        );
+        if first.is_uppercase() {
+            names += 1;
+            name_end = end;
+        } else if !small {
+            break;
+        }
+        if scan.at(end) != b' ' {
+            break;
+        }
+        at = end + 1;
+    }
+    if names == 0 {
+        return;
+    }
+    let number_at = scan
+        .run(name_end, |b| matches!(b, b' ' | b','))
+        .min(name_end + 2);
+    let number_end = scan.run(number_at, |b| b.is_ascii_digit());
+    let after =
+        (number_end > number_at && number_end - number_at <= 5 && !is_word(scan.at(number_end)))
+            .then_some(number_end);
+    let gap = scan.run_back(hit.start, |b| matches!(b, b' ' | b','));
+    let digits = scan.run_back(gap, |b| b.is_ascii_digit());
+    let before =
+        (gap < hit.start && digits < gap && gap - digits <= 5 && !is_word(scan.before(digits)))
+            .then_some(digits);
+    match (before, after) {
+        (Some(start), _) => scan.found(ADDRESS, start, name_end, 0.75),
+        (None, Some(end)) if scan.bytes[hit.start].is_ascii_uppercase() => {
+            scan.found(ADDRESS, hit.start, end, 0.75)
+        }
+        _ => {}
+    }
+}
+
+fn check_german(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let start = scan.run_back(hit.start, |b| is_word(b) || b == b'-');
+    let capital = scan
+        .text
+        .get(start..hit.end)
+        .and_then(|t| t.chars().next())
+        .is_some_and(char::is_uppercase);
+    let digits = scan.run(hit.end, |b| b.is_ascii_digit());
+    let letter = if scan.at(digits).is_ascii_lowercase() && !is_word(scan.at(digits + 1)) {
+        digits + 1
+    } else {
+        digits
+    };
+    if capital
+        && (1..=4).contains(&(digits - hit.end))
+        && !is_word(scan.at(letter))
+        && hit.start - start >= 2
+        && !(scan.at(letter) == b'.' && is_word(scan.at(letter + 1)))
+    {
+        scan.found(ADDRESS, start, letter, 0.75);
+    }
+}
+
+/// Below a key that names an address, the whole value is one.
+fn check_key(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let value = scan.text[scan.key_end..].trim();
+    if scan.in_key(hit.end)
+        && value.len() >= 6
+        && value.contains(' ')
+        && value.chars().any(char::is_alphabetic)
+        && value.len() <= 200
+    {
+        scan.found(ADDRESS, scan.key_end, scan.bytes.len(), 0.8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn streets_with_a_number_are_addresses() {
+        cases::check(
+            "ADDRESS",
+            &[
+                ("at 221B Baker Street today", "221B Baker Street"),
+                ("1600 Pennsylvania Ave NW", "1600 Pennsylvania Ave NW"),
+                ("2437 Main St, Apt. 442", "2437 Main St, Apt. 442"),
+                ("33 avenue de Provence", "33 avenue de Provence"),
+                ("Calle Mayor 12", "Calle Mayor 12"),
+                ("in der Hauptstraße 5a.", "Hauptstraße 5a"),
+                ("P.O. Box 1234", "P.O. Box 1234"),
+            ],
+            &[
+                "drive 5 miles",
+                "the street is long",
+                "Main Street",
+                "2 way binding",
+                "Place 5 items",
+                "via the 2 APIs",
+                "5 Ways to Drive",
+                "Copyright (c) 2011 Jane Court",
+                "const st = 5",
+                "str. 5",
+            ],
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Payment card numbers: issuer ranges (ISO/IEC 7812), lengths and the Luhn digit.
+
+use super::{Default, Detector, Trigger};
+use crate::boundary::stands_alone;
+use crate::scan::Scan;
+use crate::{Kind, checksum};
+
+const CARD: Kind = Kind::new("CARD");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "card",
+    kinds: || vec![CARD],
+    default: Default::OneWay,
+    triggers: &[Trigger::Number(check)],
+};
+
+const WORDS: &[&str] = &[
+    "card",
+    "credit",
+    "debit",
+    "visa",
+    "mastercard",
+    "amex",
+    "american express",
+    "discover",
+    "diners",
+    "jcb",
+    "maestro",
+    "unionpay",
+    "cc",
+    "ccn",
+    "pan",
+    "tarjeta",
+    "carte",
+    "karte",
+    "kreditkarte",
+    "carta",
+    "cartao",
+    "cartão",
+    "kort",
+    "payment",
+];
+
+const MIN_DIGITS: usize = 12;
+const MAX_DIGITS: usize = 19;
+
+fn check(scan: &mut Scan<'_>, start: usize) {
+    if !scan.at(start).is_ascii_digit() {
+        return;
+    }
+    let mut digits = [0u32; MAX_DIGITS];
+    let (mut count, mut groups, mut broken, mut at) = (0, 1, false, start);
+    // The longest reading that is a card wins, so every end is tried and the last one kept.
+    let mut best = None;
+    while count < MAX_DIGITS {
+        let byte = scan.at(at);
+        if byte.is_ascii_digit() {
+            digits[count] = u32::from(byte - b'0');
+            count += 1;
+            at += 1;
+            let is_end = !scan.at(at).is_ascii_digit();
+            if is_end && count >= MIN_DIGITS && is_card(&digits[..count]) {
+                best = Some((at, count, groups, broken));
+            }
+        } else if matches!(byte, b' ' | b'-' | b'.' | b'\n') && scan.at(at + 1).is_ascii_digit() {
+            broken |= byte == b'\n';
+            groups += 1;
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    let Some((end, count, groups, broken)) = best else {
+        return;
+    };
+    if !stands_alone(scan.bytes, start, end) || !is_grouped(&scan.text[start..end], groups) {
+        return;
+    }
+    let named = scan.near(start, end, WORDS);
+    // Twelve and thirteen digits are rare for cards and common for times and article numbers, and
+    // two lines of digits are more often two numbers.
+    let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
+    match (named, needs_name) {
+        (true, _) => scan.found(CARD, start, end, 0.95),
+        (false, false) => scan.found(CARD, start, end, 0.75),
+        (false, true) => {}
+    }
+}
+
+fn is_card(digits: &[u32]) -> bool {
+    let repeated = digits.iter().all(|d| *d == digits[0]);
+    !repeated && (is_issued(digits) || may_be_issued(digits)) && checksum::luhn(digits)
+}
+
+fn is_issued(digits: &[u32]) -> bool {
+    let first = digits[..6].iter().fold(0, |n, d| n * 10 + d);
+    lengths(first).contains(&digits.len())
+}
+
+/// Issuers get new ranges; where a word says card, the industries of cards (3 to 6) are enough.
+fn may_be_issued(digits: &[u32]) -> bool {
+    (3..=6).contains(&digits[0]) && (14..=19).contains(&digits.len())
+}
+
+/// The lengths that the issuer of numbers with these first six digits gives out.
+fn lengths(first: u32) -> &'static [usize] {
+    match first {
+        400_000..=499_999 => &[13, 16, 19],             // Visa
+        340_000..=349_999 | 370_000..=379_999 => &[15], // American Express
+        510_000..=559_999 | 222_100..=272_099 => &[16], // Mastercard
+        300_000..=305_999 | 309_500..=309_599 | 360_000..=369_999 | 380_000..=399_999 => {
+            &[14, 16, 19] // Diners Club
+        }
+        213_100..=213_199 | 180_000..=180_099 => &[15], // JCB, its old numbers
+        352_800..=358_999 => &[16, 17, 18, 19],         // JCB
+        601_100..=601_199 | 622_126..=622_925 | 644_000..=659_999 => &[16, 17, 18, 19], // Discover
+        620_000..=629_999 | 810_000..=817_199 => &[16, 17, 18, 19], // UnionPay
+        220_000..=220_499 => &[16, 17, 18, 19],         // Mir
+        // Maestro, with the national schemes that became part of it.
+        500_000..=509_999
+        | 560_000..=589_999
+        | 600_000..=601_099
+        | 601_200..=619_999
+        | 630_000..=643_999
+        | 660_000..=699_999 => &[12, 13, 14, 15, 16, 17, 18, 19],
+        _ => &[],
+    }
+}
+
+/// Written in one piece, or in groups as cards are: 4-4-4-4, 4-6-5, 4-6-4, and no single digits.
+fn is_grouped(text: &str, groups: usize) -> bool {
+    let sizes = text.split([' ', '-', '.', '\n']).map(str::len);
+    groups == 1
+        || (groups <= 5 && sizes.clone().all(|s| (2..=8).contains(&s)) && sizes.max() >= Some(4))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn numbers_of_known_issuers_with_a_right_check_digit_are_cards() {
+        cases::check(
+            "CARD",
+            &[
+                ("4111111111111111", "4111111111111111"),
+                ("pay 4111 1111 1111 1111 now", "4111 1111 1111 1111"),
+                ("5555-5555-5555-4444", "5555-5555-5555-4444"),
+                ("3782 822463 10005", "3782 822463 10005"),
+                ("2223000048400011", "2223000048400011"),
+                ("6011000990139424", "6011000990139424"),
+                ("3530111333300000", "3530111333300000"),
+                ("card 30569309025904", "30569309025904"),
+                ("Visa: 4222222222222.", "4222222222222"),
+                (r#"{"n":"4111111111111111"}"#, "4111111111111111"),
+                (
+                    "４１１１１１１１１１１１１１１１",
+                    "４１１１１１１１１１１１１１１１",
+                ),
+                ("card 41111111\n11111111 end", "41111111\n11111111"),
+                ("card 4012 8888 8888 1881 12/29", "4012 8888 8888 1881"),
+            ],
+            &[
+                "4111111111111112",
+                "0.4111111111111111",
+                "1700000000000",
+                "9007199254740991",
+                "id-4111111111111111-x",
+                "00000000-0000-0000-0000-000000000000",
+                "4242424242424242ab",
+                "0000000000000000",
+                "1111 1111 1111 1111",
+            ],
+        );
+    }
+}

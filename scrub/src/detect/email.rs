@@ -1,0 +1,121 @@
+//! E-mail addresses (RFC 5321, with the international ones of RFC 6531).
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::boundary::is_word;
+use crate::scan::Scan;
+
+const EMAIL: Kind = Kind::new("EMAIL");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "email",
+    kinds: || vec![EMAIL],
+    default: Default::Reversible,
+    triggers: &[Trigger::AtSign(check)],
+};
+
+fn check(scan: &mut Scan<'_>, at: usize) {
+    let start = local_start(scan, at);
+    // RFC 5321 allows 64 bytes before the @.
+    if start == at || at - start > 64 {
+        return;
+    }
+    let Some(end) = domain_end(scan, at + 1) else {
+        return;
+    };
+    scan.found(EMAIL, start, end, 0.95);
+}
+
+fn local_start(scan: &Scan<'_>, at: usize) -> usize {
+    let start = scan.run_back(at, |b| {
+        is_word(b)
+            || matches!(
+                b,
+                b'.' | b'_' | b'%' | b'+' | b'-' | b'\'' | b'&' | b'!' | b'#'
+            )
+    });
+    // A dot or quote at the edge belongs to the sentence.
+    let start = scan.run(start, |b| {
+        matches!(b, b'.' | b'\'' | b'&' | b'!' | b'#' | b'%' | b'-')
+    });
+    // `name=a@b.de` and `to:a@b.de` end at the sign; `a/b@c` is a path or a package, which begins
+    // before the slash, so only `mailto:` and a plain start are taken.
+    match (scan.before(start), scan.before(at)) {
+        (b'/' | b'@', _) if !url_user(scan, start) => at,
+        (_, b'.') => at,
+        _ => start.min(at),
+    }
+}
+
+/// `//user@host` is the user of a URL, which is as private as a mailbox.
+fn url_user(scan: &Scan<'_>, start: usize) -> bool {
+    scan.before(start) == b'/' && start >= 2 && scan.bytes[start - 2] == b'/'
+}
+
+fn domain_end(scan: &Scan<'_>, start: usize) -> Option<usize> {
+    let run = scan.run(start, |b| is_word(b) || matches!(b, b'.' | b'-'));
+    let mut end = run;
+    while matches!(scan.before(end), b'.' | b'-') && end > start {
+        end -= 1;
+    }
+    let domain = scan.text.get(start..end)?;
+    if domain.len() > 253 || scan.at(end) == b'(' {
+        return None;
+    }
+    let (_, top) = domain.rsplit_once('.')?;
+    let labels_fit = domain
+        .split('.')
+        .all(|l| !l.is_empty() && l.len() <= 63 && !l.starts_with('-') && !l.ends_with('-'));
+    let top_fits = top.starts_with("xn--")
+        || (top.chars().count() >= 2 && top.chars().all(char::is_alphabetic) && !is_file_type(top));
+    (labels_fit && top_fits).then_some(end)
+}
+
+/// `sprite@2x.png` and `logo@dark.svg` are files.
+fn is_file_type(top: &str) -> bool {
+    const TYPES: [&str; 24] = [
+        "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "cjs", "ts", "jsx", "tsx",
+        "css", "scss", "html", "json", "map", "exe", "dll", "so", "service", "timer", "lock",
+    ];
+    TYPES.iter().any(|t| top.eq_ignore_ascii_case(t))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn addresses_are_found_and_what_only_has_an_at_sign_is_not() {
+        cases::check(
+            "EMAIL",
+            &[
+                (
+                    "write to jo.doe+tag@mail.example.org.",
+                    "jo.doe+tag@mail.example.org",
+                ),
+                ("<jo@example.com>", "jo@example.com"),
+                ("mailto:jo@example.com?subject=x", "jo@example.com"),
+                ("to=jo@example.com&cc=", "jo@example.com"),
+                ("user@xn--80ak6aa92e.com", "user@xn--80ak6aa92e.com"),
+                ("jörg@bücher.example", "jörg@bücher.example"),
+                ("'o.neil@example.ie'", "o.neil@example.ie"),
+                ("jo%40example.com", "jo%40example.com"),
+                ("jo\u{200b}@example.com", "jo\u{200b}@example.com"),
+                ("ｊｏ＠example．com", "ｊｏ＠example．com"),
+                (r#"{\"mail\":\"jo@example.com\"}"#, "jo@example.com"),
+            ],
+            &[
+                "@types/node@20.1.0",
+                "npm i react@18.2.0",
+                "sprite@2x.png",
+                "@media (min-width: 1px)",
+                "user@localhost",
+                "a@b",
+                "info@example.",
+                "git@",
+                "import x from '@scope/pkg'",
+                "foo@bar..com",
+            ],
+        );
+    }
+}

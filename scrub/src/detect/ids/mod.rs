@@ -1,0 +1,255 @@
+//! Numbers that authorities give out, one file per country: how each is written, how it is checked
+//! and which words announce it.
+
+mod au;
+mod br;
+mod de;
+mod elsewhere;
+mod es;
+mod europe;
+mod fr;
+mod india;
+mod it;
+mod kr;
+mod pl;
+mod plates;
+mod sg;
+mod uk;
+mod us;
+
+use std::sync::LazyLock;
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::boundary::stands_alone;
+use crate::scan::Scan;
+
+/// What an id is for; each family is one detector of the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    National,
+    Passport,
+    Tax,
+    Health,
+    Driver,
+    Bank,
+}
+
+/// One kind of id.
+struct Id {
+    kind: Kind,
+    family: Family,
+    /// How it is written, and the confidence when no word announces it. In a layout `9` is a digit,
+    /// `A` a letter, `X` either, `?` an optional separator, a small letter itself in either case,
+    /// and every other character itself.
+    layouts: &'static [(&'static str, f32)],
+    /// Whether the letters and digits, in capitals and without separators, can be right.
+    check: fn(&str) -> bool,
+    words: &'static [&'static str],
+}
+
+/// The confidence in an id that a word announces.
+const ANNOUNCED: f32 = 0.92;
+
+const COUNTRIES: &[&[Id]] = &[
+    au::IDS,
+    br::IDS,
+    de::IDS,
+    elsewhere::IDS,
+    es::IDS,
+    europe::IDS,
+    fr::IDS,
+    india::IDS,
+    it::IDS,
+    kr::IDS,
+    pl::IDS,
+    sg::IDS,
+    uk::IDS,
+    us::IDS,
+];
+
+fn kinds(family: Family) -> Vec<Kind> {
+    let all = COUNTRIES.iter().flat_map(|ids| ids.iter());
+    let mut kinds: Vec<_> = all
+        .filter(|id| id.family == family)
+        .map(|id| id.kind)
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}
+
+macro_rules! family {
+    ($detector:ident, $family:ident, $name:literal) => {
+        pub(super) static $detector: Detector = Detector {
+            name: $name,
+            kinds: || kinds(Family::$family),
+            default: Default::Reversible,
+            triggers: &[Trigger::Number(|scan, at| check(scan, at, Family::$family))],
+        };
+    };
+}
+
+family!(NATIONAL, National, "national_id");
+family!(PASSPORT, Passport, "passport");
+family!(TAX, Tax, "tax_id");
+family!(HEALTH, Health, "health_id");
+family!(DRIVER, Driver, "driver_license");
+family!(BANK, Bank, "bank_account");
+pub(super) use plates::DETECTOR as PLATES;
+
+/// A layout with its id, ready to be tried, and what rules it out at a glance.
+struct Entry {
+    layout: &'static [u8],
+    alone: f32,
+    id: &'static Id,
+    /// How many letters and digits it has.
+    size: usize,
+    /// How many of its first signs are digits, and whether another digit may follow them.
+    lead: usize,
+    open: bool,
+}
+
+impl Entry {
+    fn new(layout: &'static str, alone: f32, id: &'static Id) -> Self {
+        let layout = layout.as_bytes();
+        let digit = |b: &u8| *b == b'9' || b.is_ascii_digit();
+        let lead = layout.iter().take_while(|b| digit(b)).count();
+        Self {
+            layout,
+            alone,
+            id,
+            size: layout.iter().filter(|b| b.is_ascii_alphanumeric()).count(),
+            lead,
+            open: matches!(layout.get(lead), Some(b'?' | b'X')),
+        }
+    }
+}
+
+/// The layouts of a family that can begin with a digit, and those that can begin with a letter,
+/// the shortest first.
+type Table = [Vec<Entry>; 2];
+
+static TABLES: LazyLock<[Table; 6]> = LazyLock::new(|| {
+    let mut tables: [Table; 6] = std::array::from_fn(|_| [Vec::new(), Vec::new()]);
+    for id in COUNTRIES.iter().flat_map(|ids| ids.iter()) {
+        for (layout, alone) in id.layouts {
+            let table = &mut tables[id.family as usize];
+            let first = layout.as_bytes()[0];
+            if matches!(first, b'9' | b'X') || first.is_ascii_digit() {
+                table[0].push(Entry::new(layout, *alone, id));
+            }
+            if matches!(first, b'A' | b'X') || first.is_ascii_lowercase() {
+                table[1].push(Entry::new(layout, *alone, id));
+            }
+        }
+    }
+    for entries in tables.iter_mut().flatten() {
+        entries.sort_by_key(|entry| entry.size);
+    }
+    tables
+});
+
+fn check(scan: &mut Scan<'_>, start: usize, family: Family) {
+    let by_letter = usize::from(!scan.at(start).is_ascii_digit());
+    let lead = scan.lead;
+    for entry in &TABLES[family as usize][by_letter] {
+        if entry.size > scan.reach {
+            break;
+        }
+        if lead < entry.lead || (lead > entry.lead && !entry.open) {
+            continue;
+        }
+        let Some(end) = matches(entry.layout, scan.bytes, start) else {
+            continue;
+        };
+        let id = entry.id;
+        if !stands_alone(scan.bytes, start, end) || !(id.check)(&compact(&scan.text[start..end])) {
+            continue;
+        }
+        let named = scan.near(start, end, id.words);
+        let confidence = if named { ANNOUNCED } else { entry.alone };
+        scan.found(id.kind, start, end, confidence);
+    }
+}
+
+/// The end of a stretch that is written as the layout says.
+pub(super) fn matches(layout: &[u8], bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    for sign in layout {
+        let byte = bytes.get(at).copied();
+        let fits = match sign {
+            b'9' => byte?.is_ascii_digit(),
+            b'A' => byte?.is_ascii_alphabetic(),
+            b'X' => byte?.is_ascii_alphanumeric(),
+            b'?' => {
+                if !matches!(byte?, b' ' | b'-' | b'.' | b'/' | b':' | b'_') {
+                    continue;
+                }
+                true
+            }
+            b'a'..=b'z' => byte?.eq_ignore_ascii_case(sign),
+            _ => byte? == *sign,
+        };
+        if !fits {
+            return None;
+        }
+        at += 1;
+    }
+    Some(at)
+}
+
+fn compact(text: &str) -> String {
+    let mut compact: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    compact.make_ascii_uppercase();
+    compact
+}
+
+/// For ids that have a form but no check digit.
+fn any(_: &str) -> bool {
+    true
+}
+
+/// Not all the same digit: nobody has such a number, but forms are filled with it.
+fn varied(text: &str) -> bool {
+    text.bytes().any(|b| b != text.as_bytes()[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_says_what_may_stand_where() {
+        for (layout, text, end) in [
+            ("99-A", "12-x", Some(4)),
+            ("99?A", "12x", Some(3)),
+            ("99?A", "12-x", Some(4)),
+            ("de99", "DE12", Some(4)),
+            ("XX", "1a", Some(2)),
+            ("99", "1", None),
+            ("99", "1a", None),
+            ("de99", "FR12", None),
+        ] {
+            assert_eq!(
+                matches(layout.as_bytes(), text.as_bytes(), 0),
+                end,
+                "{layout} {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_id_has_a_layout_and_words_in_lower_case() {
+        for id in COUNTRIES.iter().flat_map(|ids| ids.iter()) {
+            assert!(
+                !id.layouts.is_empty() && !id.words.is_empty(),
+                "{}",
+                id.kind
+            );
+            for word in id.words {
+                assert_eq!(*word, word.to_lowercase(), "{}", id.kind);
+            }
+        }
+    }
+}

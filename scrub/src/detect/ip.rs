@@ -1,0 +1,237 @@
+//! IPv4 and IPv6 addresses, with zone and prefix length.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::boundary::is_word;
+use crate::scan::Scan;
+
+const IP: Kind = Kind::new("IP");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "ip",
+    kinds: || vec![IP],
+    default: Default::Reversible,
+    triggers: &[Trigger::Number(check_v4), Trigger::HexPair(check_v6)],
+};
+
+const WORDS: &[&str] = &[
+    "ip",
+    "ipv4",
+    "ipv6",
+    "address",
+    "addr",
+    "host",
+    "server",
+    "subnet",
+    "cidr",
+    "client",
+    "localhost",
+    "loopback",
+    "gateway",
+    "dns",
+    "broadcast",
+    "unspecified",
+    "prefix",
+    "network",
+    "remote",
+    "peer",
+    "from",
+    "endpoint",
+];
+const VERSION_WORDS: &[&str] = &[
+    "version", "ver", "v", "release", "chrome", "firefox", "safari", "edge", "build", "assembly",
+    "oid", "section",
+];
+
+fn check_v4(scan: &mut Scan<'_>, start: usize) {
+    if !scan.at(start).is_ascii_digit() {
+        return;
+    }
+    let end = scan.run(start, |b| b.is_ascii_digit() || b == b'.');
+    let end = if scan.before(end) == b'.' {
+        end - 1
+    } else {
+        end
+    };
+    let text = &scan.text[start..end];
+    if !(7..=15).contains(&text.len()) {
+        return;
+    }
+    let Ok(address) = text.parse::<Ipv4Addr>() else {
+        return;
+    };
+    let previous = scan.before(start);
+    if is_word(previous)
+        || matches!(previous, b'.' | b'-' | b'_' | b'+' | b':') && joined(scan, start)
+    {
+        return;
+    }
+    let next = scan.at(end);
+    if is_word(next) || next == b'-' && scan.at(end + 1).is_ascii_alphanumeric() {
+        return;
+    }
+    let end = prefix_end(scan, end);
+    let named = scan.near(start, end, WORDS);
+    let version = crate::context::just_before(&scan.text[..start], start, VERSION_WORDS);
+    scan.found(
+        IP,
+        start,
+        end,
+        confidence(address, named, version, scan.key_end > 0),
+    );
+}
+
+/// A separator before the first digit joins it to a longer number only if something is joined.
+fn joined(scan: &Scan<'_>, start: usize) -> bool {
+    start >= 2 && is_word(scan.bytes[start - 2]) && scan.before(start) != b':'
+}
+
+fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32 {
+    let [a, b, c, d] = address.octets();
+    let harmless = address.is_loopback() || address.is_unspecified() || address.is_broadcast();
+    // 1.2.3.4 is a version more often than a host; a mask is no host at all.
+    let small = a < 10 && b < 30 && c < 100 && d < 100;
+    match (harmless || a == 255 || a == 0, version) {
+        // This machine itself, or every machine: private only where a key says it is an address.
+        (true, _) => {
+            if named && keyed {
+                0.6
+            } else {
+                0.2
+            }
+        }
+        (false, true) => 0.3,
+        (false, false) if small && !named => 0.4,
+        (false, false) => {
+            if named {
+                0.95
+            } else {
+                0.85
+            }
+        }
+    }
+}
+
+fn check_v6(scan: &mut Scan<'_>, at: usize) {
+    let part = |b: u8| b.is_ascii_hexdigit() || matches!(b, b':' | b'.');
+    let start = scan.run_back(at, part);
+    // A run is checked once, at the first colon in it.
+    if scan.bytes[start..at].contains(&b':') {
+        return;
+    }
+    let mut end = scan.run(at, part);
+    while end > start && scan.before(end) == b'.' {
+        end -= 1;
+    }
+    if end > start && scan.before(end) == b':' && !scan.text[start..end].ends_with("::") {
+        end -= 1;
+    }
+    let previous = scan.before(start);
+    if is_word(previous)
+        || matches!(previous, b'_' | b'.' | b'%')
+        || is_word(scan.at(end))
+        || scan.at(end) == b'_'
+    {
+        return;
+    }
+    let text = &scan.text[start..end];
+    // A MAC address has six groups and is another detector's.
+    let Ok(address) = text.parse::<Ipv6Addr>() else {
+        return;
+    };
+    let colons = text.bytes().filter(|b| *b == b':').count();
+    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+    let plain = address.is_loopback() || address.is_unspecified();
+    let named = scan.near(start, end, WORDS);
+    let end = prefix_end(scan, zone_end(scan, end));
+    // `a::b` is a path in many languages: without digits it needs to look like an address.
+    let has_digit = text.bytes().any(|b| b.is_ascii_digit());
+    let confidence = match (plain, colons >= 3 && digits >= 6 && has_digit) {
+        (true, _) => {
+            if named && scan.key_end > 0 {
+                0.6
+            } else {
+                0.2
+            }
+        }
+        (false, true) => 0.9,
+        (false, false) if has_digit && digits >= 4 => {
+            if named {
+                0.9
+            } else {
+                0.6
+            }
+        }
+        (false, false) => {
+            if named && has_digit {
+                0.7
+            } else {
+                0.2
+            }
+        }
+    };
+    scan.found(IP, start, end, confidence);
+}
+
+fn zone_end(scan: &Scan<'_>, end: usize) -> usize {
+    match scan.at(end) {
+        b'%' => scan.run(end + 1, |b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_')
+        }),
+        _ => end,
+    }
+}
+
+fn prefix_end(scan: &Scan<'_>, end: usize) -> usize {
+    if scan.at(end) != b'/' {
+        return end;
+    }
+    let after = scan.run(end + 1, |b| b.is_ascii_digit());
+    match after - end {
+        2..=4 if !is_word(scan.at(after)) => after,
+        _ => end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn addresses_are_found_and_versions_times_and_paths_are_not() {
+        cases::check(
+            "IP",
+            &[
+                ("from 203.0.113.7 port 22", "203.0.113.7"),
+                ("http://198.51.100.23:8080/x", "198.51.100.23"),
+                ("net 192.168.10.0/24", "192.168.10.0/24"),
+                ("client=10.20.30.40;", "10.20.30.40"),
+                ("2001:db8::8a2e:370:7334", "2001:db8::8a2e:370:7334"),
+                ("http://[2001:db8::1]/path", "2001:db8::1"),
+                (
+                    "fe80::1ff:fe23:4567:890a%eth0",
+                    "fe80::1ff:fe23:4567:890a%eth0",
+                ),
+                ("::ffff:192.0.2.128", "::ffff:192.0.2.128"),
+                ("2001:db8:0:0:0:0:2:1", "2001:db8:0:0:0:0:2:1"),
+            ],
+            &[
+                "256.1.1.1",
+                "version 10.20.30.40",
+                "1.2.3.4",
+                "127.0.0.1",
+                "0.0.0.0",
+                "std::fmt::Display",
+                "a::b",
+                "12:34:56",
+                "2001::25de::cade",
+                "10.0.0.1.5",
+                "1.10.100.1000",
+                "ab:cd",
+                "Chrome/114.0.5735.90",
+            ],
+        );
+    }
+}

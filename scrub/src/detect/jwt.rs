@@ -1,0 +1,69 @@
+//! JSON Web Tokens (RFC 7519) and encrypted ones (RFC 7516).
+
+use std::ops::Range;
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::scan::Scan;
+
+const JWT: Kind = Kind::new("JWT");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "jwt",
+    kinds: || vec![JWT],
+    default: Default::OneWay,
+    // Every header is a JSON object, and `{"` is `eyJ` in base64.
+    triggers: &[Trigger::Literals(|| &["eyJ"], check)],
+};
+
+fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    if &scan.bytes[hit.clone()] != b"eyJ" || part(scan.before(hit.start)) {
+        return;
+    }
+    let mut end = scan.run(hit.start, part);
+    let header = end - hit.start;
+    let mut parts = 1;
+    while parts < 5 && scan.at(end) == b'.' {
+        let next = scan.run(end + 1, part);
+        // The signature of an unsigned token is empty, as are some parts of an encrypted one.
+        if next == end + 1 && parts < 2 {
+            break;
+        }
+        parts += 1;
+        end = next;
+    }
+    if header >= 12 && parts >= 2 && end - hit.start >= 30 {
+        let end = if scan.before(end) == b'.' && parts < 3 {
+            end - 1
+        } else {
+            end
+        };
+        scan.found(JWT, hit.start, end, 0.97);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn tokens_with_a_json_header_are_found() {
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc";
+        let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub2JvZHkifQ.";
+        cases::check(
+            "JWT",
+            &[
+                (token, token),
+                (&format!("Authorization: Bearer {token}, next"), token),
+                (unsigned, unsigned),
+            ],
+            &[
+                "eyJ",
+                "eyJhbGciOiJIUzI1NiJ9",
+                "keyJar.value.other",
+                "eyJump.eyJab.x",
+            ],
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! Passwords and keys that their label gives away: `password: …`, `"api_key": "…"`, `Bearer …`.
+
+use std::ops::Range;
+
+use super::randomness::Makeup;
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::scan::Scan;
+
+const PASSWORD: Kind = Kind::new("PASSWORD");
+const CREDENTIAL: Kind = Kind::new("CREDENTIAL");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "labelled_secret",
+    kinds: || vec![PASSWORD, CREDENTIAL],
+    default: Default::OneWay,
+    triggers: &[Trigger::Literals(|| LABELS, check)],
+};
+
+/// The first are passwords, which people choose; the rest are made by machines.
+#[rustfmt::skip]
+const LABELS: &[&str] = &[
+    "password", "passwd", "passphrase", "passcode", "pwd", "contrase", "passwort", "kennwort", "mot de passe", "senha",
+    "secret", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
+    "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "credential",
+    "encryption_key", "signing_key", "master_key", "service_key", "account_key", "session_key", "subscription-key",
+    "authorization", "bearer ", "basic ", "set-cookie", "cookie", "sessionid", "session_id", "connectionstring",
+];
+const PASSWORDS: usize = 10;
+/// The longest secret, in bytes, and a little more.
+const MAX_VALUE: usize = 520;
+
+fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
+    let is_password = label < PASSWORDS;
+    let kind = if is_password { PASSWORD } else { CREDENTIAL };
+    let in_key = scan.in_key(hit.end);
+    let Some(start) = value_start(scan, label, &hit, is_password) else {
+        return;
+    };
+    if in_key {
+        return keyed(scan, kind, is_password);
+    }
+    let quote = scan.before(start);
+    let quoted = matches!(quote, b'"' | b'\'' | b'`');
+    // Longer values are no secrets, and looking further would cost too much after many labels.
+    let end = if quoted {
+        scan.run_most(start, MAX_VALUE, |b| b != quote && b != b'"' && b != b'\n')
+    } else {
+        scan.run_most(start, MAX_VALUE, |b| {
+            let ends = matches!(
+                b,
+                b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
+            );
+            b.is_ascii_graphic() && !ends
+        })
+    };
+    // `password=…&next=…` in a query.
+    let query = memchr::memchr(b'&', &scan.bytes[start..end])
+        .filter(|at| scan.bytes[start + at..end].contains(&b'='));
+    let end = query.map_or(end, |at| start + at);
+    let end = if quoted {
+        end
+    } else {
+        scan.run_back(end, |b| matches!(b, b'.' | b'!' | b'?'))
+            .min(end)
+            .max(start)
+    };
+    let Some(value) = scan.text.get(start..end) else {
+        return;
+    };
+    let call = value.contains(['(', '$']) || matches!(scan.at(end), b'(' | b'[' | b'{');
+    if !quoted && call || is_code(value) {
+        return;
+    }
+    let confidence = confidence(value, is_password, quoted);
+    scan.found(kind, start, end, confidence);
+}
+
+/// Where the value begins; a label inside a longer name counts (`DB_PASSWORD`), one that is only
+/// the beginning of a word (`tokenizer`) does not.
+fn value_start(
+    scan: &Scan<'_>,
+    label: usize,
+    hit: &Range<usize>,
+    is_password: bool,
+) -> Option<usize> {
+    if LABELS[label].ends_with(' ') {
+        let header = scan.before(hit.start).is_ascii_alphabetic();
+        return (!header).then(|| scan.run(hit.end, |b| b == b' '));
+    }
+    let name_end = scan.run(hit.end, |b| {
+        crate::boundary::is_word(b) || matches!(b, b'_' | b'-')
+    });
+    let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
+    let rest = rest.trim_matches(['_', '-']);
+    let suffixes = [
+        "",
+        "s",
+        "key",
+        "id",
+        "value",
+        "hash",
+        "prod",
+        "production",
+        "test",
+        "staging",
+        "dev",
+        "header",
+        "1",
+        "2",
+        "string",
+        "text",
+        "ña",
+    ];
+    if !suffixes.contains(&rest) && scan.at(hit.end) != b'_' {
+        return None;
+    }
+    if let Some(value) = scan.value_after(name_end) {
+        return Some(value);
+    }
+    // `the password is hunter2`
+    let rest = &scan.text[name_end..];
+    let verb = [" is: ", " is ", " are ", " was ", " ist ", " es "]
+        .into_iter()
+        .find(|v| rest.starts_with(v))?;
+    is_password.then(|| scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+}
+
+/// Below a key such as `password` the whole value is the secret, unless it is a word about it.
+fn keyed(scan: &mut Scan<'_>, kind: Kind, is_password: bool) {
+    let start = scan.key_end;
+    let end = scan.bytes.len();
+    let value = scan.text[start..end].trim();
+    let spaces = value.bytes().filter(|b| *b == b' ').count();
+    let letters_only = value.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
+    let is_secret = if is_password {
+        value.len() >= 4 && spaces <= 3 && !(letters_only && spaces > 0) && !is_schema_word(value)
+    } else {
+        value.len() >= 8 && spaces <= 1 && !letters_only && confidence(value, false, true) >= 0.5
+    };
+    if is_secret && !is_code(value) {
+        scan.found(kind, start, end, 0.9);
+    }
+}
+
+/// What a schema or a form says about a password.
+fn is_schema_word(value: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "string",
+        "password",
+        "text",
+        "true",
+        "false",
+        "null",
+        "none",
+        "required",
+        "optional",
+        "hidden",
+        "number",
+        "undefined",
+        "redacted",
+        "object",
+    ];
+    WORDS.iter().any(|w| value.eq_ignore_ascii_case(w))
+}
+
+/// Variables, calls, templates, placeholders and paths stand for a secret without being one.
+fn is_code(value: &str) -> bool {
+    let starts = [
+        "$", "{", "<", "%", "[", "*", "process.", "env.", "os.", "config", "self.", "this.",
+        "http://", "https://", "/", "./", "var(", "@", "#{", "&", "(", "\\",
+    ];
+    let holds = [
+        "${", "{{", "...", "()", "=>", "://", "<%", "***", "xxxx", "XXXX", "${",
+    ];
+    value.is_empty()
+        || starts.iter().any(|s| value.starts_with(s))
+        || holds.iter().any(|h| value.contains(h))
+        || (value.contains('(') && value.contains(')'))
+        || is_schema_word(value)
+}
+
+fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
+    let bytes = value.as_bytes();
+    if !(6..=512).contains(&bytes.len())
+        || !value.is_ascii()
+        || bytes.contains(&b' ') && !is_password
+    {
+        return 0.0;
+    }
+    let makeup = Makeup::of(bytes);
+    let letters = makeup.lower + makeup.upper;
+    let classes = [makeup.lower, makeup.upper, makeup.digits, makeup.other];
+    let classes = classes.iter().filter(|c| **c > 0).count();
+    // `user.name`, `kebab-case-words` and `snake_case_words` are names, also with a number behind.
+    let joined = bytes
+        .iter()
+        .any(|b| matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
+    let word = bytes
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
+    // `ERROR_CODE_64` is a constant of a program.
+    let constant = makeup.lower == 0 && bytes.contains(&b'_') && letters >= 4;
+    let is_name = constant && word
+        || word
+            && makeup.longest_word >= 4
+            && match is_password {
+                // People put a digit or two into their passwords, so only what is joined is a name.
+                true => makeup.digits <= 1 && (joined || (!quoted && makeup.upper > 0)),
+                false => makeup.digits <= 2,
+            };
+    if is_password {
+        let strong =
+            classes >= 3 && makeup.digits > 0 && bytes.len() >= 8 && !bytes.contains(&b' ');
+        let plain = classes >= 2 && makeup.digits > 0 && letters > 0 && !bytes.contains(&b' ');
+        return match (strong && !is_name, plain && !is_name) {
+            (true, _) => 0.85,
+            (false, true) if quoted || bytes.len() >= 7 => 0.6,
+            _ => 0.3,
+        };
+    }
+    let random = makeup.digits >= 2
+        && letters >= 2
+        && bytes.len() >= 16
+        && makeup.entropy >= 3.0
+        && makeup.longest_word <= 8;
+    match random && !is_name {
+        true if makeup.changes >= 0.25 => 0.85,
+        true => 0.5,
+        false => 0.2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ScrubConfig, Scrubber, cases};
+
+    #[test]
+    fn labelled_passwords_are_found_and_code_about_them_is_not() {
+        cases::check(
+            "PASSWORD",
+            &[
+                ("password: Tr0ub4dor&3", "Tr0ub4dor&3"),
+                ("DB_PASSWORD=hunter2hunter2", "hunter2hunter2"),
+                (r#""password": "c0rrect-h0rse""#, "c0rrect-h0rse"),
+                ("the password is hunter42!", "hunter42"),
+                ("pwd='p4ssw0rd!'", "p4ssw0rd!"),
+                ("contraseña: cl4veSecr3ta", "cl4veSecr3ta"),
+            ],
+            &[
+                "password: string",
+                "password = getPassword()",
+                "password: ${PASSWORD}",
+                "const password = req.body.password;",
+                "password is required",
+                "Password: ********",
+                "passwordField: 'input-2'",
+                "type Password = Branded<string>",
+            ],
+        );
+    }
+
+    #[test]
+    fn labelled_keys_are_found_and_names_are_not() {
+        cases::check(
+            "CREDENTIAL",
+            &[
+                ("api_key = 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+                (
+                    "Authorization: Bearer a1B2c3D4e5F6g7H8i9J0",
+                    "a1B2c3D4e5F6g7H8i9J0",
+                ),
+                (
+                    r#"{"client_secret":"Zx9-qW3_eR7.tY1uI5oP"}"#,
+                    "Zx9-qW3_eR7.tY1uI5oP",
+                ),
+            ],
+            &[
+                "token: 'eof'",
+                "tokenizer: a1B2c3D4e5F6g7H8i9J0",
+                "apiKey: options.apiKey",
+                "secret: process.env.SECRET_1234567890ab",
+                "access_token: null",
+                "token = next_token_2_from_stream",
+            ],
+        );
+    }
+
+    #[test]
+    fn below_a_json_key_the_whole_value_is_the_secret() {
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        for (key, value) in [
+            ("password", "correct horse battery 9"),
+            ("userPassword", "letmein"),
+            ("api_key", "8f2b7c1d9e0a4b6c8d7e"),
+        ] {
+            assert_eq!(scrubber.find(value, Some(key)).len(), 1, "{key}");
+        }
+        for (key, value) in [
+            ("password", "string"),
+            ("token", "next"),
+            ("secret", "it is not here"),
+        ] {
+            assert!(scrubber.find(value, Some(key)).is_empty(), "{key}");
+        }
+    }
+}

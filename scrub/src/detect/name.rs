@@ -1,0 +1,380 @@
+//! Names of people where the context says that a name stands there: after a title, a greeting, a
+//! label, in a signature, below a JSON key such as `first_name`.
+
+use std::ops::Range;
+
+use super::{Default, Detector, Trigger, given_names};
+use crate::Kind;
+use crate::boundary::is_word;
+use crate::scan::Scan;
+
+const NAME: Kind = Kind::new("NAME");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "name",
+    kinds: || vec![NAME],
+    default: Default::Reversible,
+    triggers: &[
+        Trigger::Literals(|| TITLES, after_title),
+        Trigger::Literals(|| PERSON_LABELS, after_person_label),
+        Trigger::Literals(|| LABELS, after_label),
+        Trigger::Literals(|| PHRASES, after_phrase),
+        Trigger::Literals(|| CLOSINGS, after_closing),
+    ],
+};
+
+#[rustfmt::skip]
+const TITLES: &[&str] = &[
+    "mr. ", "mr ", "mrs. ", "mrs ", "ms. ", "miss ", "dr. ", "prof. ", "professor ", "herr ", "frau ", 
+     "sr. ", "sra. ", "mme ", "mlle ", "monsieur ", "madame ", "signor ", "signora ", "sir ",
+];
+/// Labels that only people have.
+#[rustfmt::skip]
+const PERSON_LABELS: &[&str] = &[
+    "first_name", "firstname", "first name", "last_name", "lastname", "last name", "surname", "full_name", "fullname",
+    "full name", "given_name", "givenname", "given name", "family_name", "familyname", "family name", "middle_name",
+    "middlename", "maiden_name", "maiden name", "patient_name", "patient name", "customer_name", "customer name",
+    "contact_name", "contact name", "employee_name", "employee name", "cardholder", "card_holder", "account_holder",
+    "account holder", "nombre", "apellido", "vorname", "nachname", "prénom", "cognome", "nazwisko",
+    "display_name", "displayname", "real_name", "realname",
+];
+/// Each label with the signs that make it one: a word alone is far too common to stop at.
+macro_rules! with_signs {
+    ($($label:literal),* $(,)?) => {
+        &[$(
+            concat!($label, ":"), concat!($label, "\""), concat!($label, "'"), concat!($label, "="),
+            concat!($label, " :"), concat!($label, " =")
+        ),*]
+    };
+}
+/// Labels that things have too: what follows must look like a person's name.
+const LABELS: &[&str] = with_signs![
+    "name",
+    "patient",
+    "customer",
+    "client",
+    "employee",
+    "contact",
+    "author",
+    "from",
+    "to",
+    "owner",
+    "assignee",
+    "reporter",
+    "recipient",
+    "sender",
+    "signed",
+    "attn",
+    "nom",
+];
+#[rustfmt::skip]
+const PHRASES: &[&str] = &[
+    "my name is ", "name's ", "i am ", "i'm ", "this is ", "me llamo ", "je m'appelle ", "ich heiße ", "mi chiamo ",
+    "dear ", "hi ", "hello ", "hey ", "hallo ", "hola ", "bonjour ", "liebe ", "lieber ", "sehr geehrte ", "estimado ",
+    "call me ", "they call me ",
+];
+const CLOSINGS: &[&str] = &[
+    "regards,",
+    "sincerely,",
+    "best,",
+    "cheers,",
+    "thanks,",
+    "yours truly,",
+    "cordialement,",
+    "saludos,",
+];
+
+/// The name at a place: its end, and how many words with a capital it has.
+fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
+    let (mut at, mut end, mut words) = (start, start, 0);
+    while words < 4 {
+        let word_end = scan.run(at, |b| is_word(b) || matches!(b, b'\'' | b'-'));
+        let word = scan.text.get(at..word_end)?;
+        let Some(first) = word.chars().next() else {
+            break;
+        };
+        let particle = matches!(
+            word,
+            "de" | "da"
+                | "di"
+                | "van"
+                | "von"
+                | "der"
+                | "den"
+                | "la"
+                | "del"
+                | "bin"
+                | "al"
+                | "dos"
+        );
+        if particle && words > 0 && scan.at(word_end) == b' ' {
+            at = word_end + 1;
+            continue;
+        }
+        let initial = word.chars().count() == 1 && scan.at(word_end) == b'.';
+        let shouted = word.chars().count() > 3
+            && word.chars().all(|c| c.is_uppercase() || !c.is_alphabetic())
+            && word.is_ascii();
+        let is_name = first.is_uppercase()
+            && word
+                .chars()
+                .all(|c| c.is_alphabetic() || matches!(c, '\'' | '-'))
+            && !shouted
+            && !camel(word)
+            && (words == 0 || !STOP.contains(&word));
+        if !is_name || (word.chars().count() == 1 && !initial) {
+            break;
+        }
+        words += 1;
+        end = if initial { word_end + 1 } else { word_end };
+        if scan.at(end) != b' ' {
+            break;
+        }
+        at = end + 1;
+    }
+    let end = if scan.text.get(start..end)?.ends_with("'s") {
+        end - 2
+    } else {
+        end
+    };
+    let first = scan
+        .text
+        .get(start..end)?
+        .split(' ')
+        .next()?
+        .trim_end_matches('.');
+    (words > 0 && !STOP.contains(&first) && first.len() > 1 || words > 1 && !STOP.contains(&first))
+        .then_some((end, words))
+}
+
+/// `getName` and `McDonald` both have a capital inside; only names have it after `Mc`, `Mac`, `De`.
+fn camel(word: &str) -> bool {
+    let inner = word
+        .char_indices()
+        .skip(1)
+        .filter(|(_, c)| c.is_uppercase());
+    let mut inner = inner.filter(|(i, _)| !word[..*i].ends_with(['-', '\'']));
+    inner.any(|(i, _)| {
+        !matches!(
+            &word[..i],
+            "Mc" | "Mac" | "De" | "Di" | "Le" | "La" | "Van" | "Von" | "O" | "Fitz"
+        )
+    })
+}
+
+/// Words with a capital that begin a sentence or name a thing.
+#[rustfmt::skip]
+const STOP: &[&str] = &[
+    "The", "This", "That", "There", "These", "Those", "A", "An", "I", "You", "We", "They", "He", "She", "It", "My",
+    "Your", "Our", "Please", "Thank", "Thanks", "Sir", "Madam", "All", "Everyone", "Team", "World", "Customer", "Client",
+    "User", "Name", "String", "Number", "Boolean", "None", "Null", "True", "False", "Option", "Vec", "Box", "Some",
+    "Error", "Type", "Date", "Object", "Array", "Map", "Set", "Function", "Default", "Unknown", "Test", "Example", "Sample",
+    "New", "Old", "No", "Not", "Yes", "And", "Or", "If", "When", "How", "What", "Who", "Why", "Where", "Is", "Are", "In",
+    "On", "At", "To", "From", "For", "With", "By", "Of", "Inc", "Ltd", "Corp", "LLC", "GmbH", "Company", "Foundation",
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "January", "February", "March", "April",
+    "June", "July", "August", "September", "October", "November", "December", "Contributors", "Authors", "Project",
+    "Software", "License", "Copyright", "University", "Institute", "Studio", "Server", "Service", "System", "Also", "See",
+    "Note", "Use", "Used", "Returns", "Return", "Value", "Values", "File", "Files", "Code", "Data", "Each", "Any", "Here",
+    "Hello", "Hi", "Dear", "Best", "Kind", "Looking", "Just", "Going", "Sorry", "Glad", "Happy", "Sure", "Both", "Other",
+];
+
+fn found(scan: &mut Scan<'_>, start: usize, end: usize, confidence: f32) {
+    scan.found(NAME, start, end, confidence);
+}
+
+fn starts_word(scan: &Scan<'_>, at: usize) -> bool {
+    let previous = scan.before(at);
+    !is_word(previous) && !matches!(previous, b'_' | b'$' | b'.' | b'-' | b'/')
+}
+
+fn after_title(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let capital = scan
+        .text
+        .get(hit.clone())
+        .and_then(|t| t.chars().next())
+        .is_some_and(char::is_uppercase);
+    if !capital || !starts_word(scan, hit.start) {
+        return;
+    }
+    if let Some((end, _)) = name_at(scan, hit.end) {
+        found(scan, hit.end, end, 0.75);
+    }
+}
+
+fn after_person_label(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    if scan.in_key(hit.end) {
+        return below_key(scan, 0.85);
+    }
+    if is_word(scan.before(hit.start)) {
+        return;
+    }
+    let Some(start) = scan
+        .value_after(hit.end)
+        .or_else(|| verb_end(scan, hit.end))
+    else {
+        return;
+    };
+    if let Some((end, words)) = name_at(scan, start) {
+        // One word may be a type or a column; a known given name or a second word makes it sure.
+        let known = words > 1 || given_names::holds(&scan.text[start..end]);
+        let quoted = matches!(scan.before(start), b'"' | b'\'');
+        found(
+            scan,
+            start,
+            end,
+            if known {
+                0.8
+            } else if quoted {
+                0.6
+            } else {
+                0.4
+            },
+        );
+    }
+}
+
+fn verb_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
+    scan.text.get(at..)?.starts_with(" is ").then_some(at + 4)
+}
+
+/// Below a key that names a person the whole value is the name, in whatever script it is.
+fn below_key(scan: &mut Scan<'_>, confidence: f32) {
+    let value = &scan.text[scan.key_end..];
+    let letters = value.chars().filter(|c| c.is_alphabetic()).count();
+    let plain = value
+        .chars()
+        .all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '\'' | '.' | ',' | '’'));
+    let words = value.split_whitespace().count();
+    if letters >= 2
+        && plain
+        && (1..=5).contains(&words)
+        && value.len() <= 80
+        && !STOP.contains(&value)
+        && !value.eq_ignore_ascii_case("string")
+    {
+        let start = scan.key_end;
+        found(scan, start, scan.bytes.len(), confidence);
+    }
+}
+
+fn after_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
+    let name = LABELS[label].trim_end_matches(|c: char| !c.is_alphabetic());
+    let label_end = hit.start + name.len();
+    let keyed = scan.in_key(label_end);
+    if !starts_word(scan, hit.start) && !keyed {
+        return;
+    }
+    let Some(start) = scan.value_after(label_end) else {
+        return;
+    };
+    let Some((end, words)) = name_at(scan, start) else {
+        return;
+    };
+    // `name: Visual Studio` is no person: the first word must be a known given name.
+    let text = &scan.text[start..end];
+    let known = given_names::holds(text);
+    let whole = !matches!(
+        scan.at(end),
+        b'(' | b'[' | b'.' | b':' | b'<' | b'_' | b'/' | b'='
+    ) || scan.at(end) == b'.' && !is_word(scan.at(end + 1));
+    if known && words > 1 && whole {
+        found(scan, start, end, 0.75);
+    } else if known && keyed && end == scan.bytes.len() {
+        found(scan, start, end, 0.55);
+    }
+}
+
+fn after_phrase(scan: &mut Scan<'_>, phrase: usize, hit: Range<usize>) {
+    if !starts_word(scan, hit.start) {
+        return;
+    }
+    let Some((end, words)) = name_at(scan, hit.end) else {
+        return;
+    };
+    let known = given_names::holds(&scan.text[hit.end..end]);
+    // `my name is` announces a name; after a greeting or `I am` it must be a known one.
+    let announced = matches!(
+        PHRASES[phrase],
+        "my name is " | "me llamo " | "je m'appelle " | "ich heiße " | "mi chiamo "
+    );
+    match (announced, known) {
+        (true, _) => found(scan, hit.end, end, 0.8),
+        (false, true) => found(scan, hit.end, end, if words > 1 { 0.75 } else { 0.65 }),
+        (false, false) if PHRASES[phrase] == "dear " && matches!(scan.at(end), b',' | b'!') => {
+            found(scan, hit.end, end, 0.6)
+        }
+        _ => {}
+    }
+}
+
+/// A signature: the line after `Regards,` is a name and nothing else.
+fn after_closing(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let start = scan.run(hit.end, |b| b.is_ascii_whitespace());
+    if !scan.bytes[hit.end..start].contains(&b'\n') {
+        return;
+    }
+    if let Some((end, _)) = name_at(scan, start)
+        && matches!(scan.at(end), 0 | b'\n' | b'\r' | b',')
+    {
+        found(scan, start, end, 0.7);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{ScrubConfig, Scrubber, cases};
+
+    #[test]
+    fn names_are_found_where_the_context_says_so() {
+        cases::check(
+            "NAME",
+            &[
+                ("ask Mr. Mayers about it", "Mayers"),
+                ("Dr. Jane Q. Doe will", "Jane Q. Doe"),
+                ("my name is Dan", "Dan"),
+                ("Name: John Doe\nAge", "John Doe"),
+                ("Dear Alice,", "Alice"),
+                ("Kind regards,\nJane Doe\n", "Jane Doe"),
+                (r#"{"first_name": "Zorblax"}"#, "Zorblax"),
+                ("Hello Maria, how", "Maria"),
+                ("author: \"Jane van der Doe\"", "Jane van der Doe"),
+                ("full name: John McDoe", "John McDoe"),
+            ],
+            &[
+                "name: String",
+                "name: Option<String>",
+                "Hello World",
+                "name: Visual Studio",
+                "this is The End",
+                "Dr = 5",
+                "from: Builder",
+                "name = John()",
+                "to: Promise<void>",
+                "dear reader",
+                "first_name: string",
+                "Hi Everyone",
+                "const firstName = Symbol()",
+            ],
+        );
+    }
+
+    #[test]
+    fn below_a_persons_key_the_whole_value_is_the_name() {
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        for (key, value) in [
+            ("first_name", "zorblax"),
+            ("lastName", "O’Zorb"),
+            ("full_name", "山田 太郎"),
+            ("name", "Maria Zorb"),
+        ] {
+            assert_eq!(scrubber.find(value, Some(key)).len(), 1, "{key}");
+        }
+        for (key, value) in [
+            ("name", "react"),
+            ("name", "Visual Studio"),
+            ("first_name", "string"),
+        ] {
+            assert!(scrubber.find(value, Some(key)).is_empty(), "{key} {value}");
+        }
+    }
+}

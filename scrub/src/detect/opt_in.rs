@@ -1,0 +1,284 @@
+//! Kinds that only some teams must hide (the HIPAA list names them): postal codes, dates, ages and
+//! plain URLs. All are off unless the configuration switches them on, except postal codes, which
+//! are only looked for after a word that announces one.
+
+use std::ops::Range;
+
+use super::{Default, Detector, Trigger, date};
+use crate::Kind;
+use crate::boundary::{begins, is_word, stands_alone};
+use crate::scan::Scan;
+
+const POSTAL: Kind = Kind::new("POSTAL_CODE");
+const DATE_KIND: Kind = Kind::new("DATE");
+const AGE_KIND: Kind = Kind::new("AGE");
+const URL_KIND: Kind = Kind::new("URL");
+
+pub(super) static POSTAL_CODE: Detector = Detector {
+    name: "postal_code",
+    kinds: || vec![POSTAL],
+    default: Default::Reversible,
+    triggers: &[Trigger::Literals(|| POSTAL_WORDS, postal)],
+};
+
+pub(super) static DATE: Detector = Detector {
+    name: "date",
+    kinds: || vec![DATE_KIND],
+    default: Default::Off,
+    triggers: &[
+        Trigger::Number(numeric_date),
+        Trigger::Literals(|| DATE_WORDS, named_date),
+    ],
+};
+
+pub(super) static AGE: Detector = Detector {
+    name: "age",
+    kinds: || vec![AGE_KIND],
+    default: Default::Off,
+    triggers: &[Trigger::Literals(|| AGE_WORDS, age)],
+};
+
+pub(super) static URL: Detector = Detector {
+    name: "url",
+    kinds: || vec![URL_KIND],
+    default: Default::Off,
+    triggers: &[Trigger::Literals(|| &["://", "www."], url)],
+};
+
+#[rustfmt::skip]
+const POSTAL_WORDS: &[&str] = &[
+    "zip:", "zip code", "zipcode", "zip_code", "postcode", "post code", "postal code", "postal_code", "postalcode",
+    "plz", "postleitzahl", "codigo postal", "code postal", "cap:", "cep:", "uk_postcode", "\"zip\"",
+];
+
+/// After the word: a sign or a verb, then the code.
+fn postal(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+    if is_word(scan.before(hit.start)) {
+        return;
+    }
+    let from = scan.run(hit.end, |b| {
+        matches!(b, b':' | b'=' | b' ' | b'"' | b'\'' | b'\n')
+    });
+    let from = match scan
+        .text
+        .get(from..)
+        .is_some_and(|t| t.starts_with("is ") || t.starts_with("of "))
+    {
+        true => from + 3,
+        false => from,
+    };
+    if from == hit.end && !scan.in_key(hit.end) && scan.before(hit.end) != b':'
+        || from > hit.end + 6
+    {
+        return;
+    }
+    let ends = POSTAL_LAYOUTS
+        .iter()
+        .filter_map(|layout| super::ids::matches(layout.as_bytes(), scan.bytes, from));
+    let Some(end) = ends
+        .filter(|end| stands_alone(scan.bytes, from, *end))
+        .max()
+    else {
+        return;
+    };
+    let code = &scan.bytes[from..end];
+    // No British area begins with Q, V or X; no country has a code of zeros.
+    let british = code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
+    let german =
+        POSTAL_WORDS[word].starts_with("plz") || POSTAL_WORDS[word].starts_with("postleitzahl");
+    // German codes have five digits, from 01001 to 99998.
+    let fits = !german || (code.len() == 5 && (&b"01001"[..]..=&b"99998"[..]).contains(&code));
+    if !british && fits && code.iter().any(|b| *b != b'0') {
+        scan.found(POSTAL, from, end, 0.75);
+    }
+}
+
+/// Most countries; United States with four more digits; Brazil; Poland; Canada; United Kingdom;
+/// the Netherlands; Sweden.
+const POSTAL_LAYOUTS: &[&str] = &[
+    "9999",
+    "99999",
+    "999999",
+    "99999-9999",
+    "99999-999",
+    "99-999",
+    "A9A?9A9",
+    "A9?9AA",
+    "A99?9AA",
+    "AA9?9AA",
+    "AA99?9AA",
+    "A9A?9AA",
+    "AA9A?9AA",
+    "9999?AA",
+    "999 99",
+    "999-9999",
+];
+
+#[rustfmt::skip]
+const DATE_WORDS: &[&str] = &[
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+fn numeric_date(scan: &mut Scan<'_>, start: usize) {
+    if !begins(scan.bytes, start) {
+        return;
+    }
+    if let Some(end) = date::end(scan, start, false) {
+        let end = time_end(scan, end);
+        if !is_word(scan.at(end)) {
+            scan.found(DATE_KIND, start, end, 0.8);
+        }
+    }
+}
+
+fn named_date(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    if is_word(scan.before(hit.start)) || !scan.bytes[hit.start].is_ascii_uppercase() {
+        return;
+    }
+    if let Some(end) = date::end(scan, hit.start, false).filter(|end| !is_word(scan.at(*end))) {
+        scan.found(DATE_KIND, hit.start, end, 0.8);
+    }
+}
+
+/// The time of day that may follow a date, with its zone.
+fn time_end(scan: &Scan<'_>, end: usize) -> usize {
+    if !matches!(scan.at(end), b'T' | b' ') || !scan.at(end + 1).is_ascii_digit() {
+        return end;
+    }
+    let time = scan.run(end + 1, |b| b.is_ascii_digit() || matches!(b, b':' | b'.'));
+    if !scan.bytes[end + 1..time].contains(&b':') {
+        return end;
+    }
+    match scan.at(time) {
+        b'Z' => time + 1,
+        b'+' | b'-' => scan.run(time + 1, |b| b.is_ascii_digit() || b == b':'),
+        _ => time,
+    }
+}
+
+#[rustfmt::skip]
+const AGE_WORDS: &[&str] = &[
+    " years old", " year old", "-year-old", " y/o", " yrs old", "age of ", "aged ", "turned ", "turn ", "age: ", "age is ",
+];
+
+fn age(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+    let follows = word < 5;
+    let (start, end) = if follows {
+        (scan.run_back(hit.start, |b| b.is_ascii_digit()), hit.start)
+    } else {
+        (hit.end, scan.run(hit.end, |b| b.is_ascii_digit()))
+    };
+    let years = scan
+        .text
+        .get(start..end)
+        .and_then(|t| t.parse::<u32>().ok());
+    let bounded = !is_word(scan.before(start))
+        && !is_word(scan.at(end))
+        && (follows || !is_word(scan.before(hit.start)));
+    if years.is_some_and(|y| (1..=120).contains(&y)) && bounded && scan.at(end) != b'%' {
+        scan.found(AGE_KIND, start, end, 0.7);
+    }
+}
+
+fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+    let part = |b: u8| {
+        b > b' '
+            && b != 0x7F
+            && !matches!(
+                b,
+                b'"' | b'\'' | b'<' | b'>' | b'`' | b'{' | b'}' | b'|' | b'\\' | b'^'
+            )
+    };
+    let start = match word {
+        0 => scan.run_back(hit.start, |b| {
+            b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
+        }),
+        _ if matches!(scan.before(hit.start), b'/' | b'@' | b'.') => return,
+        _ => hit.start,
+    };
+    let mut end = scan.run(hit.start, part);
+    while matches!(
+        scan.before(end),
+        b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']'
+    ) {
+        end -= 1;
+    }
+    let host_start = if word == 0 { hit.end } else { hit.start };
+    let host_end = scan
+        .run(host_start, |b| is_word(b) || matches!(b, b'.' | b'-'))
+        .min(end);
+    let host = scan.text.get(host_start..host_end).unwrap_or_default();
+    let top = host.rsplit('.').next().unwrap_or_default();
+    if host.contains('.') && top.len() >= 2 && start < hit.end {
+        scan.found(URL_KIND, start, end, 0.7);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+    use crate::{ScrubConfig, Scrubber};
+
+    #[test]
+    fn postal_codes_are_found_where_they_are_announced() {
+        cases::check(
+            "POSTAL_CODE",
+            &[
+                ("My zip code is 35350", "35350"),
+                ("PLZ: 10115", "10115"),
+                ("postcode EC1A 1BB", "EC1A 1BB"),
+                ("ZIP: 75534-030", "75534-030"),
+            ],
+            &[
+                "35350",
+                "zip file 35350",
+                "unzip: 12345",
+                "PLZ 00000",
+                "zip code of the town",
+            ],
+        );
+    }
+
+    #[test]
+    fn dates_ages_and_urls_are_found_when_switched_on() {
+        cases::check(
+            "DATE",
+            &[
+                ("on 2021-05-21.", "2021-05-21"),
+                ("May 1st, 1977", "May 1st, 1977"),
+                ("2024-03-15T14:30:00Z", "2024-03-15T14:30:00Z"),
+            ],
+            &["in 2021", "21-5"],
+        );
+        cases::check(
+            "AGE",
+            &[("He is 75 years old", "75"), ("at the age of 68", "68")],
+            &["75 years", "page of 12", "return 5"],
+        );
+        cases::check(
+            "URL",
+            &[
+                (
+                    "see https://example.com/a?b=1.",
+                    "https://example.com/a?b=1",
+                ),
+                ("www.example.com", "www.example.com"),
+            ],
+            &["http://localhost", "a://b"],
+        );
+    }
+
+    #[test]
+    fn dates_ages_and_urls_are_left_alone_by_default() {
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        assert!(
+            scrubber
+                .find(
+                    "75 years old, since 2021-05-21, see https://example.com",
+                    None
+                )
+                .is_empty()
+        );
+    }
+}

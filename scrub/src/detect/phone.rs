@@ -1,0 +1,289 @@
+//! Telephone numbers: international ones by country code, national ones by their notation or by a
+//! word that says what they are.
+
+use super::{Default, Detector, Trigger, calling_codes};
+use crate::boundary::{begins, is_word};
+use crate::scan::Scan;
+use crate::{Kind, context};
+
+const PHONE: Kind = Kind::new("PHONE");
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "phone",
+    kinds: || vec![PHONE],
+    default: Default::Reversible,
+    triggers: &[Trigger::Number(check)],
+};
+
+/// Words that only telephone numbers have.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "phone", "telephone", "tel", "tel.", "mobile", "mob", "cell", "cellphone", "fax", "dial", "sms", "whatsapp",
+    "text me", "call me", "hotline", "landline", "desk", "my number", "phone_number", "phonenumber", "msisdn", "telefon",
+    "telefono", "teléfono", "téléphone", "telefone", "handy", "mobil", "movil", "móvil", "celular", "cellulare",
+    "portable", "cep no", "cep", "gsm", "voicemail", "viber", "mobile_number",
+];
+/// Words that other things have too; the number must be written in groups.
+#[rustfmt::skip]
+const WEAK_WORDS: &[&str] = &[
+    "call", "calling", "reach", "answering", "ring", "contact", "messages to", "message on", "my registered",
+    "number is", "number", "extension", "office", "signal", "telegram",
+];
+/// Words right before a number that is something else, however it is written.
+#[rustfmt::skip]
+const OTHER_WORDS: &[&str] = &[
+    "card", "credit", "iban", "account", "invoice", "order", "isbn", "issn", "ssn", "zip", "version", "date", "id",
+    "serial", "passport", "tax", "vat", "port", "amount", "price", "total", "size", "width", "height", "offset",
+    "timestamp", "released",
+];
+/// How close those stand.
+const OTHER_REACH: usize = 20;
+
+const MAX_DIGITS: usize = 15;
+
+/// A stretch that is written like a telephone number.
+struct Number {
+    end: usize,
+    digits: [u8; MAX_DIGITS],
+    count: usize,
+    /// The sizes of its groups of digits.
+    groups: Vec<usize>,
+    brackets: bool,
+    separators: Vec<u8>,
+}
+
+fn check(scan: &mut Scan<'_>, at: usize) {
+    if !scan.at(at).is_ascii_digit() || is_word(scan.before(at)) {
+        return;
+    }
+    let (start, plus) = number_start(scan, at);
+    let signed = scan.at(start) == b'+';
+    if !signed && !begins(scan.bytes, start) || signed && is_word(scan.before(start)) {
+        return;
+    }
+    let Some(number) = read(scan, at, start) else {
+        return;
+    };
+    let end = extension_end(scan, number.end);
+    if is_word(scan.at(end)) || continues(scan, end) {
+        return;
+    }
+    let digits = &number.digits[..number.count];
+    let text = &scan.text[start..number.end];
+    let confidence = if plus {
+        match calling_codes::fits(digits) {
+            true if number.groups.len() > 1 || number.count >= 9 => 0.85,
+            true => 0.6,
+            false => 0.0,
+        }
+    } else if is_date_or_decimal(text, &number) {
+        0.0
+    } else {
+        national(&number, digits, named(scan, &number, start, end))
+    };
+    if confidence > 0.0 {
+        scan.found(PHONE, start, end, confidence);
+    }
+}
+
+/// Where the number begins: a `+`, `00` or bracket before the first digit belongs to it.
+fn number_start(scan: &Scan<'_>, at: usize) -> (usize, bool) {
+    let opened = if scan.before(at) == b'(' { at - 1 } else { at };
+    match scan.before(opened) {
+        b'+' => (opened - 1, true),
+        _ if scan.bytes[at..].starts_with(b"00") && opened == at => (at, true),
+        _ => (opened, false),
+    }
+}
+
+fn read(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
+    let mut number = Number {
+        end: first,
+        digits: [0; MAX_DIGITS],
+        count: 0,
+        groups: Vec::new(),
+        brackets: start < first && scan.bytes[first - 1] == b'(',
+        separators: Vec::new(),
+    };
+    let mut at = first;
+    loop {
+        let end = scan.run(at, |b| b.is_ascii_digit());
+        if number.count + (end - at) > MAX_DIGITS + 2 {
+            return None;
+        }
+        for byte in &scan.bytes[at..end] {
+            *number.digits.get_mut(number.count)? = byte - b'0';
+            number.count += 1;
+        }
+        number.groups.push(end - at);
+        number.end = end;
+        // Between groups: a separator, also with brackets around a group, as in `+41 (0)62`.
+        let next = scan.run(end, |b| {
+            matches!(b, b' ' | b'-' | b'.' | b'/' | b'(' | b')')
+        });
+        let gap = &scan.bytes[end..next];
+        if next == end
+            || gap.len() > 3
+            || !scan.at(next).is_ascii_digit()
+            || number.groups.len() >= 7
+        {
+            break;
+        }
+        number.brackets |= gap.contains(&b'(') || gap.contains(&b')');
+        number.separators.push(gap[0]);
+        at = next;
+    }
+    (number.count >= 6).then_some(number)
+}
+
+/// A number that goes on with another sign is something else: a range, a sum, a decimal.
+fn continues(scan: &Scan<'_>, end: usize) -> bool {
+    let next = scan.at(end + 1);
+    match scan.at(end) {
+        b'-' => next.is_ascii_digit() || next == b'-',
+        b'/' | b':' | b'_' | b'=' | b'%' | b'*' | b'+' => is_word(next),
+        b'.' | b',' => next.is_ascii_digit(),
+        b'@' => true,
+        _ => false,
+    }
+}
+
+/// `ext. 12` and `x12` belong to the number before them.
+fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
+    let word = scan.run(end, |b| matches!(b, b' ' | b','));
+    let rest = &scan.bytes[word..];
+    let names: [&[u8]; 4] = [b"extension", b"ext.", b"ext", b"x"];
+    let Some(name) = names.iter().find(|n| {
+        rest.get(..n.len())
+            .is_some_and(|r| r.eq_ignore_ascii_case(n))
+    }) else {
+        return end;
+    };
+    let digits = scan.run(word + name.len(), |b| b == b' ');
+    let last = scan.run(digits, |b| b.is_ascii_digit());
+    if (1..=6).contains(&(last - digits)) && !is_word(scan.at(last)) {
+        last
+    } else {
+        end
+    }
+}
+
+fn is_date_or_decimal(text: &str, number: &Number) -> bool {
+    let year = |s: &str| s.len() == 4 && (s.starts_with("19") || s.starts_with("20"));
+    let parts: Vec<&str> = text
+        .split([' ', '-', '.', '/', '(', ')'])
+        .filter(|p| !p.is_empty())
+        .collect();
+    let date = parts.len() >= 3 && (year(parts[0]) || year(parts[2])) && parts[1].len() <= 2;
+    let decimal = number.groups.len() == 2 && number.separators == [b'.'];
+    date || decimal
+}
+
+/// Whether a word says that the number is for calling.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Surely,
+    Perhaps,
+    No,
+}
+
+fn named(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Named {
+    let close = &scan.text[scan
+        .text
+        .floor_char_boundary(start.saturating_sub(OTHER_REACH))..start];
+    let close = &close[close.rfind('\n').map_or(0, |i| i + 1)..];
+    if context::just_before(close, close.len(), OTHER_WORDS) {
+        Named::No
+    } else if scan.near(start, end, WORDS) {
+        Named::Surely
+    } else if number.groups.len() > 1 && scan.near(start, end, WEAK_WORDS) {
+        Named::Perhaps
+    } else {
+        Named::No
+    }
+}
+
+/// The confidence in a number without a country code.
+fn national(number: &Number, digits: &[u8], named: Named) -> f32 {
+    let groups = number.groups.as_slice();
+    let repeated = digits.iter().all(|d| *d == digits[0]);
+    let same = number.separators.windows(2).all(|w| w[0] == w[1]) || number.brackets;
+    if repeated || groups.iter().filter(|g| **g == 1).count() > 1 {
+        return 0.0;
+    }
+    // The North American plan: three, three and four digits; area and exchange begin with 2 to 9.
+    let nanp = |d: &[u8]| d.len() == 10 && d[0] >= 2 && d[3] >= 2 && d[1] != 9;
+    let american = match groups {
+        [3, 3, 4] => nanp(digits),
+        [1, 3, 3, 4] => digits[0] == 1 && nanp(&digits[1..]),
+        _ => false,
+    };
+    let has_sign =
+        number.brackets || number.separators.contains(&b'-') || number.separators.contains(&b'.');
+    if american && (has_sign || named != Named::No) {
+        return match (named, number.brackets || number.separators[0] == b'-') {
+            (Named::Surely | Named::Perhaps, _) => 0.9,
+            (Named::No, true) => 0.7,
+            (Named::No, false) => 0.55,
+        };
+    }
+    if named == Named::No {
+        // `01 23 45 67 89`, `0171 2345678` and the like: probably, but not surely, a number to call.
+        let trunk = digits[0] == 0 && digits[1] != 0 && (9..=11).contains(&digits.len());
+        let grouped = groups.len() >= 3 && groups.iter().all(|g| (2..=4).contains(g)) && same;
+        return if trunk && grouped { 0.45 } else { 0.1 };
+    }
+    // A year in a bracket or a version is no number to call.
+    let tiny = groups.len() > 1 && groups.iter().all(|g| *g <= 3) && digits.len() < 7;
+    match (digits.len(), groups.len(), named) {
+        _ if tiny && named == Named::Perhaps => 0.0,
+        (7..=15, 2.., Named::Surely) => 0.8,
+        (7..=15, 2.., _) => 0.65,
+        (6, 2.., _) => 0.5,
+        (7..=13, 1, Named::Surely) => 0.7,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases;
+
+    #[test]
+    fn numbers_are_found_by_code_notation_or_word() {
+        cases::check(
+            "PHONE",
+            &[
+                ("+1 415 555 0132", "+1 415 555 0132"),
+                ("+442071234567.", "+442071234567"),
+                ("at +41 (0)62 585 51 90", "+41 (0)62 585 51 90"),
+                ("+49 30 1234567", "+49 30 1234567"),
+                ("0049 30 1234567", "0049 30 1234567"),
+                ("(415) 555-0132", "(415) 555-0132"),
+                ("415-555-0132", "415-555-0132"),
+                ("call (415)555-0132 ext. 12", "(415)555-0132 ext. 12"),
+                ("Phone: 0489 25 37 29", "0489 25 37 29"),
+                ("Tel.: 030/1234567", "030/1234567"),
+                ("mobile 737 219 628", "737 219 628"),
+                ("call me on 450 0840?", "450 0840"),
+                ("Fax\n5403926876", "5403926876"),
+                ("tel:+33123456789", "+33123456789"),
+            ],
+            &[
+                "2024-01-15 10:20:30",
+                "phone 2024-01-15",
+                "+1 + 2 = 3",
+                "x+4420712345678901234",
+                "range 100-200-3000",
+                "0.123.456",
+                "pi 3.14159265",
+                "9.00842862207,",
+                "1700000000",
+                "+999 123 456",
+                "[123, 456, 7890]",
+                "size 1024 2048 4096",
+                "recall 1234567",
+            ],
+        );
+    }
+}

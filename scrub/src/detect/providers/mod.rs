@@ -1,0 +1,189 @@
+//! Secrets of well-known providers, by the prefix and shape that each documents.
+
+mod keyword_table;
+mod prefix_table;
+mod shape;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::{Default, Detector, Trigger};
+use crate::Kind;
+use crate::scan::Scan;
+use keyword_table::KEYWORDS;
+use prefix_table::PREFIXES;
+use shape::Shape;
+
+pub(super) static DETECTOR: Detector = Detector {
+    name: "provider_secret",
+    kinds: || {
+        let names = PREFIXES
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(KEYWORDS.iter().map(|k| k.0));
+        let mut kinds: Vec<_> = names.map(Kind::new).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    },
+    default: Default::OneWay,
+    triggers: &[Trigger::Literals(|| &LITERALS, check)],
+};
+
+/// A secret that is known by its own first characters.
+struct Prefixed {
+    kind: Kind,
+    shape: Shape,
+}
+
+/// A secret that any text of its shape could be, unless the provider is named before it.
+struct Named {
+    kind: Kind,
+    shape: Shape,
+}
+
+static PREFIXED: LazyLock<Vec<Prefixed>> = LazyLock::new(|| {
+    let one = |(name, shape): &(&'static str, &'static str)| Prefixed {
+        kind: Kind::new(name),
+        shape: Shape::parse(shape),
+    };
+    PREFIXES.iter().map(one).collect()
+});
+
+static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
+    let one = |(name, _, shape): &(&'static str, &'static str, &'static str)| Named {
+        kind: Kind::new(name),
+        shape: Shape::parse(shape),
+    };
+    KEYWORDS.iter().map(one).collect()
+});
+
+/// First the prefixes, then the names, in the order of the tables.
+static LITERALS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let prefixes = PREFIXES.iter().map(|(_, shape)| shape::prefix(shape));
+    prefixes
+        .chain(KEYWORDS.iter().map(|(_, keyword, _)| *keyword))
+        .collect()
+});
+
+fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
+    match PREFIXED.get(literal) {
+        Some(secret) => prefixed(scan, secret, hit.start),
+        None => named(scan, &NAMED[literal - PREFIXED.len()], hit),
+    }
+}
+
+fn prefixed(scan: &mut Scan<'_>, secret: &Prefixed, start: usize) {
+    let previous = scan.before(start);
+    // `\nghp_…` in source text: the letter before belongs to an escape that was not resolved.
+    if previous.is_ascii_alphanumeric() || (previous == b'_' && secret.shape.is_word()) {
+        return;
+    }
+    if let Some(end) = secret.shape.end(scan.bytes, start) {
+        let body = &scan.bytes[start..end];
+        let rest = &body[secret.shape.prefix_length()..];
+        // After a short prefix, words without any digit are a name in a program.
+        let random = secret.shape.prefix_length() > 4 || rest.iter().any(u8::is_ascii_digit);
+        if random && !is_blank(rest) {
+            scan.found(secret.kind, start, end, 0.98);
+        }
+    }
+}
+
+/// `DATADOG_API_KEY=…`: the name, then at most a few words, a sign, and a value of the shape.
+fn named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
+    const REACH: usize = 40;
+    if scan.before(hit.start).is_ascii_alphabetic() && !scan.bytes[hit.start].is_ascii_uppercase() {
+        return;
+    }
+    let name_end = scan.run(hit.end, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b' ')
+    });
+    if name_end - hit.end > REACH {
+        return;
+    }
+    let name = scan.text[hit.end..name_end].to_ascii_lowercase();
+    let says_secret = ["key", "token", "secret", "pass", "auth", "cred", "pat"];
+    let Some(value) = scan.value_after(name_end) else {
+        return;
+    };
+    if !name.is_empty() && !says_secret.iter().any(|word| name.contains(word)) {
+        return;
+    }
+    if let Some(end) = secret.shape.end(scan.bytes, value) {
+        let body = &scan.bytes[value..end];
+        if body.iter().any(u8::is_ascii_digit) && !is_blank(body) {
+            scan.found(secret.kind, value, end, 0.93);
+        }
+    }
+}
+
+/// `xxxxxxxx` and `********` fill a place; they are no secret.
+fn is_blank(body: &[u8]) -> bool {
+    let mut kinds = body.iter().filter(|b| !matches!(b, b'-' | b'_' | b'.'));
+    kinds.clone().count() == 0 || kinds.all(|b| matches!(b, b'x' | b'X' | b'*' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+
+    #[test]
+    fn at_least_150_providers_are_known() {
+        let mut names: Vec<_> = (DETECTOR.kinds)()
+            .iter()
+            .map(|kind| kind.as_str().split('_').next().unwrap_or_default())
+            .collect();
+        names.dedup();
+        assert!(names.len() >= 150, "{} providers", names.len());
+    }
+
+    #[test]
+    fn every_secret_of_the_tables_is_found_and_a_cut_one_is_not() {
+        let scrubber = cases::scrubber();
+        let found =
+            |text: &str, kind: Kind| scrubber.find(text, None).iter().any(|f| f.kind == kind);
+        let kind_or_other = |text: &str, kind: Kind| {
+            // Some shapes are also those of another kind that is at least as sure.
+            found(text, kind) || !scrubber.find(text, None).is_empty()
+        };
+        for secret in PREFIXED.iter() {
+            let sample = secret.shape.sample();
+            assert!(
+                kind_or_other(&sample, secret.kind),
+                "{} {sample}",
+                secret.kind
+            );
+            let quoted = format!("key = \"{sample}\";");
+            assert!(
+                kind_or_other(&quoted, secret.kind),
+                "{} {quoted}",
+                secret.kind
+            );
+            let longer = format!("a{sample}");
+            assert!(!found(&longer, secret.kind), "{} {longer}", secret.kind);
+            let cut = &sample[..secret.shape.prefix_length()];
+            assert!(!found(cut, secret.kind), "{} {cut}", secret.kind);
+        }
+        for (secret, (_, keyword, _)) in NAMED.iter().zip(KEYWORDS) {
+            let sample = secret.shape.sample();
+            let text = format!("{}_API_KEY={sample}", keyword.to_uppercase());
+            assert!(kind_or_other(&text, secret.kind), "{} {text}", secret.kind);
+            assert!(!found(&sample, secret.kind), "{} {sample}", secret.kind);
+        }
+    }
+
+    #[test]
+    fn samples_in_documentation_are_left_alone() {
+        cases::check(
+            "GITHUB_TOKEN",
+            &[],
+            &[
+                "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                "ghp_****",
+                "ghp_...",
+            ],
+        );
+    }
+}

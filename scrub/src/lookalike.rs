@@ -1,0 +1,157 @@
+//! Characters that stand for an ASCII one: full-width forms, other scripts' digits, letters that
+//! look the same, and characters that show nothing at all.
+
+/// What a character is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As this ASCII character, wherever it stands.
+    As(u8),
+    /// As this ASCII letter, but only inside a word that has ASCII letters or digits too: a text
+    /// in Cyrillic or Greek is not a disguise.
+    LooksLike(u8),
+    /// As nothing: it is invisible.
+    Nothing,
+    Itself,
+}
+
+/// The letters of Cyrillic and Greek that look like Latin ones in most fonts.
+#[rustfmt::skip]
+const LETTERS: &[(char, u8)] = &[
+    ('А', b'A'),
+    ('В', b'B'),
+    ('С', b'C'),
+    ('Е', b'E'),
+    ('Н', b'H'),
+    ('І', b'I'),
+    ('Ј', b'J'),
+    ('К', b'K'),
+    ('М', b'M'),
+    ('О', b'O'),
+    ('Р', b'P'),
+    ('Ѕ', b'S'),
+    ('Т', b'T'),
+    ('Х', b'X'),
+    ('У', b'Y'),
+    ('а', b'a'),
+    ('с', b'c'),
+    ('ԁ', b'd'),
+    ('е', b'e'),
+    ('һ', b'h'),
+    ('і', b'i'),
+    ('ј', b'j'),
+    ('ԛ', b'q'),
+    ('о', b'o'),
+    ('р', b'p'),
+    ('ѕ', b's'),
+    ('ԝ', b'w'),
+    ('х', b'x'),
+    ('у', b'y'),
+    ('Α', b'A'),
+    ('Β', b'B'),
+    ('Ε', b'E'),
+    ('Ζ', b'Z'),
+    ('Η', b'H'),
+    ('Ι', b'I'),
+    ('Κ', b'K'),
+    ('Μ', b'M'),
+    ('Ν', b'N'),
+    ('Ο', b'O'),
+    ('Ρ', b'P'),
+    ('Τ', b'T'),
+    ('Υ', b'Y'),
+    ('Χ', b'X'),
+    ('ο', b'o'),
+    ('ν', b'v'),
+    ('α', b'a'),
+    ('ρ', b'p'),
+    ('ι', b'i'),
+    ('κ', b'k'),
+];
+
+/// Where the ten digits of other scripts begin.
+const DIGIT_ZEROS: &[u32] = &[0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50];
+
+pub(crate) fn reading(c: char) -> Reading {
+    let code = c as u32;
+    match code {
+        0..=0x7F => Reading::Itself,
+        0x00AD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x2069 | 0xFEFF => {
+            Reading::Nothing
+        }
+        0x00A0 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 => Reading::As(b' '),
+        0x2010..=0x2015 | 0x2212 | 0xFE58 | 0xFE63 => Reading::As(b'-'),
+        0xFE6B => Reading::As(b'@'),
+        0xFE52 | 0x3002 | 0xFF61 | 0x2024 => Reading::As(b'.'),
+        // The full-width forms are ASCII moved by a constant.
+        0xFF01..=0xFF5E => Reading::As((code - 0xFF01 + 0x21) as u8),
+        // Mathematical letters come in alphabets of 52, mathematical digits in tens.
+        0x1D400..=0x1D6A3 => {
+            let letter = ((code - 0x1D400) % 52) as u8;
+            Reading::As(if letter < 26 {
+                b'A' + letter
+            } else {
+                b'a' + letter - 26
+            })
+        }
+        0x1D7CE..=0x1D7FF => Reading::As(b'0' + ((code - 0x1D7CE) % 10) as u8),
+        _ => {
+            if let Some(zero) = DIGIT_ZEROS.iter().find(|z| (**z..**z + 10).contains(&code)) {
+                return Reading::As(b'0' + (code - zero) as u8);
+            }
+            match LETTERS.iter().find(|(letter, _)| *letter == c) {
+                Some((_, ascii)) => Reading::LooksLike(*ascii),
+                None => Reading::Itself,
+            }
+        }
+    }
+}
+
+/// Whether a byte can begin the UTF-8 form of a character that [`reading`] changes. Most accented
+/// Latin letters and all ideographs are ruled out here, which keeps such texts quick.
+pub(crate) fn may_begin(byte: u8) -> bool {
+    matches!(
+        byte,
+        0xC2 | 0xCE
+            | 0xCF
+            | 0xD0
+            | 0xD1
+            | 0xD2
+            | 0xD4
+            | 0xD9
+            | 0xDB
+            | 0xE0
+            | 0xE2
+            | 0xE3
+            | 0xEF
+            | 0xF0
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_changed_character_begins_with_a_listed_byte() {
+        for c in (0x80..0x1F000).filter_map(char::from_u32) {
+            if reading(c) != Reading::Itself {
+                let mut buffer = [0; 4];
+                let first = c.encode_utf8(&mut buffer).as_bytes()[0];
+                assert!(may_begin(first), "{c:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_of_other_scripts_are_digits() {
+        for (c, digit) in [
+            ('４', b'4'),
+            ('٣', b'3'),
+            ('۹', b'9'),
+            ('𝟘', b'0'),
+            ('𝟗', b'9'),
+        ] {
+            assert_eq!(reading(c), Reading::As(digit));
+        }
+    }
+}

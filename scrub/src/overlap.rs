@@ -1,0 +1,57 @@
+//! Decides between candidates that claim the same stretch of text.
+
+use crate::scan::Candidate;
+
+/// Keeps, of candidates that overlap, the surest, and of equally sure ones the longest; the rest
+/// come back in the order of the text.
+pub(crate) fn resolve(candidates: &mut Vec<Candidate>) {
+    if candidates.len() < 2 {
+        return;
+    }
+    candidates.sort_by(|a, b| {
+        b.confidence
+            .total_cmp(&a.confidence)
+            .then_with(|| (b.end - b.start).cmp(&(a.end - a.start)))
+            .then_with(|| a.start.cmp(&b.start))
+            .then_with(|| a.kind.cmp(&b.kind))
+    });
+    // Kept stretches by their start; they never overlap, so neighbours are enough to look at.
+    let mut kept = std::collections::BTreeMap::<usize, Candidate>::new();
+    for candidate in candidates.drain(..) {
+        let before = kept.range(..candidate.end).next_back();
+        if before.is_none_or(|(_, k)| k.end <= candidate.start) {
+            kept.insert(candidate.start, candidate);
+        }
+    }
+    candidates.extend(kept.into_values());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    fn candidate(start: usize, end: usize, confidence: f32) -> Candidate {
+        Candidate {
+            start,
+            end,
+            kind: Kind::new("X"),
+            detector: "x",
+            confidence,
+        }
+    }
+
+    #[test]
+    fn the_surest_wins_then_the_longest_and_the_order_is_that_of_the_text() {
+        let mut found = vec![
+            candidate(10, 20, 0.6),
+            candidate(0, 4, 0.5),
+            candidate(12, 14, 0.9),
+            candidate(30, 35, 0.7),
+            candidate(31, 40, 0.7),
+        ];
+        resolve(&mut found);
+        let spans: Vec<_> = found.iter().map(|c| (c.start, c.end)).collect();
+        assert_eq!(spans, [(0, 4), (12, 14), (31, 40)]);
+    }
+}

@@ -1,0 +1,86 @@
+//! The look of a replacement: `[EMAIL_1]`, `[EMAIL#5f2b8c01d3aa]`, `[EMAIL]`.
+
+use std::ops::Range;
+
+use crate::Kind;
+
+/// Longer numbers are no placeholder of ours, and could be a value in brackets.
+const MAX_NUMBER_DIGITS: usize = 6;
+const HASH_DIGITS: usize = 12;
+const MAX_KIND: usize = 40;
+
+pub(crate) fn numbered(kind: Kind, number: u32) -> String {
+    format!("[{kind}_{number}]")
+}
+
+pub(crate) fn hashed(kind: Kind, hash: u128) -> String {
+    // Twelve hexadecimal digits tell apart millions of values and fit a table's column.
+    format!("[{kind}#{:012x}]", hash & 0xFFFF_FFFF_FFFF)
+}
+
+pub(crate) fn bare(kind: Kind) -> String {
+    format!("[{kind}]")
+}
+
+/// The value with all but its last four characters hidden; a short value is hidden whole.
+pub(crate) fn masked(value: &str) -> String {
+    const SHOWN: usize = 4;
+    let length = value.chars().count();
+    let shown = if length >= 2 * SHOWN { SHOWN } else { 0 };
+    let tail: String = value.chars().skip(length - shown).collect();
+    format!("****{tail}")
+}
+
+/// Every placeholder in a text.
+pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    memchr::memchr_iter(b'[', text.as_bytes()).filter_map(|start| {
+        let rest = &text.as_bytes()[start + 1..];
+        let window = &rest[..rest.len().min(MAX_KIND + HASH_DIGITS + 2)];
+        let end = memchr::memchr(b']', window)?;
+        is_name(&window[..end]).then_some(start..start + 2 + end)
+    })
+}
+
+fn is_name(name: &[u8]) -> bool {
+    let upper = |name: &[u8]| {
+        name.len() >= 2
+            && name.len() <= MAX_KIND
+            && name[0].is_ascii_uppercase()
+            && name
+                .iter()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
+    };
+    if let Some(hash) = memchr::memchr(b'#', name) {
+        let digits = &name[hash + 1..];
+        return upper(&name[..hash])
+            && digits.len() == HASH_DIGITS
+            && digits
+                .iter()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
+    }
+    let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    upper(name)
+        && digits <= MAX_NUMBER_DIGITS
+        && (digits == 0 || name[name.len() - digits - 1] == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_told_from_other_brackets() {
+        let text = "[EMAIL_1] [x] [US_SSN_12] [IBAN#00ff00ff00ff] [CARD] [A_123456789] [] [9]";
+        let found: Vec<_> = spans(text).map(|r| &text[r]).collect();
+        assert_eq!(
+            found,
+            ["[EMAIL_1]", "[US_SSN_12]", "[IBAN#00ff00ff00ff]", "[CARD]"]
+        );
+    }
+
+    #[test]
+    fn masking_shows_four_characters_of_a_long_value_only() {
+        assert_eq!(masked("4111111111111111"), "****1111");
+        assert_eq!(masked("1234567"), "****");
+    }
+}

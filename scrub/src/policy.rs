@@ -1,0 +1,171 @@
+//! What happens to a finding, by its kind, its detector and the tool it came from.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Action, CustomPattern, Rule, ScrubConfig};
+use crate::detect::{DETECTORS, Default, Detector};
+use crate::{ConfigError, Kind};
+
+/// The detector name of every custom pattern.
+pub(crate) const CUSTOM: &str = "custom";
+
+/// The answer for one finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) action: Action,
+    pub(crate) reversible: bool,
+}
+
+pub(crate) struct Policy {
+    detectors: BTreeMap<String, Rule>,
+    tools: Vec<(String, BTreeMap<String, Rule>)>,
+    patterns: BTreeMap<Kind, (Option<Action>, Option<bool>)>,
+    reversible: bool,
+}
+
+impl Policy {
+    pub(crate) fn new(config: &ScrubConfig) -> Result<Self, ConfigError> {
+        let own: Vec<_> = config
+            .patterns
+            .iter()
+            .map(|p| p.name.to_ascii_lowercase())
+            .collect();
+        let check = |place: &str, rules: &BTreeMap<String, Rule>, any: bool| {
+            rules.keys().try_for_each(|name| {
+                if (any && name == "*") || name == CUSTOM || own.contains(name) || is_known(name) {
+                    return Ok(());
+                }
+                Err(ConfigError::UnknownDetector {
+                    place: place.to_owned(),
+                    name: name.clone(),
+                    known: crate::detector_names().collect::<Vec<_>>().join(", "),
+                })
+            })
+        };
+        check("pml.scrub.detectors", &config.detectors, false)?;
+        for rules in &config.tools {
+            if rules.tool.is_empty() {
+                let place = "pml.scrub.tools".to_owned();
+                return Err(ConfigError::EmptyEntry { place });
+            }
+            let place = format!("pml.scrub.tools[{}]", rules.tool);
+            check(&place, &rules.detectors, true)?;
+        }
+        let pattern = |p: &CustomPattern| (Kind::intern(&p.name), (p.policy, p.reversible));
+        Ok(Self {
+            detectors: config.detectors.clone(),
+            tools: config
+                .tools
+                .iter()
+                .map(|t| (t.tool.clone(), t.detectors.clone()))
+                .collect(),
+            patterns: config.patterns.iter().map(pattern).collect(),
+            reversible: config.reversible,
+        })
+    }
+
+    /// Whether any rule could act on what the detector finds.
+    pub(crate) fn is_on(&self, detector: &Detector) -> bool {
+        let acts = |rules: &BTreeMap<String, Rule>| {
+            rules.iter().any(|(name, rule)| {
+                let named = name == "*"
+                    || name == detector.name
+                    || (detector.kinds)()
+                        .iter()
+                        .any(|k| k.as_str().eq_ignore_ascii_case(name));
+                named && rule.policy().is_some_and(|action| action != Action::Allow)
+            })
+        };
+        let default = match self.detectors.get(detector.name).and_then(|r| r.policy()) {
+            Some(action) => action != Action::Allow,
+            None => detector.default != Default::Off,
+        };
+        default || acts(&self.detectors) || self.tools.iter().any(|(_, rules)| acts(rules))
+    }
+
+    pub(crate) fn verdict(&self, kind: Kind, detector: &str, tool: Option<&str>) -> Verdict {
+        let rules = match self.detectors.is_empty() && self.tools.is_empty() {
+            true => Vec::new(),
+            false => self.rules(&kind.as_str().to_ascii_lowercase(), detector, tool),
+        };
+        let own = self.patterns.get(&kind).copied().unwrap_or_default();
+        let default = DETECTORS
+            .iter()
+            .find(|d| d.name == detector)
+            .map(|d| d.default);
+        let action = rules.iter().find_map(|r| r.policy()).or(own.0);
+        let reversible = rules.iter().find_map(|r| r.reversible()).or(own.1);
+        Verdict {
+            action: action.unwrap_or(match default {
+                Some(Default::Off) => Action::Allow,
+                _ => Action::Redact,
+            }),
+            reversible: self.reversible && reversible.unwrap_or(default != Some(Default::OneWay)),
+        }
+    }
+
+    /// From the most particular to the most general; the first that says something counts.
+    fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {
+        let of_tools = self
+            .tools
+            .iter()
+            .rev()
+            .filter(|(glob, _)| tool.is_some_and(|tool| fits(glob, tool)))
+            .flat_map(|(_, rules)| [rules.get(kind), rules.get(detector), rules.get("*")]);
+        let of_all = [self.detectors.get(kind), self.detectors.get(detector)];
+        of_tools.chain(of_all).flatten().copied().collect()
+    }
+}
+
+fn is_known(name: &str) -> bool {
+    DETECTORS.iter().any(|d| {
+        d.name == name
+            || (d.kinds)()
+                .iter()
+                .any(|k| k.as_str().to_ascii_lowercase() == name)
+    })
+}
+
+/// Whether a tool id fits a glob in which `*` is any run of characters.
+fn fits(glob: &str, tool: &str) -> bool {
+    let mut parts = glob.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = tool.strip_prefix(first) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        if let Some(part) = last.replace(part) {
+            let Some(at) = rest.find(part) else {
+                return false;
+            };
+            rest = &rest[at + part.len()..];
+        }
+    }
+    last.map_or(rest.is_empty(), |last: &str| rest.ends_with(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_run_of_characters() {
+        for (glob, tool) in [
+            ("crm:*", "crm:find"),
+            ("*", "fs:read"),
+            ("*:read_*", "fs:read_file"),
+            ("fs:read", "fs:read"),
+            ("a*a", "aa"),
+        ] {
+            assert!(fits(glob, tool), "{glob} {tool}");
+        }
+        for (glob, tool) in [
+            ("crm:*", "crmx:find"),
+            ("fs:read", "fs:read_file"),
+            ("a*a", "a"),
+        ] {
+            assert!(!fits(glob, tool), "{glob} {tool}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The one pass over a text: finds the places worth an exact check, and hands each to the
+//! detectors that asked for it.
+//!
+//! Literal words come from one Aho-Corasick automaton. Everything else hangs on a byte that is
+//! rare in ordinary text: a digit, an `@`, a `:` between hexadecimal digits.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::boundary;
+use crate::detect::{Detector, LiteralCheck, PlaceCheck, RangeCheck, Trigger};
+use crate::scan::Scan;
+
+/// The detector that looks for plain dates.
+const DATE: &str = "date";
+/// Numbers joined by spaces or dashes are looked at together, this far ahead.
+const CLUSTER: usize = 48;
+/// A cluster with fewer letters and digits, or fewer digits, is no number of any kind.
+const MIN_CLUSTER: usize = 6;
+const MIN_DIGITS: usize = 4;
+/// Words of random text are at least this long between the dashes of a token.
+const MIN_BLOB_WORD: usize = 10;
+/// A token shorter than this holds no secret that has no label.
+const MIN_BLOB: usize = 20;
+
+/// The detectors that are switched on, sorted by what triggers them.
+pub(crate) struct Prefilter {
+    literals: Option<AhoCorasick>,
+    /// For each literal of the automaton: its detector, its place in that detector's list, and
+    /// the check that asked for it.
+    owners: Vec<(&'static Detector, usize, LiteralCheck)>,
+    numbers: Vec<(&'static Detector, PlaceCheck)>,
+    /// Of those, the ones that times of the clock and the calendar are for.
+    dates: Vec<(&'static Detector, PlaceCheck)>,
+    blobs: Vec<(&'static Detector, RangeCheck)>,
+    at_signs: Vec<(&'static Detector, PlaceCheck)>,
+    hex_pairs: Vec<(&'static Detector, PlaceCheck)>,
+}
+
+impl Prefilter {
+    pub(crate) fn new(detectors: &[&'static Detector]) -> Self {
+        let mut literals: Vec<&'static str> = Vec::new();
+        let mut filter = Self {
+            literals: None,
+            owners: Vec::new(),
+            numbers: Vec::new(),
+            dates: Vec::new(),
+            blobs: Vec::new(),
+            at_signs: Vec::new(),
+            hex_pairs: Vec::new(),
+        };
+        for detector in detectors {
+            for trigger in detector.triggers {
+                match trigger {
+                    Trigger::Literals(list, check) => {
+                        for (index, literal) in list().iter().enumerate() {
+                            literals.push(literal);
+                            filter.owners.push((detector, index, *check));
+                        }
+                    }
+                    Trigger::Number(check) => filter.numbers.push((detector, *check)),
+                    Trigger::Blob(check) => filter.blobs.push((detector, *check)),
+                    Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
+                    Trigger::HexPair(check) => filter.hex_pairs.push((detector, *check)),
+                }
+            }
+        }
+        let dates = filter
+            .numbers
+            .iter()
+            .filter(|(detector, _)| detector.name == DATE);
+        filter.dates = dates.copied().collect();
+        // Building fails only past 2^31 states; the literals are a few hundred short words. Were
+        // it to fail all the same, the tests of every literal-driven detector would show it.
+        filter.literals = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&literals)
+            .ok();
+        filter
+    }
+
+    pub(crate) fn run(&self, scan: &mut Scan<'_>) {
+        self.literals(scan);
+        self.bytes(scan);
+    }
+
+    /// Whether any word that a detector asked for stands in the text.
+    pub(crate) fn has_literal(&self, text: &str) -> bool {
+        self.literals
+            .as_ref()
+            .is_none_or(|automaton| automaton.is_match(text))
+    }
+
+    fn literals(&self, scan: &mut Scan<'_>) {
+        let Some(automaton) = &self.literals else {
+            return;
+        };
+        for hit in automaton.find_overlapping_iter(scan.text) {
+            let (detector, index, check) = self.owners[hit.pattern().as_usize()];
+            scan.enter(detector);
+            check(scan, index, hit.range());
+        }
+    }
+
+    fn bytes(&self, scan: &mut Scan<'_>) {
+        let bytes = scan.bytes;
+        let mut at = 0;
+        let mut cluster_end = 0;
+        let mut blob_end = 0;
+        while at < bytes.len() {
+            match CLASS[bytes[at] as usize] {
+                OTHER => at += 1,
+                LETTER | DIGIT => {
+                    let start = at;
+                    let mut seen = 0;
+                    while at < bytes.len() {
+                        let class = CLASS[bytes[at] as usize];
+                        if class & (LETTER | DIGIT) == 0 {
+                            break;
+                        }
+                        seen |= class;
+                        at += 1;
+                    }
+                    if seen & DIGIT == 0 {
+                        continue;
+                    }
+                    if let Some(end) = timestamp_end(bytes, start) {
+                        call(&self.dates, scan, start);
+                        at = at.max(end);
+                        continue;
+                    }
+                    if start >= cluster_end {
+                        cluster_end = cluster(bytes, start);
+                    }
+                    if start < cluster_end {
+                        self.number(scan, start);
+                    }
+                    if at - start >= MIN_BLOB_WORD && start >= blob_end {
+                        blob_end = self.blob(scan, start, at);
+                    }
+                }
+                AT => {
+                    call(&self.at_signs, scan, at);
+                    at += 1;
+                }
+                _ => {
+                    if joins_hex(bytes, at) {
+                        call(&self.hex_pairs, scan, at);
+                    }
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    /// A number may begin at the word itself, or at a short word of letters before it, as in
+    /// `DE 136695976`.
+    fn number(&self, scan: &mut Scan<'_>, start: usize) {
+        if let Some(letters) = letters_before(scan.bytes, start) {
+            measure(scan, letters);
+            if scan.reach >= MIN_CLUSTER {
+                call(&self.numbers, scan, letters);
+            }
+        }
+        measure(scan, start);
+        // What is left of a cluster may be too short for anything but an IPv4 address.
+        if scan.reach >= MIN_CLUSTER || scan.at(start + scan.lead) == b'.' {
+            call(&self.numbers, scan, start);
+        }
+    }
+
+    fn blob(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+        let joins = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-');
+        let from = scan.run_back(start, joins);
+        let body = scan.run(end, joins);
+        let to = scan.run(body, |b| b == b'=').min(body + 2);
+        if to - from >= MIN_BLOB {
+            for (detector, check) in &self.blobs {
+                scan.enter(detector);
+                check(scan, from..to);
+            }
+        }
+        to
+    }
+}
+
+/// Notes how long a number that begins at a place could be.
+fn measure(scan: &mut Scan<'_>, start: usize) {
+    scan.lead = scan.run(start, |b| b.is_ascii_digit()) - start;
+    let (mut count, mut gap) = (0, 0);
+    for byte in scan.bytes[start..].iter().take(CLUSTER) {
+        if byte.is_ascii_alphanumeric() {
+            count += 1;
+            gap = 0;
+        } else {
+            gap += 1;
+            if gap > 2 {
+                break;
+            }
+        }
+    }
+    scan.reach = count;
+}
+
+fn call(checks: &[(&'static Detector, PlaceCheck)], scan: &mut Scan<'_>, at: usize) {
+    for (detector, check) in checks {
+        scan.enter(detector);
+        check(scan, at);
+    }
+}
+
+/// The end of `2026-01-31` or `2026-01-31T23:59`: machines write so many of them that it pays not
+/// to try them as anything else.
+fn timestamp_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let fits = |layout: &[u8], from: usize| {
+        let text = bytes.get(from..from + layout.len())?;
+        let same = |(sign, byte): (&u8, &u8)| match sign {
+            b'9' => byte.is_ascii_digit(),
+            b'T' => matches!(byte, b'T' | b' '),
+            _ => sign == byte,
+        };
+        layout
+            .iter()
+            .zip(text)
+            .all(same)
+            .then_some(from + layout.len())
+    };
+    let century = bytes.get(start..start + 2)?;
+    if century != b"19" && century != b"20" {
+        return None;
+    }
+    let day = fits(b"9999-99-99", start)?;
+    let end = fits(b"T99:99", day).unwrap_or(day);
+    let next = boundary::at(bytes, end);
+    let whole = !next.is_ascii_digit() && next != b'-';
+    (whole && !boundary::is_word(boundary::before(bytes, start))).then_some(end)
+}
+
+/// The end of the cluster of numbers that begins at `start`, or `start` if it is too small.
+fn cluster(bytes: &[u8], start: usize) -> usize {
+    let limit = bytes.len().min(start + CLUSTER);
+    let (mut digits, mut total, mut gap, mut dots, mut end) = (0, 0, 0, 0, start);
+    for (at, byte) in bytes[..limit].iter().enumerate().skip(start) {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                total += 1;
+                gap = 0;
+                end = at + 1;
+            }
+            b'A'..=b'Z' | b'a'..=b'z' => {
+                total += 1;
+                gap = 0;
+                end = at + 1;
+            }
+            b'.' if gap == 0 => {
+                dots += 1;
+                gap = 1;
+            }
+            b' ' | b'-' | b'.' | b'/' | b'(' | b')' | b':' | b'_' | b'\n' if gap < 3 => gap += 1,
+            _ => break,
+        }
+    }
+    // 8.8.8.8 is short, but an address.
+    if (total >= MIN_CLUSTER || dots >= 3) && digits >= MIN_DIGITS {
+        end
+    } else {
+        start
+    }
+}
+
+fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
+    let joint = start.checked_sub(1)?;
+    if !matches!(bytes[joint], b' ' | b'-' | b'.') {
+        return None;
+    }
+    let from = bytes[..joint]
+        .iter()
+        .rposition(|b| !b.is_ascii_alphabetic())
+        .map_or(0, |i| i + 1);
+    ((1..=5).contains(&(joint - from)) && !boundary::is_word(boundary::before(bytes, from)))
+        .then_some(from)
+}
+
+/// Whether `:` or `-` stands where a MAC or IPv6 address would have it.
+fn joins_hex(bytes: &[u8], at: usize) -> bool {
+    let hex = |i: usize| boundary::at(bytes, i).is_ascii_hexdigit();
+    let previous = boundary::before(bytes, at);
+    let next = boundary::at(bytes, at + 1);
+    match bytes[at] {
+        b':' => {
+            (previous.is_ascii_hexdigit() && (next.is_ascii_hexdigit() || next == b':'))
+                || (next == b':' && !previous.is_ascii_alphanumeric() && previous != b':')
+        }
+        _ => {
+            at >= 2
+                && previous.is_ascii_hexdigit()
+                && bytes[at - 2].is_ascii_hexdigit()
+                && hex(at + 1)
+                && hex(at + 2)
+                && boundary::at(bytes, at + 3) == b'-'
+        }
+    }
+}
+
+const OTHER: u8 = 0;
+const LETTER: u8 = 1;
+const DIGIT: u8 = 2;
+const AT: u8 = 4;
+const JOINT: u8 = 8;
+
+const fn classes() -> [u8; 256] {
+    let mut table = [OTHER; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'Z' | b'a'..=b'z' => LETTER,
+            b'@' => AT,
+            b':' | b'-' => JOINT,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    table
+}
+
+static CLASS: [u8; 256] = classes();

@@ -1,0 +1,48 @@
+//! The proof that a value went through the scrubber.
+
+use std::ops::Deref;
+
+use crate::Report;
+
+/// A value that is safe to send. Only this crate makes one, so a function that takes a
+/// `Scrubbed<T>` cannot be handed anything else.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scrubbed<T> {
+    value: T,
+    report: Report,
+}
+
+impl<T> Scrubbed<T> {
+    pub(crate) fn new(value: T, report: Report) -> Self {
+        Self { value, report }
+    }
+
+    /// What was found and replaced.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Gives up the proof and keeps the value.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// Gives up the proof and keeps the value and the report.
+    pub fn into_parts(self) -> (T, Report) {
+        (self.value, self.report)
+    }
+}
+
+impl<T> Deref for Scrubbed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: serde::Serialize> serde::Serialize for Scrubbed<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}

@@ -1,0 +1,229 @@
+//! What a user of the crate sees: placeholders that stay the same, come back for tools, and obey
+//! the configuration.
+
+use std::sync::Arc;
+
+use pml_scrub::{ScrubConfig, ScrubError, Scrubbed, Scrubber, Session};
+use serde_json::{Value, json};
+
+fn session(config: Value) -> Session {
+    let config: ScrubConfig = serde_json::from_value(config).expect("a configuration");
+    Session::new(Arc::new(
+        Scrubber::new(&config).expect("a right configuration"),
+    ))
+}
+
+fn text(session: &mut Session, text: &str) -> String {
+    session
+        .scrub_text(text, None)
+        .map(Scrubbed::into_inner)
+        .expect("nothing is blocked")
+}
+
+#[test]
+fn the_same_value_keeps_its_name_within_a_session() {
+    let mut session = session(json!({}));
+    let first = text(
+        &mut session,
+        "jo@example.com and al@example.com and JO@example.com",
+    );
+    assert_eq!(first, "[EMAIL_1] and [EMAIL_2] and [EMAIL_1]");
+    assert_eq!(
+        text(&mut session, "again al@example.com"),
+        "again [EMAIL_2]"
+    );
+}
+
+#[test]
+fn a_placeholder_becomes_the_value_again_for_a_tool() {
+    let mut session = session(json!({}));
+    text(&mut session, "jo@example.com");
+    let mut args = json!({"to": ["[EMAIL_1]", "x"], "body": "Dear [EMAIL_1], [EMAIL_9]"});
+    assert_eq!(session.restore_args(&mut args, "mail:send"), 2);
+    assert_eq!(
+        args,
+        json!({"to": ["jo@example.com", "x"], "body": "Dear jo@example.com, [EMAIL_9]"})
+    );
+}
+
+#[test]
+fn secrets_and_cards_never_come_back() {
+    let mut session = session(json!({}));
+    let out = text(
+        &mut session,
+        &format!("4111 1111 1111 1111 ghp_{}", "a1b2".repeat(9)),
+    );
+    assert_eq!(out, "[CARD_1] [GITHUB_TOKEN_1]");
+    let mut args = json!(["[CARD_1]", "[GITHUB_TOKEN_1]"]);
+    assert_eq!(session.restore_args(&mut args, "any:tool"), 0);
+}
+
+#[test]
+fn an_operator_can_make_everything_or_one_kind_one_way() {
+    for config in [
+        json!({"reversible": false}),
+        json!({"detectors": {"email": {"reversible": false}}}),
+    ] {
+        let mut session = session(config);
+        text(&mut session, "jo@example.com");
+        let mut args = json!("[EMAIL_1]");
+        assert_eq!(session.restore_args(&mut args, "mail:send"), 0);
+    }
+}
+
+#[test]
+fn json_keeps_its_structure_and_keys_give_context() {
+    let mut session = session(json!({}));
+    let value = json!({
+        "user": {"first_name": "Zorblax", "password": "letmein please 1", "age": 7},
+        "emails": ["jo@example.com"],
+        "card": 4111111111111111u64,
+        "jo@example.com": true,
+        "nested": "{\"ssn\":536221234,\"note\":\"al@example.com\"}",
+    });
+    let scrubbed = session.scrub_json(value, None).expect("nothing is blocked");
+    let expected = json!({
+        "user": {"first_name": "[NAME_1]", "password": "[PASSWORD_1]", "age": 7},
+        "emails": ["[EMAIL_1]"],
+        "card": "[CARD_1]",
+        "[EMAIL_1]": true,
+        "nested": "{\"ssn\":\"[US_SSN_1]\",\"note\":\"[EMAIL_2]\"}",
+    });
+    assert_eq!(*scrubbed, expected);
+    let pointers: Vec<_> = scrubbed
+        .report()
+        .findings()
+        .iter()
+        .map(|f| f.place.pointer.as_str())
+        .collect();
+    assert!(
+        pointers.contains(&"/user/first_name") && pointers.contains(&"/emails/0"),
+        "{pointers:?}"
+    );
+}
+
+#[test]
+fn a_number_that_was_replaced_comes_back_as_a_number() {
+    let mut session = session(json!({}));
+    session
+        .scrub_json(json!({"ssn": 536221234}), None)
+        .expect("nothing is blocked");
+    let mut args = json!({"ssn": "[US_SSN_1]"});
+    session.restore_args(&mut args, "hr:find");
+    assert_eq!(args, json!({"ssn": 536221234}));
+}
+
+#[test]
+fn policies_mask_hash_allow_and_block() {
+    let mut masked = session(json!({"detectors": {"card": "mask"}}));
+    assert_eq!(text(&mut masked, "4111111111111111"), "****1111");
+    let mut hashed = session(json!({"detectors": {"email": "hash"}}));
+    let hash = text(&mut hashed, "jo@example.com");
+    assert!(hash.starts_with("[EMAIL#") && hash.len() == 20, "{hash}");
+    let mut allowed = session(json!({"detectors": {"email": "allow"}}));
+    assert_eq!(text(&mut allowed, "jo@example.com"), "jo@example.com");
+    let mut blocked = session(json!({"detectors": {"us_ssn": "block"}}));
+    let error = blocked
+        .scrub_text("ssn 536-22-1234", None)
+        .expect_err("it is blocked");
+    assert!(matches!(error, ScrubError::Blocked { .. }));
+    assert!(!error.to_string().contains("536"), "{error}");
+}
+
+#[test]
+fn a_tool_can_have_rules_of_its_own() {
+    let config = json!({"tools": [{"tool": "crm:*", "detectors": {"email": "allow"}}]});
+    let mut session = session(config);
+    let crm = session
+        .scrub_text("jo@example.com", Some("crm:find"))
+        .expect("nothing is blocked");
+    assert_eq!(*crm, "jo@example.com");
+    let other = session
+        .scrub_text("jo@example.com", Some("fs:read"))
+        .expect("nothing is blocked");
+    assert_eq!(*other, "[EMAIL_1]");
+}
+
+#[test]
+fn allowed_values_and_domains_stay() {
+    let config = json!({"allow": {"values": ["Jo@example.com"], "domains": ["example.org"]}});
+    let mut session = session(config);
+    let line = "jo@example.com al@mail.example.org al@notexample.org";
+    assert_eq!(
+        text(&mut session, line),
+        "jo@example.com al@mail.example.org [EMAIL_1]"
+    );
+}
+
+#[test]
+fn custom_patterns_are_found_and_checked_at_load() {
+    let mut own = session(json!({"patterns": [{"name": "EMPLOYEE_ID", "regex": "EMP-[0-9]{6}"}]}));
+    assert_eq!(text(&mut own, "by EMP-123456"), "by [EMPLOYEE_ID_1]");
+    for (config, says) in [
+        (json!({"patterns": [{"name": "X_Y", "regex": "("}]}), "X_Y"),
+        (
+            json!({"patterns": [{"name": "X_Y", "regex": "a*"}]}),
+            "empty",
+        ),
+        (
+            json!({"patterns": [{"name": "lower", "regex": "a"}]}),
+            "lower",
+        ),
+        (
+            json!({"patterns": [{"name": "EMAIL", "regex": "a"}]}),
+            "EMAIL",
+        ),
+        (json!({"detectors": {"emial": "mask"}}), "emial"),
+        (json!({"min_confidence": 2.0}), "min_confidence"),
+        (json!({"allow": {"values": [""]}}), "values"),
+    ] {
+        let config: ScrubConfig = serde_json::from_value(config).expect("the right shape");
+        let error = Scrubber::new(&config).err().expect("a mistake").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    assert!(serde_json::from_value::<ScrubConfig>(json!({"detector": {}})).is_err());
+}
+
+#[test]
+fn past_the_bound_placeholders_have_no_number() {
+    let mut session = session(json!({"max_entries": 1}));
+    assert_eq!(
+        text(&mut session, "jo@example.com al@example.com"),
+        "[EMAIL_1] [EMAIL]"
+    );
+}
+
+#[test]
+fn a_value_split_over_log_lines_is_found() {
+    let mut session = session(json!({}));
+    let token = format!("ghp_{}", "a1b2c3".repeat(6));
+    let lines = [
+        format!("token {}", &token[..20]),
+        format!("{} end", &token[20..]),
+        "card 41111111".to_owned(),
+        "11111111 ok".to_owned(),
+    ];
+    let out = session
+        .scrub_lines(&lines, None)
+        .expect("nothing is blocked")
+        .into_inner();
+    assert_eq!(
+        out,
+        ["token [GITHUB_TOKEN_1]", " end", "card [CARD_1]", " ok"]
+    );
+}
+
+#[test]
+fn the_report_counts_and_places_without_the_value() {
+    let mut session = session(json!({}));
+    let scrubbed = session
+        .scrub_text("a\nü jo@example.com", None)
+        .expect("nothing is blocked");
+    let report = serde_json::to_value(scrubbed.report()).expect("a report is JSON");
+    assert_eq!(report["counts"], json!({"EMAIL": 1}));
+    assert_eq!(
+        report["findings"][0]["place"],
+        json!({"line": 2, "start": 4, "end": 18})
+    );
+    assert!(!report.to_string().contains("example.com"));
+}

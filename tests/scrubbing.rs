@@ -1,0 +1,97 @@
+//! Scrubbing through the binary: `pml scrub`, and `pml run --scrub`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{pml, run_stdin};
+
+/// Made up, with the shape of a real one.
+const ADDRESS: &str = "jo.doe@mail.example.org";
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_scrubbed_run_shows_an_address_nowhere() {
+    let script = format!(
+        "console.log('to {ADDRESS}');\n\
+         const value = {{ mail: '{ADDRESS}', list: ['write to {ADDRESS} today'] }};\n\
+         if (args.length) throw new Error('cannot reach {ADDRESS}');\n\
+         return value;"
+    );
+    for (flags, shown) in [
+        (vec!["--scrub", "--json"], "[EMAIL_1]"),
+        (vec!["--scrub"], "[EMAIL_1]"),
+    ] {
+        let output = run_stdin(&flags, &script);
+        let all = text(&output.stdout) + &text(&output.stderr);
+        assert!(!all.contains(ADDRESS), "{flags:?}\n{all}");
+        assert!(all.contains(shown), "{flags:?}\n{all}");
+    }
+    let failing = script.replace("args.length", "true");
+    let output = run_stdin(&["--scrub"], &failing);
+    let all = text(&output.stdout) + &text(&output.stderr);
+    assert!(!all.contains(ADDRESS) && all.contains("[EMAIL_1]"), "{all}");
+}
+
+#[test]
+fn a_scrubbed_run_counts_what_it_replaced() {
+    let script = format!("return ['{ADDRESS}', 'other@mail.example.org', '{ADDRESS}']");
+    let output = run_stdin(&["--scrub", "--json"], &script);
+    let envelope: Value = serde_json::from_slice(&output.stdout).expect("an envelope");
+    assert_eq!(envelope["redactions"]["EMAIL"], 3, "{envelope:#}");
+    assert_eq!(envelope["result"][0], envelope["result"][2]);
+    assert_ne!(envelope["result"][0], envelope["result"][1]);
+}
+
+#[test]
+fn without_the_flag_nothing_is_changed() {
+    let output = run_stdin(&[], &format!("return '{ADDRESS}'"));
+    assert_eq!(text(&output.stdout).trim(), ADDRESS);
+}
+
+#[test]
+fn a_file_is_scrubbed_and_its_json_stays_json() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("people.json");
+    fs::write(&file, format!(r#"{{"people":[{{"mail":"{ADDRESS}"}}]}}"#)).expect("a file");
+    let output = pml()
+        .arg("scrub")
+        .arg(&file)
+        .arg("--report")
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success());
+    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(value["people"][0]["mail"], "[EMAIL_1]");
+    let report = text(&output.stderr);
+    assert!(
+        report.contains("EMAIL at line 1") && report.contains("/people/0/mail"),
+        "{report}"
+    );
+    assert!(!report.contains(ADDRESS), "{report}");
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("mcp.json");
+    fs::write(
+        &config,
+        r#"{"mcpServers":{},"pml":{"scrub":{"detectrs":{}}}}"#,
+    )
+    .expect("a file");
+    let output = pml()
+        .args(["scrub", "-", "--config"])
+        .arg(&config)
+        .output()
+        .expect("the binary runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("detectrs"),
+        "{}",
+        text(&output.stderr)
+    );
+}
