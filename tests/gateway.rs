@@ -135,6 +135,27 @@ fn a_script_calls_two_real_servers_at_once() {
 }
 
 #[test]
+fn a_script_reads_resources_and_prompts() {
+    let script =
+        node_servers().join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let everything = json!({ "command": "node", "args": [script, "stdio"] });
+    let place = Place::with_servers(json!({ "all": everything }));
+    let result = place.result(
+        "const resources = await listResources('all');
+         const contents = await readResource('all', resources[0].uri);
+         const prompts = await listPrompts('all');
+         const plain = prompts.find((it) => !(it.arguments ?? []).some((arg) => arg.required));
+         const prompt = await getPrompt('all', plain.name);
+         const wrong = await listResources('nowhere').catch((error) => error.message);
+         return [resources.length, contents.length, prompt.messages.length, wrong];",
+    );
+    for count in &result.as_array().unwrap()[..3] {
+        assert!(count.as_u64() > Some(0), "{result}");
+    }
+    assert!(result[3].to_string().contains("nowhere"), "{result}");
+}
+
+#[test]
 fn calls_to_two_servers_run_at_the_same_time() {
     let place = Place::with_servers(json!({ "a": odd(&[]), "b": odd(&[]) }));
     let took = place.result(

@@ -8,7 +8,7 @@ mod trace;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use pml_runtime::memory::MemoryHost;
@@ -192,7 +192,11 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         let outcome = interrupt::or(run).await?;
         let outcome = match (outcome, &mut scrubbing) {
             (Some(outcome), Some(scrubbing)) => {
+                let began = Instant::now();
                 let outcome = scrubbing.scrub(outcome);
+                if let Some(trace) = &mut trace {
+                    trace.scrubbed(began);
+                }
                 if !args.json {
                     let lines = outcome.logs.iter();
                     lines.for_each(|line| report::print_log(line, paint));

@@ -84,6 +84,20 @@ impl Trace {
         }
     }
 
+    /// Scrubbing that began then and has just ended.
+    pub fn scrubbed(&mut self, began: Instant) {
+        let now = self.now();
+        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.span(
+            "scrub",
+            "broker",
+            now.saturating_sub(took),
+            took,
+            RUN_LANE,
+            None,
+        );
+    }
+
     fn span(
         &mut self,
         name: &str,
