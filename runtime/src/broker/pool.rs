@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
 
 use super::drive::{self, Event, Script};
 use super::host::ToolHost;
@@ -14,6 +17,9 @@ use super::verdict::failed_to_start;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
 use crate::worker::WorkerOptions;
+
+/// How long a run has the machine to itself before its worker is replaced.
+const REFILL_DELAY: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
@@ -98,9 +104,21 @@ impl Pool {
         match self.worker(&limits).await {
             Ok(worker) => {
                 let allow_missing_walls = self.options.allow_missing_walls;
-                drive::run(worker, script, limits, host, allow_missing_walls, on_event).await
+                let run = drive::run(worker, script, limits, host, allow_missing_walls, on_event);
+                self.refill_behind(run).await
             }
             Err(error) => failed_to_start(&error.to_string()),
+        }
+    }
+
+    /// Replaces the worker that was taken, but not while a short script still needs the processor.
+    async fn refill_behind(&self, run: impl Future<Output = Outcome>) -> Outcome {
+        let mut run = pin!(run);
+        let ended = timeout(REFILL_DELAY, &mut run).await;
+        self.refill();
+        match ended {
+            Ok(outcome) => outcome,
+            Err(_still_running) => run.await,
         }
     }
 
@@ -109,9 +127,7 @@ impl Pool {
         let wanted = WorkerOptions::for_limits(limits, self.options.jit);
         let worker = if wanted == self.warm_options() {
             let ready = self.lock().pop_front();
-            let ready = ready.unwrap_or_else(|| self.starter.request(wanted));
-            self.refill();
-            ready
+            ready.unwrap_or_else(|| self.starter.request(wanted))
         } else {
             self.starter.request(wanted)
         };
