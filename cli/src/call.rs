@@ -11,7 +11,8 @@ use pml_gateway::RunLimits;
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
-use crate::{complain, config, exit, servers};
+use crate::paint::Paint;
+use crate::{complain, config, exit, progress, servers};
 
 /// Call one tool
 ///
@@ -52,9 +53,13 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         ..RunLimits::default()
     };
     servers::with(settings.servers, async |gateway| {
-        let answer = gateway
-            .call(&gateway.run(limits), &args.tool, arguments)
-            .await;
+        let (live, paint) = (!args.json, Paint::for_stderr());
+        let scope = gateway.run_with_progress(limits, move |told| {
+            if live {
+                progress::print(&told, paint);
+            }
+        });
+        let answer = gateway.call(&scope, &args.tool, arguments).await;
         let code = match &answer {
             Ok(_) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,

@@ -13,11 +13,10 @@ mod interrupt;
 mod login;
 mod logout;
 mod paint;
+mod progress;
 mod run;
 mod scrub;
-mod search;
 mod servers;
-mod session;
 mod tools;
 
 use std::process::ExitCode;

@@ -2,7 +2,6 @@
 
 mod report;
 mod script;
-mod scrubbing;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -11,16 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, ToolHost, Wishes};
+use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, Wishes};
+use pml_scrub::Scrubber;
+use pml_session::{Session, SessionOptions};
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::paint::Paint;
-use crate::session::Session;
-use crate::{complain, exit, interrupt, servers};
+use crate::{complain, exit, interrupt, progress, servers};
 use script::Origin;
-use scrubbing::Scrubbing;
 use trace::Trace;
 
 /// Run a script in the sandbox
@@ -156,8 +154,8 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     let tool_timeout = args.tool_timeout(&settings);
-    let mut scrubbing = match args.scrub {
-        true => Some(Scrubbing::new(&settings.scrub)?),
+    let scrubber = match args.scrub {
+        true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
         false => None,
     };
 
@@ -165,56 +163,52 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         .enable_all()
         .build()?;
     event_loop.block_on(async {
+        // What is told while it happens is told unscrubbed.
+        let live = !args.json && !args.scrub;
         let mut on_event = |event: Event<'_>| {
             if let Some(trace) = &mut trace {
                 trace.note(&event);
             }
             if let Event::Log(line) = event
-                && !args.json
-                && !args.scrub
+                && live
             {
                 report::print_log(line, paint);
             }
         };
-        // Without any server there is nothing to open and nothing to close.
-        let gateway = match settings.servers.servers.is_empty() {
-            true => None,
-            false => Some(servers::open(settings.servers)?),
-        };
-        let session = gateway
-            .clone()
-            .map(|gateway| Arc::new(Session::new(gateway, &limits, tool_timeout)));
-        let (host, run_limits): (Arc<dyn ToolHost>, _) = match &session {
-            Some(session) => (session.clone(), Session::runtime_limits(limits)),
-            None => (Arc::new(MemoryHost::empty()), limits),
-        };
-        let run = pool.run(script, run_limits, host, &mut on_event);
-        let outcome = interrupt::or(run).await?;
-        let outcome = match (outcome, &mut scrubbing) {
-            (Some(outcome), Some(scrubbing)) => {
-                let began = Instant::now();
-                let outcome = scrubbing.scrub(outcome);
-                if let Some(trace) = &mut trace {
-                    trace.scrubbed(began);
-                }
-                if !args.json {
-                    let lines = outcome.logs.iter();
-                    lines.for_each(|line| report::print_log(line, paint));
-                }
-                Some(outcome)
+        let gateway = servers::open(settings.servers)?;
+        let session = Session::new(SessionOptions {
+            gateway: gateway.clone(),
+            scrubber,
+            tool_timeout,
+        });
+        let tools = session.run(&limits, move |told| {
+            if live {
+                progress::print(&told, paint);
             }
-            (outcome, _) => outcome,
-        };
+        });
+        let limits = Session::runtime_limits(limits);
+        let run = pool.run(script, limits, Arc::new(tools), &mut on_event);
+        let outcome = interrupt::or(run).await?.map(|outcome| {
+            if !args.scrub {
+                return outcome;
+            }
+            let began = Instant::now();
+            let outcome = session.scrub(outcome);
+            if let Some(trace) = &mut trace {
+                trace.scrubbed(began);
+            }
+            if !args.json {
+                let lines = outcome.logs.iter();
+                lines.for_each(|line| report::print_log(line, paint));
+            }
+            outcome
+        });
 
         // The answer first: servers take their time to leave.
-        if let Some(session) = session {
-            report::print_problems(session.problems());
-        }
+        report::print_problems(session.problems());
         let code = print(args, outcome.as_ref(), paint);
         let traced = trace.map_or(Ok(()), |trace| trace.finish(outcome.as_ref()));
-        if let Some(gateway) = gateway {
-            servers::close(&gateway).await;
-        }
+        servers::close(&gateway).await;
         traced.map(|()| code)
     })
 }

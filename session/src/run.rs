@@ -1,78 +1,39 @@
-//! The tools of a run: the gateway behind `searchTools`, `describeTool` and `callTool`.
+//! One run: the gateway behind `searchTools`, `describeTool` and `callTool`.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::OnceLock;
-use std::time::Duration;
 
-use pml_gateway::{CallError, Gateway, RunLimits, RunScope, StartError, Tool};
-use pml_runtime::{Answer, Failure, Limits, Offer, ToolHit, ToolHost};
+use pml_gateway::{CallError, RunScope, Tool};
+use pml_runtime::{Answer, Failure, Offer, ToolHit, ToolHost};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
-use tokio::sync::OnceCell;
 
 use crate::search;
+use crate::session::Session;
 
-/// How long the first search waits for a server that is not up yet. One that takes longer is
-/// found by a later search.
-const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
-
-/// One run and its share of the gateway. Dropping it ends its calls; the servers stay.
-pub struct Session {
-    gateway: Gateway,
+/// A run and its share of the gateway. Dropping it ends its calls; the servers stay.
+pub struct Run {
+    session: Session,
     scope: RunScope,
-    asked: OnceCell<()>,
-    problems: OnceLock<Vec<(String, StartError)>>,
 }
 
-impl Session {
-    /// `tool_timeout` is set where somebody asked for one: a server's own holds otherwise.
-    pub fn new(gateway: Gateway, limits: &Limits, tool_timeout: Option<Duration>) -> Self {
-        let scope = gateway.run(RunLimits {
-            calls: Some(limits.calls),
-            concurrent: Some(limits.concurrent_calls),
-            tool_timeout,
-            tool_time: None,
-        });
-        Self {
-            gateway,
-            scope,
-            asked: OnceCell::new(),
-            problems: OnceLock::new(),
+impl Run {
+    pub(crate) fn new(session: Session, scope: RunScope) -> Self {
+        Self { session, scope }
+    }
+
+    /// Puts back what was replaced by a placeholder: on the way to a server, and nowhere else.
+    fn restore(&self, args: &mut Value, tool: &str) {
+        if let Some(names) = self.session.names() {
+            names.restore_args(args, tool);
         }
-    }
-
-    /// The limits for the runtime's side of this run. The gateway counts the time of a call from
-    /// its dispatch; the runtime cannot see that moment and would count the start of the server
-    /// and the wait in a queue as well.
-    pub fn runtime_limits(limits: Limits) -> Limits {
-        Limits {
-            tool_ms: limits.wall_ms,
-            ..limits
-        }
-    }
-
-    /// The servers whose tools a search could not see, and why.
-    pub fn problems(&self) -> &[(String, StartError)] {
-        self.problems.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// Asks every server for its tools, once in a run: afterwards the gateway follows them.
-    async fn ask_all(&self) {
-        self.asked
-            .get_or_init(|| async {
-                let listing = self.gateway.list(None, SEARCH_PATIENCE).await;
-                // Set once, because the cell around it is.
-                let _ = self.problems.set(listing.problems);
-            })
-            .await;
     }
 }
 
 type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-impl ToolHost for Session {
+impl ToolHost for Run {
     fn search<'a>(
         &'a self,
         query: &'a str,
@@ -80,8 +41,8 @@ impl ToolHost for Session {
         threshold: Option<f64>,
     ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>> {
         Box::pin(async move {
-            self.ask_all().await;
-            let found = search::rank(query, self.gateway.tools());
+            self.session.ask_all().await;
+            let found = search::rank(query, self.session.gateway().tools());
             found
                 .into_iter()
                 .filter(|found| found.score >= threshold.unwrap_or(0.0))
@@ -93,7 +54,12 @@ impl ToolHost for Session {
 
     fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let tool = self.gateway.describe(tool).await.map_err(failure)?;
+            let tool = self
+                .session
+                .gateway()
+                .describe(tool)
+                .await
+                .map_err(failure)?;
             to_json(&Description {
                 server: tool.id.server(),
                 name: tool.id.tool(),
@@ -104,7 +70,7 @@ impl ToolHost for Session {
 
     fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let (gateway, scope) = (&self.gateway, &self.scope);
+            let (gateway, scope) = (self.session.gateway(), &self.scope);
             let answer = match offer {
                 Offer::ListResources => gateway.list_resources(scope, server).await,
                 Offer::ReadResource { uri } => gateway.read_resource(scope, server, uri).await,
@@ -126,10 +92,11 @@ impl ToolHost for Session {
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let args: Value = serde_json::from_str(args.get()).map_err(|error| {
+            let mut args: Value = serde_json::from_str(args.get()).map_err(|error| {
                 Failure::new("arguments", format!("the arguments are no JSON: {error}"))
             })?;
-            let answer = self.gateway.call(&self.scope, tool, args).await;
+            self.restore(&mut args, tool);
+            let answer = self.session.gateway().call(&self.scope, tool, args).await;
             to_json(&answer.map_err(failure)?.value)
         })
     }

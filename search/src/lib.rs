@@ -1,0 +1,1 @@
+//! The right tool out of thousands: embedding, LanceDB index, ranking.

@@ -1,0 +1,1 @@
+//! The MCP server that AI clients talk to.

@@ -1,0 +1,115 @@
+//! A client and what it keeps from run to run.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
+
+use pml_gateway::{Gateway, Progress, RunLimits, StartError};
+use pml_runtime::{Limits, Outcome};
+use pml_scrub::Scrubber;
+use tokio::sync::OnceCell;
+
+use crate::run::Run;
+use crate::scrubbing;
+
+/// How long the first search waits for a server that is not up yet. One that takes longer is
+/// found by a later search.
+const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a session is made with.
+pub struct SessionOptions {
+    pub gateway: Gateway,
+    /// Without one, what the client is told stays as it is.
+    pub scrubber: Option<Arc<Scrubber>>,
+    /// Set where somebody asked for one: a server's own time limit holds otherwise.
+    pub tool_timeout: Option<Duration>,
+}
+
+/// One client. Cheap to clone; the clones are the same session.
+#[derive(Clone)]
+pub struct Session {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    gateway: Gateway,
+    scrub: Option<Mutex<pml_scrub::Session>>,
+    tool_timeout: Option<Duration>,
+    asked: OnceCell<()>,
+    problems: OnceLock<Vec<(String, StartError)>>,
+}
+
+impl Session {
+    pub fn new(options: SessionOptions) -> Self {
+        Self {
+            parts: Arc::new(Parts {
+                gateway: options.gateway,
+                scrub: options
+                    .scrubber
+                    .map(|scrubber| Mutex::new(pml_scrub::Session::new(scrubber))),
+                tool_timeout: options.tool_timeout,
+                asked: OnceCell::new(),
+                problems: OnceLock::new(),
+            }),
+        }
+    }
+
+    pub fn gateway(&self) -> &Gateway {
+        &self.parts.gateway
+    }
+
+    /// A run with its own budget of calls. `progress` hears what servers say about calls that
+    /// are under way.
+    pub fn run(&self, limits: &Limits, progress: impl Fn(Progress) + Send + Sync + 'static) -> Run {
+        let limits = RunLimits {
+            calls: Some(limits.calls),
+            concurrent: Some(limits.concurrent_calls),
+            tool_timeout: self.parts.tool_timeout,
+            tool_time: None,
+        };
+        let scope = self.gateway().run_with_progress(limits, progress);
+        Run::new(self.clone(), scope)
+    }
+
+    /// The limits for the runtime's side of a run. The gateway counts the time of a call from
+    /// its dispatch; the runtime cannot see that moment and would count the start of the server
+    /// and the wait in a queue as well.
+    pub fn runtime_limits(limits: Limits) -> Limits {
+        Limits {
+            tool_ms: limits.wall_ms,
+            ..limits
+        }
+    }
+
+    /// What a client may be told of a run: the one way out. Where the policy blocks a value,
+    /// nothing of the run is left but the refusal.
+    pub fn scrub(&self, outcome: Outcome) -> Outcome {
+        match self.names() {
+            Some(mut names) => scrubbing::scrub(&mut names, outcome),
+            None => outcome,
+        }
+    }
+
+    /// The placeholders this client knows, where its session is scrubbed.
+    pub(crate) fn names(&self) -> Option<MutexGuard<'_, pml_scrub::Session>> {
+        let names = self.parts.scrub.as_ref()?;
+        // A panic in between leaves placeholders that are whole: each is made in one step.
+        Some(names.lock().unwrap_or_else(|poison| poison.into_inner()))
+    }
+
+    /// The servers whose tools a search could not see, and why.
+    pub fn problems(&self) -> &[(String, StartError)] {
+        self.parts.problems.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Asks every server for its tools, once in a session: afterwards the gateway follows them.
+    pub(crate) async fn ask_all(&self) {
+        self.parts
+            .asked
+            .get_or_init(|| async {
+                let listing = self.gateway().list(None, SEARCH_PATIENCE).await;
+                // Set once, because the cell around it is.
+                let _ = self.parts.problems.set(listing.problems);
+            })
+            .await;
+    }
+}
