@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{call, completions, doctor, exit, init, login, logout, run, scrub, tools};
+use crate::{call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, tools};
 
 #[derive(Parser)]
 #[command(
@@ -39,6 +39,7 @@ enum Command {
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
     Scrub(scrub::ScrubArgs),
+    DemoServer(demo_server::DemoServerArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -65,6 +66,7 @@ pub fn run() -> ExitCode {
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
+        Command::DemoServer(args) => demo_server::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

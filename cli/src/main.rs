@@ -6,6 +6,7 @@ mod command;
 mod complain;
 mod completions;
 mod config;
+mod demo_server;
 mod doctor;
 mod exit;
 mod init;
