@@ -1,12 +1,13 @@
 // Ask many things at once, keep the big answers in the sandbox, and give back a summary.
 //
-//   pml run examples/gather.ts -- a.txt b.txt c.txt
+//   pml run examples/gather.ts
+//   pml run examples/gather.ts -- welcome.txt services/search.json
 //
 // With a server that can read files it counts their lines; without one it says what is missing.
 
 import { type MCPTool, callToolsBatch, searchTools } from "pml";
 
-const paths = args.length > 0 ? args : ["README.md", "Cargo.toml"];
+const paths = args.length > 0 ? args : ["welcome.txt", "services/billing.json"];
 
 async function findReader(): Promise<MCPTool | undefined> {
   const found = await searchTools("read the text of a file", 5);

@@ -1,55 +1,42 @@
-// The first script to run:
+// The first script to run, from the root of the repository:
 //
 //   pml run examples/quickstart.ts
-//   pml run examples/quickstart.ts -- world
+//   pml run examples/quickstart.ts -- 3
 //
-// It needs no MCP server. What it logs goes to standard error, what it exports is the result.
+// The tools are those of `pml demo-server`, which .mcp.json names. What the script logs goes to
+// standard error, what it exports is the result.
 
-interface Step {
+interface Service {
   name: string;
-  millis: number;
+  version: string;
+  replicas: number;
+  owner: string;
 }
 
-const steps: Step[] = [];
-
-/** Runs a piece of work and notes how long it took. */
-async function timed<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const began = performance.now();
-  try {
-    return await work();
-  } finally {
-    steps.push({ name, millis: Math.round((performance.now() - began) * 10) / 10 });
-  }
-}
-
-const who = args[0] ?? "newcomer";
-console.log("Hello, %s! This is TypeScript in a sandbox.", who);
+const atLeast = Number(args[0] ?? 1);
 
 // There is no network, no file and no environment in here ...
 const absent = ["fetch", "Deno", "process", "require", "eval"].filter((name) => !(name in globalThis));
-console.log("Not in here:", absent);
+console.log("Not in here:", absent.join(", "));
 
 // ... but every tool of every configured MCP server can be found with words,
-const found = await timed("search", () => searchTools("read a text file", 3));
-if (found.length > 0) {
-  console.table(found.map(({ id, score }) => ({ id, score })));
-} else {
-  console.log("No tool found: no server is configured yet.");
-}
+const found = await searchTools("read a JSON file", 3);
+console.table(found.map(({ id, score }) => ({ id, score: score.toFixed(2) })));
 
-// and called by its id. A call that fails answers instead of throwing.
-const reader = found.find((tool) => tool.name.startsWith("read"));
-const id = reader?.id ?? "files:read_text_file";
-const answer = await timed("call", () => callTool<string>(id, { path: "README.md" }));
-if (answer.success) {
-  console.log("%s gave %d characters.", id, String(answer.result).length);
-} else {
-  console.warn("%s failed: %s", id, answer.error.message);
-}
+// and called. Five files are read at once, and stay in the sandbox:
+const { files } = await tools.demo.list_files({ suffix: ".json" });
+const services: Service[] = await Promise.all(
+  files.map(({ path }: { path: string }) => tools.demo.read_json({ path })),
+);
 
+// A call by id answers instead of throwing, also when it fails.
+const missing = await callTool("demo:read_json", { path: "services/nothing.json" });
+if (!missing.success) console.warn("As expected:", missing.error.message);
+
+// Only this small result leaves.
+const large = services.filter((service) => service.replicas >= atLeast);
 export default {
-  greeted: who,
-  found: found.map((tool) => tool.id),
-  called: { tool: id, success: answer.success },
-  steps,
+  services: large.map(({ name, version }) => `${name} ${version}`),
+  replicas: large.reduce((sum, service) => sum + service.replicas, 0),
+  owners: [...new Set(large.map((service) => service.owner))].sort(),
 };

@@ -19,40 +19,40 @@ mod commands;
 mod installed;
 
 /// A person's machine: a home of its own, and a working folder with a configuration.
-struct Place {
+pub struct Place {
     home: TempDir,
 }
 
 impl Place {
-    fn empty() -> Self {
+    pub fn empty() -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("work")).unwrap();
         Self { home }
     }
 
-    fn with(configuration: &Value) -> Self {
+    pub fn with(configuration: &Value) -> Self {
         Self::with_text(&format!("{configuration:#}"))
     }
 
-    fn with_text(configuration: &str) -> Self {
+    pub fn with_text(configuration: &str) -> Self {
         let place = Self::empty();
         fs::write(place.file(), configuration).unwrap();
         place
     }
 
-    fn with_servers(servers: Value) -> Self {
+    pub fn with_servers(servers: Value) -> Self {
         Self::with(&json!({ "mcpServers": servers }))
     }
 
-    fn folder(&self) -> PathBuf {
+    pub fn folder(&self) -> PathBuf {
         self.home.path().join("work")
     }
 
-    fn file(&self) -> PathBuf {
+    pub fn file(&self) -> PathBuf {
         self.folder().join(".mcp.json")
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = pml();
         command
             .args(args)
@@ -64,23 +64,23 @@ impl Place {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
     /// The envelope of a script.
-    fn script(&self, script: &str) -> Value {
+    pub fn script(&self, script: &str) -> Value {
         self.script_with(&[], script)
     }
 
-    fn script_with(&self, flags: &[&str], script: &str) -> Value {
+    pub fn script_with(&self, flags: &[&str], script: &str) -> Value {
         let output = self.run(&[&["run", "--json", "-e", script], flags].concat());
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("no envelope ({error}): {}", text(&output.stderr)))
     }
 
     /// The result of a script that must succeed.
-    fn result(&self, script: &str) -> Value {
+    pub fn result(&self, script: &str) -> Value {
         let envelope = self.script(script);
         assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");
         envelope["result"].clone()
@@ -97,6 +97,11 @@ fn odd(options: &[&str]) -> Value {
     let mut args = vec![json!("-u"), json!(script)];
     args.extend(options.iter().map(|option| json!(option)));
     json!({ "command": "python3", "args": args })
+}
+
+/// The server inside the binary, over one folder.
+pub fn demo(folder: &Path) -> Value {
+    json!({ "command": "pml", "args": ["demo-server", folder] })
 }
 
 fn filesystem(folder: &Path) -> Value {
@@ -157,9 +162,10 @@ fn a_script_reads_resources_and_prompts() {
 
 #[test]
 fn calls_to_two_servers_run_at_the_same_time() {
-    let place = Place::with_servers(json!({ "a": odd(&[]), "b": odd(&[]) }));
+    let here = Path::new(".");
+    let place = Place::with_servers(json!({ "a": demo(here), "b": demo(here) }));
     let took = place.result(
-        "const both = (ms) => Promise.all([tools.a.sleep({ ms }), tools.b.sleep({ ms })]);
+        "const both = (ms) => Promise.all([tools.a.slow({ ms }), tools.b.slow({ ms })]);
          await both(0);
          const began = Date.now();
          await both(700);
@@ -170,33 +176,38 @@ fn calls_to_two_servers_run_at_the_same_time() {
 
 #[test]
 fn only_the_server_that_is_called_is_started() {
-    let place = Place::with_servers(json!({ "a": odd(&[]), "b": odd(&["--hang-at-start"]) }));
+    let place = Place::with_servers(json!({
+        "a": demo(Path::new(".")), "b": odd(&["--hang-at-start"]),
+    }));
     assert_eq!(
-        place.result("return await tools.a.echo({ text: 'x' })"),
-        "x"
+        place.result("return (await tools.a.count_text({ text: 'x' })).words"),
+        1
     );
 }
 
 #[test]
 fn an_unknown_tool_is_answered_with_the_nearest_ones() {
-    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
-    let error = place.result("return (await callTool('odd:eko', { text: 'x' })).error");
+    let place = Place::with_servers(json!({ "demo": demo(Path::new(".")) }));
+    let error = place.result("return (await callTool('demo:read_fil', { path: 'x' })).error");
     assert_eq!(error["kind"], "unknown");
     assert_eq!(error["retryable"], false);
     let error = place.result(
-        "try { await tools.odd.ecko({ text: 'x' }) } catch (error) { return error.message }",
+        "try { await tools.demo.reed_file({ path: 'x' }) } catch (error) { return error.message }",
     );
     let message = error.as_str().unwrap();
-    assert!(message.contains("the nearest are `odd:echo`"), "{message}");
-    assert_eq!(message.matches("`odd:").count(), 4, "{message}");
+    assert!(
+        message.contains("the nearest are `demo:read_file`"),
+        "{message}"
+    );
+    assert_eq!(message.matches("`demo:").count(), 4, "{message}");
 }
 
 #[test]
 fn arguments_that_do_not_fit_are_refused_with_their_path() {
-    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
-    let error = place.result("return (await callTool('odd:echo', { text: 7 })).error");
+    let place = Place::with_servers(json!({ "demo": demo(Path::new(".")) }));
+    let error = place.result("return (await callTool('demo:count_text', { text: 7 })).error");
     assert_eq!(error["kind"], "arguments");
-    let error = place.script("await tools.odd.echo({ text: 7 })")["error"].clone();
+    let error = place.script("await tools.demo.count_text({ text: 7 })")["error"].clone();
     assert_eq!(error["kind"], "tool");
     let message = error["message"].as_str().unwrap();
     assert!(

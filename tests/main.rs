@@ -4,6 +4,8 @@ mod support;
 
 mod command;
 mod console;
+mod demo;
+mod faults;
 mod gateway;
 mod hostile;
 mod limits;

@@ -235,7 +235,7 @@ async fn an_unknown_tool_is_a_failure_that_names_the_known_ones() {
 fn without_a_server_a_call_says_how_to_add_one() {
     assert_eq!(
         result_of("(await callTool('fs:read_file', { path: 'a' })).error.message"),
-        "there is no tool \"fs:read_file\": no MCP server is configured; add one to .mcp.json in the working folder"
+        "there is no tool `fs:read_file`: no MCP server is configured; add one to .mcp.json in the working folder"
     );
 }
 

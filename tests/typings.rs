@@ -386,17 +386,25 @@ fn run_example(name: &str, args: &[&str]) -> (Value, String) {
 }
 
 #[test]
-fn the_quickstart_greets_and_explains_what_is_missing() {
-    let (result, logs) = run_example("quickstart.ts", &["Ada"]);
-    assert_eq!(result["greeted"], "Ada");
-    assert_eq!(result["found"], json!([]));
-    assert_eq!(result["called"]["success"], false);
-    assert!(
-        logs.starts_with("Hello, Ada! This is TypeScript in a sandbox.\n"),
-        "{logs}"
+fn the_quickstart_reads_files_through_the_demo_server() {
+    let (result, logs) = run_example("quickstart.ts", &["3"]);
+    assert_eq!(
+        result,
+        json!({
+            "services": ["billing 2.4.1", "checkout 2.4.1", "search 3.0.2"],
+            "replicas": 13,
+            "owners": ["team-payments", "team-shop"],
+        })
     );
     assert!(
-        logs.contains("no MCP server is configured; add one to .mcp.json"),
+        logs.starts_with("Not in here: fetch, Deno, process, require, eval\n"),
+        "{logs}"
+    );
+    assert!(logs.contains("demo:read_json"), "{logs}");
+    assert!(
+        logs.contains(
+            "As expected: there is no services/nothing.json; list_files shows what there is"
+        ),
         "{logs}"
     );
 }
@@ -414,8 +422,11 @@ fn the_report_takes_an_argument() {
 }
 
 #[test]
-fn the_gatherer_says_what_it_needs() {
-    let (result, logs) = run_example("gather.ts", &["a.txt"]);
-    assert_eq!(result, json!({ "read": 0, "missing": ["a.txt"] }));
-    assert!(logs.contains("Add a server to .mcp.json"), "{logs}");
+fn the_gatherer_reads_what_there_is_and_names_what_is_not() {
+    let (result, logs) = run_example("gather.ts", &["welcome.txt", "gone.txt"]);
+    assert_eq!(
+        result,
+        json!({ "read": 1, "lines": { "welcome.txt": 5 }, "missing": ["gone.txt"] })
+    );
+    assert!(logs.contains("gone.txt: there is no gone.txt"), "{logs}");
 }

@@ -195,7 +195,7 @@ impl Inner {
             .collect()
     }
 
-    async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
+    pub(crate) async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
         let asked = self
             .servers
             .values()

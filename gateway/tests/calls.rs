@@ -7,7 +7,8 @@ use pml_gateway::config::Config;
 use pml_gateway::{BatchOptions, CallErrorKind, Gateway, RunLimits, ToolChange};
 use serde_json::json;
 
-use crate::support::{One, eventually, odd};
+use crate::processes::eventually;
+use crate::support::{One, odd};
 
 #[tokio::test]
 async fn a_tool_is_called_and_its_value_comes_back() {

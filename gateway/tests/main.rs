@@ -2,11 +2,11 @@
 
 mod calls;
 mod conformance;
-mod fault;
 mod fleet;
 mod installed;
 mod misbehaving;
 mod orphans;
+mod processes;
 mod real_servers;
 mod stateless;
 mod support;

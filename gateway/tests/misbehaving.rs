@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use pml_gateway::{CallErrorKind, RunLimits};
 use serde_json::json;
 
-use crate::support::{One, eventually, odd, processes_with};
+use crate::processes::{eventually, processes_with};
+use crate::support::{One, odd};
 
 #[tokio::test]
 async fn lines_that_are_no_json_are_skipped_and_counted() {

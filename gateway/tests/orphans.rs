@@ -8,7 +8,8 @@ use pml_gateway::RunLimits;
 use pml_gateway::config::ServerConfig;
 use serde_json::json;
 
-use crate::support::{eventually, gateway, odd, processes_with};
+use crate::processes::{eventually, processes_with};
+use crate::support::{gateway, odd};
 
 const MARK: &str = "PML_TEST_ORPHAN_MARK";
 

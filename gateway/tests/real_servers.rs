@@ -10,7 +10,8 @@ use pml_gateway::config::{Endpoint, Protocol, Remote, ServerConfig};
 use serde_json::{Map, Value, json};
 
 use crate::installed::{node_servers, python_servers};
-use crate::support::{One, eventually};
+use crate::processes::eventually;
+use crate::support::One;
 
 fn node(name: &str, package: &str, args: &[&str]) -> ServerConfig {
     let script = node_servers()

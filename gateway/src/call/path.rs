@@ -20,6 +20,8 @@ use crate::server::{Connection, Server, Unavailable};
 /// For one call, unless the server's configuration or the run says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NEAREST: usize = 3;
+/// How long an id that names no server waits to learn the ids of every server.
+const GUESS_PATIENCE: Duration = Duration::from_secs(5);
 /// A server that let a call run out of time must answer a ping within this, or it is restarted.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
@@ -86,11 +88,13 @@ impl Inner {
 
     /// The server and the tool behind an id, or an error with the nearest ids.
     pub(crate) async fn resolve(&self, id: &str) -> Result<(Arc<Server>, Arc<Tool>), CallError> {
-        let parsed: ToolId = id.parse().map_err(|_| self.unknown(id))?;
-        let server = self
-            .servers
-            .get(parsed.server())
-            .ok_or_else(|| self.unknown(id))?;
+        let parsed = id.parse::<ToolId>().ok();
+        let named = parsed.and_then(|id| Some((self.servers.get(id.server())?, id)));
+        let Some((server, parsed)) = named else {
+            // Somebody guesses: worth the start of every server, to know the ids that exist.
+            self.list(None, GUESS_PATIENCE).await;
+            return Err(self.unknown(id));
+        };
         let tools = server
             .current_tools()
             .await
@@ -105,7 +109,11 @@ impl Inner {
         let tools = self.known_tools();
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
-        let message = if near.is_empty() {
+        let message = if self.servers.is_empty() {
+            format!(
+                "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
+            )
+        } else if near.is_empty() {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(
                 "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",

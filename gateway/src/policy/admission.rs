@@ -125,7 +125,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_that_queue_do_not_lose_their_own_time() {
-        let policy = policy(serde_json::json!({"concurrency": {"per_server": 4}}));
+        let policy = policy(serde_json::json!({"concurrency": {"perServer": 4}}));
         let run = RunBudget::new(policy.budget());
         let calls: Vec<_> = (0..40)
             .map(|_| {
@@ -149,7 +149,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_in_line_when_the_breaker_opens_is_not_sent() {
         let policy = policy(serde_json::json!({
-            "concurrency": {"per_server": 1}, "breaker": {"min_calls": 1}
+            "concurrency": {"perServer": 1}, "breaker": {"minCalls": 1}
         }));
         let run = RunBudget::new(policy.budget());
         let failing = policy.admit("api:x", &run).await.unwrap();
@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_cancelled_attempt_frees_its_slot() {
-        let policy = policy(serde_json::json!({"concurrency": {"per_server": 1}}));
+        let policy = policy(serde_json::json!({"concurrency": {"perServer": 1}}));
         let run = RunBudget::new(policy.budget());
         drop(policy.admit("api:x", &run).await.unwrap());
         policy

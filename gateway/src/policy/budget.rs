@@ -16,7 +16,7 @@ use super::units::Span;
 
 /// `policy.budget`, for each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct BudgetConfig {
     /// Calls in all. Not set, only the run's own limit counts.
     pub calls: u32,

@@ -18,35 +18,35 @@ use super::retry::RetryConfig;
 ///   "deny": ["*:delete_*"],               // wins over allow
 ///   "rate": {
 ///     "global": "100/s",
-///     "per_server": "20/s burst 40",
+///     "perServer": "20/s burst 40",
 ///     "servers": { "api": "5/s" },
 ///     "tools": { "api:search_*": "30/min" },
-///     "max_wait": "5s"
+///     "maxWait": "5s"
 ///   },
 ///   "concurrency": {
-///     "per_server": 256,
+///     "perServer": 256,
 ///     "servers": { "api": 8 },
 ///     "tools": { "*:write_*": 1 },
 ///     "queue": 4096
 ///   },
 ///   "retry": {
-///     "attempts": 3, "first_delay": "100ms", "max_delay": "5s",
+///     "attempts": 3, "firstDelay": "100ms", "maxDelay": "5s",
 ///     "idempotent": ["fs:read_*"],
 ///     "budget": 0.2
 ///   },
 ///   "breaker": {
-///     "enabled": true, "window": "30s", "min_calls": 10, "failed": 0.5,
-///     "slow_call": "20s", "slow": 0.9,
-///     "open_for": "5s", "max_open_for": "1m", "probes": 2
+///     "enabled": true, "window": "30s", "minCalls": 10, "failed": 0.5,
+///     "slowCall": "20s", "slow": 0.9,
+///     "openFor": "5s", "maxOpenFor": "1m", "probes": 2
 ///   },
-///   "cache": { "tools": { "docs:search_*": "10m" }, "max_entries": 1000, "max_bytes": 33554432 },
+///   "cache": { "tools": { "docs:search_*": "10m" }, "maxEntries": 1000, "maxBytes": 33554432 },
 ///   "budget": { "calls": 100, "tools": { "api:*": 20 }, "time": "5m" }
 /// }
 /// ```
 ///
 /// A wrong value is refused while the file is read, so a policy that was read can be built.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct PolicyConfig {
     /// Tools that scripts may call. Left out, all of them; empty, none.
     pub allow: Option<Vec<ToolGlob>>,
@@ -76,19 +76,19 @@ mod tests {
             "allow": ["fs:read_*", "api:*"],
             "deny": ["*:delete_*"],
             "rate": {
-                "global": "100/s", "per_server": "20/s burst 40", "servers": {"api": "5/s"},
-                "tools": {"api:search_*": "30/min"}, "max_wait": "5s"
+                "global": "100/s", "perServer": "20/s burst 40", "servers": {"api": "5/s"},
+                "tools": {"api:search_*": "30/min"}, "maxWait": "5s"
             },
-            "concurrency": {"per_server": 256, "servers": {"api": 8}, "tools": {"*:write_*": 1}, "queue": 4096},
+            "concurrency": {"perServer": 256, "servers": {"api": 8}, "tools": {"*:write_*": 1}, "queue": 4096},
             "retry": {
-                "attempts": 3, "first_delay": "100ms", "max_delay": "5s",
+                "attempts": 3, "firstDelay": "100ms", "maxDelay": "5s",
                 "idempotent": ["fs:read_*"], "budget": 0.2
             },
             "breaker": {
-                "enabled": true, "window": "30s", "min_calls": 10, "failed": 0.5, "slow_call": "20s",
-                "slow": 0.9, "open_for": "5s", "max_open_for": "1m", "probes": 2
+                "enabled": true, "window": "30s", "minCalls": 10, "failed": 0.5, "slowCall": "20s",
+                "slow": 0.9, "openFor": "5s", "maxOpenFor": "1m", "probes": 2
             },
-            "cache": {"tools": {"docs:search_*": "10m"}, "max_entries": 1000, "max_bytes": 33554432},
+            "cache": {"tools": {"docs:search_*": "10m"}, "maxEntries": 1000, "maxBytes": 33554432},
             "budget": {"calls": 100, "tools": {"api:*": 20}, "time": "5m"}
         });
         let config: PolicyConfig = serde_json::from_value(json).unwrap();
@@ -111,7 +111,7 @@ mod tests {
             (r#"{"alow": []}"#, "unknown field `alow`"),
             (r#"{"deny": ["delete"]}"#, "`delete:*`"),
             (r#"{"rate": {"global": "fast"}}"#, "`fast` is no rate"),
-            (r#"{"concurrency": {"per_server": 0}}"#, "nonzero"),
+            (r#"{"concurrency": {"perServer": 0}}"#, "nonzero"),
             (r#"{"retry": {"budget": 2}}"#, "`2` is no share"),
             (r#"{"breaker": {"window": 30}}"#, "a span of time"),
             (r#"{"cache": {"tools": {"docs": "1m"}}}"#, "`docs:*`"),

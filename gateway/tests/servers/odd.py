@@ -14,7 +14,6 @@ options.add_argument("--crash-at-start", action="store_true")
 options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
-options.add_argument("--journal", help="append a line for each call of `note`")
 options = options.parse_args()
 
 lock = threading.Lock()
@@ -43,7 +42,6 @@ def schema(required=(), **properties):
 TOOLS = {
     "echo": schema(["text"], text={"type": "string"}),
     "sleep": schema(["ms"], ms={"type": "number"}),
-    "note": schema(["key"], key={"type": "string"}),
     "big": schema(["mib"], mib={"type": "number"}, id_last={"type": "boolean"}),
     "exit": schema(),
     "never": schema(),
@@ -81,10 +79,6 @@ def call(id, name, args, meta):
     elif name == "sleep":
         time.sleep(args["ms"] / 1000)
         answer(id, "slept")
-    elif name == "note":
-        with open(options.journal, "a") as journal:
-            journal.write(args["key"] + "\n")
-        answer(id, args["key"])
     elif name == "big":
         text = "x" * int(args["mib"] * 1024 * 1024)
         result = '{"content":[{"type":"text","text":"%s"}]}' % text

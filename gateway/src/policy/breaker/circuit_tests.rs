@@ -51,7 +51,7 @@ async fn errors_of_the_tools_themselves_never_open_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_few_failures_decide_nothing() {
-    let breakers = breakers(serde_json::json!({"min_calls": 10}));
+    let breakers = breakers(serde_json::json!({"minCalls": 10}));
     for _ in 0..9 {
         call(&breakers, Outcome::Failed);
     }
@@ -71,7 +71,7 @@ async fn old_failures_are_forgotten() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_only_answers_slowly_is_left_alone_too() {
-    let breakers = breakers(serde_json::json!({"slow_call": "2s", "slow": 0.5, "min_calls": 2}));
+    let breakers = breakers(serde_json::json!({"slowCall": "2s", "slow": 0.5, "minCalls": 2}));
     for _ in 0..2 {
         let ticket = breakers.admit(ID).unwrap();
         advance(Duration::from_secs(3)).await;
@@ -99,7 +99,7 @@ async fn half_open_only_the_probes_pass_and_their_success_closes_it() {
 
 #[tokio::test(start_paused = true)]
 async fn failing_probes_open_it_for_longer_up_to_the_maximum() {
-    let breakers = breakers(serde_json::json!({"open_for": "5s", "max_open_for": "15s"}));
+    let breakers = breakers(serde_json::json!({"openFor": "5s", "maxOpenFor": "15s"}));
     open(&breakers);
     for seconds in [5, 10, 15, 15] {
         let refusal = breakers.admit(ID).unwrap_err();

@@ -11,7 +11,7 @@ const PROBES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
 /// `policy.breaker`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct BreakerConfig {
     /// `false` lets every call through, whatever happened before.
     pub enabled: bool,

@@ -174,7 +174,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn no_more_calls_run_than_there_are_slots() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 4}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 4}));
         let running = Arc::new(AtomicU32::new(0));
         let most = Arc::new(AtomicU32::new(0));
         let start = Instant::now();
@@ -198,7 +198,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stuck_server_does_not_take_the_room_of_another() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 1}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 1}));
         let _stuck = bulkhead.enter("stuck:x").await.unwrap();
         assert!(
             timeout(Duration::from_secs(1), bulkhead.enter("stuck:x"))
@@ -231,7 +231,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_calls_own_time_limit_does_not_run_while_it_waits() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 1}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 1}));
         let calls: Vec<_> = (0..10)
             .map(|_| {
                 let bulkhead = bulkhead.clone();
@@ -270,7 +270,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn waiting_for_a_group_holds_no_slot_of_the_server() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 2, "tools": {"a:write": 1}}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 2, "tools": {"a:write": 1}}));
         let _writing = bulkhead.enter("a:write").await.unwrap();
         let waiting = tokio::spawn({
             let bulkhead = bulkhead.clone();
@@ -284,7 +284,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_line_that_is_too_long_is_refused_and_says_where() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 1, "queue": 0}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 1, "queue": 0}));
         let running = bulkhead.enter("api:x").await.unwrap();
         let refusal = bulkhead.enter("api:x").await.unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Calls);
@@ -300,7 +300,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_gives_up_waiting_frees_the_place_in_line() {
-        let bulkhead = bulkhead(serde_json::json!({"per_server": 1, "queue": 1}));
+        let bulkhead = bulkhead(serde_json::json!({"perServer": 1, "queue": 1}));
         let _running = bulkhead.enter("api:x").await.unwrap();
         for _ in 0..5 {
             let gave_up = timeout(Duration::from_millis(10), bulkhead.enter("api:x")).await;

@@ -13,7 +13,7 @@ const PER_SERVER: NonZeroU32 = NonZeroU32::new(256).unwrap();
 
 /// `policy.concurrency`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct BulkheadConfig {
     /// Calls at once for each server, unless `servers` names it.
     pub per_server: NonZeroU32,

@@ -13,7 +13,7 @@ const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
 
 /// `policy.cache`. Nothing is cached unless it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct CacheConfig {
     /// For how long an answer is good, by glob: `"docs:search_*": "10m"`. Where several globs
     /// match a tool, the shortest time counts.

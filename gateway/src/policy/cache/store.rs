@@ -242,7 +242,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_was_used_longest_ago_goes_first() {
-        let cache = cache(json!({"tools": {"*": "1m"}, "max_entries": 2}));
+        let cache = cache(json!({"tools": {"*": "1m"}, "maxEntries": 2}));
         put(&cache, "d:a", json!({}), "a");
         put(&cache, "d:b", json!({}), "b");
         cache.get("d:a", &json!({}));
@@ -253,7 +253,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_larger_than_the_cache_is_not_kept_and_pushes_nothing_out() {
-        let cache = cache(json!({"tools": {"*": "1m"}, "max_bytes": 100}));
+        let cache = cache(json!({"tools": {"*": "1m"}, "maxBytes": 100}));
         put(&cache, "d:a", json!({}), "a");
         put(&cache, "d:b", json!({}), &"b".repeat(200));
         assert!(cache.get("d:a", &json!({})).is_some());
@@ -273,7 +273,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_bounds_hold_whatever_is_put(puts in prop::collection::vec((0u8..20, 0usize..80), 0..120)) {
-            let cache = cache(json!({"tools": {"*": "1m"}, "max_entries": 8, "max_bytes": 200}));
+            let cache = cache(json!({"tools": {"*": "1m"}, "maxEntries": 8, "maxBytes": 200}));
             for (n, size) in puts {
                 put(&cache, &format!("d:{n}"), json!({}), &"x".repeat(size));
                 let stats = cache.stats();

@@ -13,7 +13,7 @@ use crate::policy::units::Span;
 
 /// `policy.rate`. Nothing is limited unless it is written here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RateConfig {
     /// For all calls together.
     pub global: Option<Rate>,

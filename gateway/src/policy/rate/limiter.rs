@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_would_wait_too_long_is_refused_with_the_time() {
-        let limiter = limiter(serde_json::json!({"servers": {"api": "1/min"}, "max_wait": "5s"}));
+        let limiter = limiter(serde_json::json!({"servers": {"api": "1/min"}, "maxWait": "5s"}));
         limiter.admit("api:search").await.unwrap();
         let refusal = limiter.admit("api:search").await.unwrap_err();
         assert_eq!(refusal.kind, RefusalKind::Calls);
@@ -219,7 +219,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn each_server_has_its_own_bucket() {
-        let limiter = limiter(serde_json::json!({"per_server": "1/h", "max_wait": "0s"}));
+        let limiter = limiter(serde_json::json!({"perServer": "1/h", "maxWait": "0s"}));
         limiter.admit("a:x").await.unwrap();
         limiter.admit("b:x").await.unwrap();
         assert!(limiter.admit("a:y").await.is_err());
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tools_of_one_glob_share_its_rate() {
-        let limiter = limiter(serde_json::json!({"tools": {"*:write_*": "1/h"}, "max_wait": "0s"}));
+        let limiter = limiter(serde_json::json!({"tools": {"*:write_*": "1/h"}, "maxWait": "0s"}));
         limiter.admit("a:write_x").await.unwrap();
         assert!(limiter.admit("b:write_y").await.is_err());
         limiter.admit("b:read").await.unwrap();
@@ -236,7 +236,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_refused_by_one_bucket_takes_nothing_from_the_others() {
         let limiter = limiter(
-            serde_json::json!({"global": "2/h", "tools": {"a:x": "1/h"}, "max_wait": "0s"}),
+            serde_json::json!({"global": "2/h", "tools": {"a:x": "1/h"}, "maxWait": "0s"}),
         );
         limiter.admit("a:x").await.unwrap();
         assert!(limiter.admit("a:x").await.is_err());
@@ -246,7 +246,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_leaves_the_line_gives_the_turn_back() {
-        let limiter = limiter(serde_json::json!({"global": "1/s", "max_wait": "1m"}));
+        let limiter = limiter(serde_json::json!({"global": "1/s", "maxWait": "1m"}));
         limiter.admit("a:x").await.unwrap();
         for _ in 0..20 {
             let left = timeout(Duration::from_millis(1), limiter.admit("a:x")).await;

@@ -11,7 +11,7 @@ const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
 /// `policy.retry`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RetryConfig {
     /// How often a call is tried in all; 1 never tries again.
     pub attempts: NonZeroU32,

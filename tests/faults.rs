@@ -1,0 +1,262 @@
+//! Twenty demo servers that are killed, stopped and print garbage, under fifty scripts.
+//!
+//! Ten seconds in an ordinary run; `PML_FAULT_SECONDS=60` for the full test.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use pml_gateway::Gateway;
+use pml_gateway::config::{Config, ServerConfig};
+use pml_runtime::{Limits, Pool, PoolOptions, Script};
+use pml_session::{Session, SessionOptions};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::support::binary;
+use processes::{eventually, processes_with, zombies};
+
+#[path = "../gateway/tests/processes.rs"]
+mod processes;
+
+const SERVERS: usize = 20;
+/// Of them, so many print lines between their messages.
+const NOISY: usize = 5;
+const SCRIPTS: usize = 50;
+
+/// Twenty calls, each with a key of its own, to servers chosen at random.
+const SCRIPT: &str = r#"
+const [script, servers] = args;
+const told = [];
+for (let n = 0; n < 20; n++) {
+  const title = `${script}-${n}`;
+  const server = String(Math.floor(Math.random() * Number(servers))).padStart(2, "0");
+  const { success, error } = await callTool(`s${server}:add_note`, { title, text: "" });
+  told.push({ title, success, message: error?.message ?? "" });
+}
+return told;
+"#;
+
+/// What a script was told about one call.
+#[derive(Deserialize)]
+struct Told {
+    title: String,
+    success: bool,
+    message: String,
+}
+
+impl Told {
+    fn was_never_sent(&self) -> bool {
+        let signs = ["before the call was sent", "is not usable"];
+        !self.success && signs.iter().any(|sign| self.message.contains(sign))
+    }
+}
+
+/// In a process of its own, since it counts descriptors, memory and zombies.
+#[test]
+fn no_call_is_lost_or_doubled_and_nothing_leaks_under_faults() {
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "faults::faults", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    println!("{said}");
+    assert!(
+        run.status.success(),
+        "{said}\n{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "started by the test above"]
+async fn faults() {
+    let seconds = std::env::var("PML_FAULT_SECONDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(10);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let mark = journal.display().to_string();
+    let gateway = Gateway::open(Config::of(
+        (0..SERVERS).map(|number| demo(number, &journal)),
+    ))
+    .unwrap();
+    gateway.warm().await;
+    let pool = Arc::new(pool());
+    let (descriptors, memory) = (descriptors(), resident());
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let scripts: Vec<_> = (0..SCRIPTS)
+        .map(|number| {
+            let work = run_scripts(gateway.clone(), pool.clone(), number, stop.clone());
+            tokio::spawn(work)
+        })
+        .collect();
+    let faults = cause_faults(&mark, Duration::from_secs(seconds)).await;
+    stop.store(true, Ordering::Relaxed);
+    let mut told = Vec::new();
+    for script in scripts {
+        told.extend(script.await.unwrap());
+    }
+    let grown = resident().saturating_sub(memory);
+
+    let done = done(&journal);
+    let count = |call: &Told| done.get(&call.title).copied().unwrap_or(0);
+    let answered = told.iter().filter(|call| call.success).count();
+    let unsent = told.iter().filter(|call| call.was_never_sent()).count();
+    println!(
+        "{seconds} s, {faults} faults: {answered} calls answered, {unsent} refused unsent, {} unsure; memory grew by {} KiB",
+        told.len() - answered - unsent,
+        grown / 1024
+    );
+    assert!(answered > 100, "too few calls went through");
+    for call in &told {
+        let title = &call.title;
+        assert!(count(call) <= 1, "{title} was done {} times", count(call));
+        assert!(
+            !call.success || count(call) == 1,
+            "{title} was answered and not done"
+        );
+        assert!(
+            !call.was_never_sent() || count(call) == 0,
+            "{title} was called unsent and done"
+        );
+    }
+    assert!(grown < 64 * 1024 * 1024, "{grown} bytes more than before");
+
+    gateway.shutdown().await;
+    assert!(
+        eventually(async || processes_with(&mark).is_empty()).await,
+        "{:?}",
+        processes_with(&mark)
+    );
+    drop((gateway, pool));
+    assert!(
+        eventually(async || zombies() == 0).await,
+        "{} zombies",
+        zombies()
+    );
+    assert!(
+        eventually(async || self::descriptors() <= descriptors).await,
+        "{} descriptors, {descriptors} before",
+        self::descriptors()
+    );
+}
+
+fn demo(number: usize, journal: &Path) -> ServerConfig {
+    let mut args = vec!["demo-server".to_owned(), "--journal".to_owned()];
+    args.push(journal.display().to_string());
+    if number < NOISY {
+        args.push("--noise".to_owned());
+    }
+    let program = binary().display().to_string();
+    ServerConfig::stdio(format!("s{number:02}"), program, args)
+}
+
+fn pool() -> Pool {
+    let options = PoolOptions {
+        program: binary(),
+        running: SCRIPTS,
+        ..PoolOptions::new().unwrap()
+    };
+    Pool::new(options).unwrap()
+}
+
+/// Script after script until told to stop; what they were told about their calls.
+async fn run_scripts(
+    gateway: Gateway,
+    pool: Arc<Pool>,
+    number: usize,
+    stop: Arc<AtomicBool>,
+) -> Vec<Told> {
+    let session = Session::new(SessionOptions {
+        gateway,
+        scrubber: None,
+        tool_timeout: Some(Duration::from_secs(3)),
+    });
+    // A script may meet twenty servers that hang.
+    let limits = Limits {
+        wall_ms: 120_000,
+        cpu_ms: 60_000,
+        ..Limits::default()
+    };
+    let mut told = Vec::new();
+    for round in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let script = Script {
+            name: "faults.ts".to_owned(),
+            source: SCRIPT.to_owned(),
+            args: vec![format!("{number}-{round}"), SERVERS.to_string()],
+        };
+        let run = Arc::new(session.run(&limits, |_| {}));
+        let outcome = pool
+            .run(script, Session::runtime_limits(limits), run, &mut |_| {})
+            .await;
+        let result = outcome.result.as_ref().map(|result| result.get());
+        let result = result.unwrap_or_else(|| panic!("{:?}", outcome.error));
+        told.extend(serde_json::from_str::<Vec<Told>>(result).unwrap());
+    }
+    told
+}
+
+/// How often each title was noted by a server.
+fn done(journal: &Path) -> HashMap<String, usize> {
+    let mut done = HashMap::new();
+    for line in std::fs::read_to_string(journal).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let title = line["args"]["title"].as_str().unwrap().to_owned();
+        *done.entry(title).or_default() += 1;
+    }
+    done
+}
+
+async fn cause_faults(mark: &str, time: Duration) -> usize {
+    let end = Instant::now() + time;
+    let mut faults = 0;
+    while Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        let servers = processes_with(mark);
+        let Some(server) = pick(&servers) else {
+            continue;
+        };
+        faults += 1;
+        if faults % 3 == 0 {
+            signal(server, libc::SIGSTOP);
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(faults as u64 * 997 % 6000)).await;
+                signal(server, libc::SIGCONT);
+            });
+        } else {
+            signal(server, libc::SIGKILL);
+        }
+    }
+    faults
+}
+
+fn pick(servers: &[u32]) -> Option<u32> {
+    use std::hash::{BuildHasher, RandomState};
+    let chance = RandomState::new().hash_one(0) as usize;
+    servers.get(chance.checked_rem(servers.len())?).copied()
+}
+
+fn signal(process: u32, signal: i32) {
+    // SAFETY: kill has no memory effects; the process is a server of this test.
+    unsafe {
+        libc::kill(process.cast_signed(), signal);
+    }
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages = statm.split_whitespace().nth(1).unwrap();
+    pages.parse::<usize>().unwrap() * 4096
+}
