@@ -16,3 +16,4 @@ mod tools;
 mod typings;
 mod walls;
 mod web;
+mod workspace;

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
-use crate::health;
+use crate::health::{self, Pace};
 use crate::oauth::OAuth;
 use crate::policy::{Policy, PolicyConfig};
 use crate::registry::{Tool, ToolNews};
 use crate::server::{Server, Surroundings};
-use crate::transport::{Guard, Login, StartError, new_http_client};
+use crate::transport::{Facilities, Login, StartError};
 
 /// How many servers may start at the same moment.
 const STARTS_AT_ONCE: usize = 8;
@@ -25,8 +25,6 @@ const STARTS_AT_ONCE: usize = 8;
 pub enum GatewayError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    #[error("the HTTP client cannot be set up ({0}): check the certificates of this machine")]
-    Http(#[from] reqwest::Error),
 }
 
 /// All configured servers behind one door. Clones share everything.
@@ -56,14 +54,8 @@ impl Gateway {
     /// The same, with the user's logins to servers that want one.
     pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
-        let guard = Guard::start()
-            .inspect_err(|error| {
-                tracing::warn!(%error, "servers may outlive a killed pml: the guard could not be started");
-            })
-            .ok();
         let surroundings = Arc::new(Surroundings {
-            guard: guard.map(Arc::new),
-            client: new_http_client()?,
+            facilities: Facilities::default(),
             start_turns: Semaphore::new(STARTS_AT_ONCE),
             shutdown: CancellationToken::new(),
             generation: watch::Sender::new(0),
@@ -83,6 +75,7 @@ impl Gateway {
         tokio::spawn(health::watch(
             servers.values().cloned().collect(),
             surroundings.shutdown.clone(),
+            Pace::default(),
         ));
         Ok(Self(Arc::new(Inner {
             servers,

@@ -16,7 +16,7 @@ use super::record::Record;
 use super::tools;
 use crate::config::ServerConfig;
 use crate::registry::{ToolNews, ToolSet};
-use crate::transport::{Guard, Login, Means, StartError, StderrTail, connect};
+use crate::transport::{Facilities, Login, Means, StartError, StderrTail, connect};
 
 /// A pause shorter than this is waited for; a longer one is told to the caller.
 const WAITED_FOR: Duration = Duration::from_secs(1);
@@ -26,8 +26,7 @@ const QUOTED_LINES: usize = 5;
 
 /// What all servers of a gateway share.
 pub(crate) struct Surroundings {
-    pub guard: Option<Arc<Guard>>,
-    pub client: reqwest::Client,
+    pub facilities: Facilities,
     /// Bounds how many servers start at the same time.
     pub start_turns: Semaphore,
     pub shutdown: CancellationToken,
@@ -257,8 +256,7 @@ impl Server {
             let means = Means {
                 server: &self.config.name,
                 protocol: self.config.protocol,
-                guard: self.surroundings.guard.clone(),
-                client: self.surroundings.client.clone(),
+                facilities: &self.surroundings.facilities,
                 login: self.login.clone(),
                 stderr: stderr.clone(),
             };

@@ -12,7 +12,7 @@ use rmcp::service::{
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
 use super::stdio::{StdioTransport, Traffic};
-use super::{Guard, Login, StartError, StderrTail, http};
+use super::{Facilities, Login, StartError, StderrTail, http};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 
 /// How long a process that closed its output gets to end, so that its status can be told.
@@ -32,8 +32,7 @@ pub struct Link<S: Service<RoleClient>> {
 pub struct Means<'a> {
     pub server: &'a str,
     pub protocol: Protocol,
-    pub guard: Option<Arc<Guard>>,
-    pub client: reqwest::Client,
+    pub facilities: &'a Facilities,
     pub login: Option<Login>,
     /// Where the standard error of the server goes; the caller quotes it when it gives up waiting.
     pub stderr: StderrTail,
@@ -92,18 +91,19 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             }
         },
         Endpoint::Sse(remote) => {
-            let transport = SseTransport::open(means.client.clone(), remote, means.login.clone())
-                .await
-                .map_err(|error| match error {
-                    SseError::Status(401) => StartError::LoginNeeded {
-                        server: means.server.to_owned(),
-                        challenge: None,
-                    },
-                    error => StartError::Unreachable {
-                        url: remote.url.to_string(),
-                        reason: chain(&error),
-                    },
-                })?;
+            let transport =
+                SseTransport::open(means.facilities.client()?, remote, means.login.clone())
+                    .await
+                    .map_err(|error| match error {
+                        SseError::Status(401) => StartError::LoginNeeded {
+                            server: means.server.to_owned(),
+                            challenge: None,
+                        },
+                        error => StartError::Unreachable {
+                            url: remote.url.to_string(),
+                            reason: chain(&error),
+                        },
+                    })?;
             let service = handler
                 .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
                 .await
@@ -125,7 +125,7 @@ async fn over_http<S: Service<RoleClient>>(
     lifecycle: ClientLifecycleMode,
     means: &Means<'_>,
 ) -> Result<Link<S>, StartError> {
-    let transport = http::transport(means.client.clone(), remote, means.login.clone());
+    let transport = http::transport(means.facilities.client()?, remote, means.login.clone());
     let service = handler
         .serve_with_lifecycle(transport, lifecycle)
         .await
@@ -148,7 +148,7 @@ async fn over_stdio<S: Service<RoleClient>>(
     lifecycle: ClientLifecycleMode,
     means: &Means<'_>,
 ) -> Result<Link<S>, StartError> {
-    let (process, pipes) = ServerProcess::start(command, means.guard.clone())
+    let (process, pipes) = ServerProcess::start(command, means.facilities.guard())
         .map_err(|error| spawn_error(command, &error))?;
     let stderr = means.stderr.clone();
     tokio::spawn(stderr.clone().follow(pipes.stderr));

@@ -47,6 +47,9 @@ pub enum StartError {
     #[error("{url} could not be reached ({reason}): check the address and that the server runs")]
     Unreachable { url: String, reason: String },
 
+    #[error("the HTTP client cannot be set up ({reason}): check the certificates of this machine")]
+    HttpClient { reason: String },
+
     #[error("it does not speak MCP as expected ({reason}){}", quoted(.stderr))]
     Handshake { reason: String, stderr: Vec<String> },
 

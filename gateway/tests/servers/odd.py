@@ -12,6 +12,7 @@ options = argparse.ArgumentParser()
 options.add_argument("--hang-at-start", action="store_true")
 options.add_argument("--crash-at-start", action="store_true")
 options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
+options.add_argument("--mute", action="store_true", help="answer no ping")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
 options = options.parse_args()
@@ -140,7 +141,8 @@ def handle(message):
             "serverInfo": {"name": "odd", "version": "1"},
         }})
     elif method == "ping":
-        send({"id": id, "result": {}})
+        if not options.mute:
+            send({"id": id, "result": {}})
     elif method == "tools/list":
         send({"id": id, "result": listing(params.get("cursor"))})
     elif method == "tools/call":

@@ -235,9 +235,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_refused_by_one_bucket_takes_nothing_from_the_others() {
-        let limiter = limiter(
-            serde_json::json!({"global": "2/h", "tools": {"a:x": "1/h"}, "maxWait": "0s"}),
-        );
+        let limiter =
+            limiter(serde_json::json!({"global": "2/h", "tools": {"a:x": "1/h"}, "maxWait": "0s"}));
         limiter.admit("a:x").await.unwrap();
         assert!(limiter.admit("a:x").await.is_err());
         limiter.admit("a:y").await.unwrap();
