@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Everything an operator can set. The default suits a cautious team: personal data and secrets
 /// are redacted, secrets and payment cards are never put back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct ScrubConfig {
     /// Findings below this confidence are ignored, from 0 to 1.
     pub min_confidence: f32,

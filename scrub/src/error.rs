@@ -31,7 +31,7 @@ pub enum ConfigError {
     )]
     EmptyPattern(String),
     #[error(
-        "`min_confidence` is {0}; set it between 0 (everything that looks like it) and 1 (proof only)."
+        "`minConfidence` is {0}; set it between 0 (everything that looks like it) and 1 (proof only)."
     )]
     Confidence(f32),
     #[error("`{place}` holds an empty entry; remove it, or it would match everything.")]

@@ -16,7 +16,7 @@ const MAX_VALUE_BYTES: usize = 4096;
 const MAX_ROUNDS: usize = 4;
 
 /// The placeholders of one conversation. It lives in memory only and is bounded by
-/// `max_entries` of the configuration.
+/// `maxEntries` of the configuration.
 pub struct Session {
     scrubber: Arc<Scrubber>,
     /// By a keyed hash, so that one-way values are not kept at all.

@@ -179,3 +179,12 @@ proptest! {
         STRICT.find(&text[cut..], None);
     }
 }
+
+#[test]
+fn every_detector_has_a_fuzz_target() {
+    let targets = include_str!("../fuzz/Cargo.toml");
+    for name in detector_names() {
+        let target = format!("[[bin]]\nname = \"{name}\"\npath = \"detector.rs\"");
+        assert!(targets.contains(&target), "scrub/fuzz has no target {name}");
+    }
+}

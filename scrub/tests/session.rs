@@ -174,7 +174,7 @@ fn custom_patterns_are_found_and_checked_at_load() {
             "EMAIL",
         ),
         (json!({"detectors": {"emial": "mask"}}), "emial"),
-        (json!({"min_confidence": 2.0}), "min_confidence"),
+        (json!({"minConfidence": 2.0}), "minConfidence"),
         (json!({"allow": {"values": [""]}}), "values"),
     ] {
         let config: ScrubConfig = serde_json::from_value(config).expect("the right shape");
@@ -186,7 +186,7 @@ fn custom_patterns_are_found_and_checked_at_load() {
 
 #[test]
 fn past_the_bound_placeholders_have_no_number() {
-    let mut session = session(json!({"max_entries": 1}));
+    let mut session = session(json!({"maxEntries": 1}));
     assert_eq!(
         text(&mut session, "jo@example.com al@example.com"),
         "[EMAIL_1] [EMAIL]"
