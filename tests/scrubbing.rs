@@ -36,6 +36,41 @@ fn a_scrubbed_run_shows_an_address_nowhere() {
     assert!(!all.contains(ADDRESS) && all.contains("[EMAIL_1]"), "{all}");
 }
 
+/// Returned, logged, thrown, called, put into names and into the source: everywhere a script can.
+#[test]
+fn a_secret_leaves_a_scrubbed_run_by_no_way() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.json");
+    let says = format!(
+        "const {secret} = '{secret}';\n\
+         console.log({secret}, {{ {secret} }});\n\
+         console.table([{{ {secret} }}]);\n\
+         console.error(new Error({secret}).stack);\n\
+         await callTool('{secret}:tool', {{ {secret} }});\n"
+    );
+    let ends = [
+        format!("return {{ {secret}, nested: JSON.stringify({{ {secret} }}) }}"),
+        format!("throw new Error({secret})"),
+        format!("throw {{ {secret} }}"),
+        format!("function {secret}_() {{ throw new TypeError('x') }} {secret}_()"),
+        format!("await tools['{secret}'].tool()"),
+        format!("{secret}.{secret}.x"),
+        format!("const = {secret}"),
+        format!("import '{secret}'"),
+    ];
+    for end in ends {
+        for json in [true, false] {
+            let mut flags = vec!["--scrub", "--trace", trace.to_str().unwrap()];
+            flags.extend(json.then_some("--json"));
+            let output = run_stdin(&flags, &format!("{says}{end}"));
+            let trace = fs::read_to_string(&trace).unwrap();
+            let all = text(&output.stdout) + &text(&output.stderr) + &trace;
+            assert!(!all.contains(&secret), "{end}\n{all}");
+        }
+    }
+}
+
 #[test]
 fn a_scrubbed_run_counts_what_it_replaced() {
     let script = format!("return ['{ADDRESS}', 'other@mail.example.org', '{ADDRESS}']");

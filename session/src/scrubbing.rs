@@ -19,6 +19,7 @@ pub fn scrub(names: &mut Session, mut outcome: Outcome) -> Outcome {
             outcome.ok = false;
             outcome.result = None;
             outcome.logs.clear();
+            outcome.calls.clear();
             outcome.error = Some(RunError::new(ErrorKind::Denied, blocked.to_string()));
         }
     }
@@ -39,11 +40,15 @@ fn replace(names: &mut Session, outcome: &mut Outcome) -> Result<Report, ScrubEr
         line.text = text;
     }
     if let Some(error) = &mut outcome.error {
-        let texts = [&mut error.frame, &mut error.stack];
+        let texts = [&mut error.frame, &mut error.stack, &mut error.hint];
         for text in texts.into_iter().flatten() {
             *text = take(names.scrub_text(text, None)?, &mut report);
         }
         error.message = take(names.scrub_text(&error.message, None)?, &mut report);
+    }
+    // An id is what the script called, whether there is such a tool or not.
+    for call in &mut outcome.calls {
+        call.tool = take(names.scrub_text(&call.tool, None)?, &mut report);
     }
     Ok(report)
 }

@@ -89,6 +89,17 @@ impl Session {
         }
     }
 
+    /// A few words that are told apart from an outcome, such as the name of a call in a timeline.
+    pub fn scrub_words(&self, words: &str) -> String {
+        let Some(mut names) = self.names() else {
+            return words.to_owned();
+        };
+        match names.scrub_text(words, None) {
+            Ok(scrubbed) => scrubbed.into_inner(),
+            Err(blocked) => blocked.to_string(),
+        }
+    }
+
     /// The placeholders this client knows, where its session is scrubbed.
     pub(crate) fn names(&self) -> Option<MutexGuard<'_, pml_scrub::Session>> {
         let names = self.parts.scrub.as_ref()?;

@@ -207,7 +207,9 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         // The answer first: servers take their time to leave.
         report::print_problems(session.problems());
         let code = print(args, outcome.as_ref(), paint);
-        let traced = trace.map_or(Ok(()), |trace| trace.finish(outcome.as_ref()));
+        let traced = trace.map_or(Ok(()), |trace| {
+            trace.finish(outcome.as_ref(), |tool| session.scrub_words(tool))
+        });
         servers::close(&gateway).await;
         traced.map(|()| code)
     })

@@ -119,8 +119,16 @@ impl Trace {
         });
     }
 
-    pub fn finish(mut self, outcome: Option<&Outcome>) -> anyhow::Result<()> {
+    /// `tell` is how the id of a tool may be shown.
+    pub fn finish(
+        mut self,
+        outcome: Option<&Outcome>,
+        tell: impl Fn(&str) -> String,
+    ) -> anyhow::Result<()> {
         let now = self.now();
+        for call in self.spans.iter_mut().filter(|span| span.cat == "call") {
+            call.name = tell(&call.name);
+        }
         let began = self.started.unwrap_or(now);
         let details =
             outcome.map(|outcome| serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats }));
