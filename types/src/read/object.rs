@@ -1,0 +1,166 @@
+//! Objects: their fields, and what is known about other keys.
+
+use serde_json::{Map, Value};
+
+use super::{Reader, doc};
+use crate::model::{Doc, Field, Object, Others, Type};
+
+/// A longer key is data, not a name.
+const MAX_NAME: usize = 120;
+/// Names that `propertyNames` may list to become fields.
+const MAX_NAMES: usize = 40;
+
+impl<'a> Reader<'a> {
+    pub(super) fn read_object(&mut self, keywords: &'a Map<String, Value>, depth: usize) -> Type {
+        let required = |name: &str| matches!(keywords.get("required"), Some(Value::Array(names)) if names.iter().any(|one| one == name));
+        let mut object = Object::default();
+        let mut left_out = 0;
+        if let Some(Value::Object(properties)) = keywords.get("properties") {
+            for (name, schema) in properties {
+                if self.nodes == 0 || name.len() > MAX_NAME {
+                    left_out += 1;
+                    continue;
+                }
+                object.fields.push(Field {
+                    name: name.clone(),
+                    optional: !required(name),
+                    ty: self.read(schema, depth + 1),
+                    doc: doc::of(schema),
+                });
+            }
+        }
+        self.add_required(keywords, &mut object);
+        self.add_conditional(keywords, &mut object, depth);
+        self.read_others(keywords, &mut object, depth);
+        if left_out > 0 {
+            object.others = Some(Box::new(Others {
+                ty: Type::Unknown,
+                doc: Doc {
+                    text: format!("and {left_out} more"),
+                    tags: Vec::new(),
+                },
+            }));
+        }
+        Type::Object(object)
+    }
+
+    /// Names that must be there and that `properties` says nothing about.
+    fn add_required(&mut self, keywords: &'a Map<String, Value>, object: &mut Object) {
+        let Some(Value::Array(names)) = keywords.get("required") else {
+            return;
+        };
+        let described = keywords.get("properties").and_then(Value::as_object);
+        for name in names.iter().filter_map(Value::as_str) {
+            let known = described.is_some_and(|described| described.contains_key(name))
+                || object.fields.iter().any(|field| field.name == name);
+            if known || name.len() > MAX_NAME {
+                continue;
+            }
+            if self.nodes == 0 {
+                return;
+            }
+            self.nodes -= 1;
+            object.fields.push(Field {
+                name: name.to_owned(),
+                optional: false,
+                ty: Type::Unknown,
+                doc: Doc::default(),
+            });
+        }
+    }
+
+    /// Fields that only some objects have are fields that any object may have.
+    fn add_conditional(
+        &mut self,
+        keywords: &'a Map<String, Value>,
+        object: &mut Object,
+        depth: usize,
+    ) {
+        let branches = ["then", "else"]
+            .into_iter()
+            .filter_map(|key| keywords.get(key));
+        let dependent = ["dependentSchemas", "dependencies"]
+            .into_iter()
+            .filter_map(|key| keywords.get(key)?.as_object())
+            .flat_map(|schemas| schemas.values());
+        for branch in branches.chain(dependent) {
+            let Some(Value::Object(properties)) = branch.get("properties") else {
+                continue;
+            };
+            for (name, schema) in properties {
+                let known = object.fields.iter().any(|field| field.name == *name);
+                if known || self.nodes == 0 || name.len() > MAX_NAME {
+                    continue;
+                }
+                object.fields.push(Field {
+                    name: name.clone(),
+                    optional: true,
+                    ty: self.read(schema, depth + 1),
+                    doc: doc::of(schema),
+                });
+            }
+        }
+    }
+
+    fn read_others(&mut self, keywords: &'a Map<String, Value>, object: &mut Object, depth: usize) {
+        let additional = keywords
+            .get("additionalProperties")
+            .or_else(|| keywords.get("unevaluatedProperties"));
+        if object.fields.is_empty()
+            && let Some(names) = listed_names(keywords)
+        {
+            let ty = additional.map_or(Type::Unknown, |schema| self.read(schema, depth + 1));
+            object.fields = names
+                .map(|name| Field {
+                    name: name.to_owned(),
+                    optional: true,
+                    ty: ty.clone(),
+                    doc: Doc::default(),
+                })
+                .collect();
+            return;
+        }
+        let patterns = keywords.get("patternProperties").and_then(Value::as_object);
+        let mut types = Vec::new();
+        let mut doc = Doc::default();
+        for (pattern, schema) in patterns.into_iter().flatten() {
+            if self.nodes == 0 {
+                types.push(Type::Unknown);
+                break;
+            }
+            types.push(self.read(schema, depth + 1));
+            doc.tags.push(("pattern".to_owned(), doc::line(pattern)));
+        }
+        match additional {
+            Some(Value::Bool(false)) => object.closed = true,
+            Some(schema) => {
+                types.push(self.read(schema, depth + 1));
+                if doc.tags.is_empty() {
+                    doc = super::doc_of(schema);
+                }
+            }
+            // Any key is allowed, but whoever lists names means these.
+            None if types.is_empty()
+                && !keywords.contains_key("properties")
+                && object.fields.is_empty() =>
+            {
+                types.push(Type::Unknown);
+            }
+            None => {}
+        }
+        if !types.is_empty() {
+            let ty = Type::union(types);
+            object.others = Some(Box::new(Others { ty, doc }));
+        }
+    }
+}
+
+/// The only names that `propertyNames` allows.
+fn listed_names(keywords: &Map<String, Value>) -> Option<impl Iterator<Item = &str>> {
+    let names = keywords.get("propertyNames")?.get("enum")?.as_array()?;
+    let all_fit = names
+        .iter()
+        .all(|name| name.as_str().is_some_and(|name| name.len() <= MAX_NAME));
+    (!names.is_empty() && names.len() <= MAX_NAMES && all_fit)
+        .then(|| names.iter().filter_map(Value::as_str))
+}
