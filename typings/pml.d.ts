@@ -123,7 +123,14 @@ declare function describeTool(tool: string): Promise<ToolDescription>;
  * if (answer.success) console.log(answer.result.length);
  * else console.error(answer.error.message);
  */
-declare function callTool<T = any>(tool: string, args?: object | null): Promise<ToolResult<T>>;
+declare function callTool<Id extends keyof KnownTools>(
+  tool: Id,
+  ...args: KnownTools[Id]["args"]
+): Promise<ToolResult<KnownTools[Id]["result"]>>;
+declare function callTool<T = any, Id extends string = string>(
+  tool: Id,
+  ...args: Id extends keyof KnownTools ? KnownTools[Id]["args"] : [args?: object | null]
+): Promise<ToolResult<T>>;
 
 /**
  * Calls many tools, several at once, and answers in the order of the calls.
@@ -189,15 +196,19 @@ declare function getPrompt(
   args?: object | null,
 ): Promise<PromptResult>;
 
-/** The tools of one server, as functions. */
+/** The tools of one server, as functions, where no types were generated. */
 interface ServerTools {
   readonly [tool: string]: <T = any>(args?: object | null) => Promise<T>;
 }
 
-/** The servers, by their names in the configuration. Generated types of tools merge into it. */
-interface ToolServers {
-  readonly [server: string]: ServerTools;
-}
+/**
+ * The servers, by their names in the configuration: what `pml types` writes merges into it. While
+ * it is empty, `tools` takes any server and any tool.
+ */
+interface ToolServers {}
+
+/** Arguments and results by tool id: what `pml types` writes merges into it. */
+interface KnownTools {}
 
 /**
  * Every tool as a function that gives the value itself and throws `ToolError` when it fails.
@@ -205,7 +216,9 @@ interface ToolServers {
  * @example
  * const text = await tools.fs.read_file<string>({ path: "a.json" });
  */
-declare var tools: ToolServers;
+declare var tools: [keyof ToolServers] extends [never]
+  ? { readonly [server: string]: ServerTools }
+  : ToolServers;
 
 /** The arguments of the script: what stands after `--` on the command line. */
 declare var args: string[];

@@ -244,6 +244,7 @@ fn declare(
     let mut others = String::new();
     let known = declare_named(model, stem, names, &mut others);
     let mut doc = model.doc.clone();
+    let about = clean(&about, MAX_DESCRIPTION);
     doc.text = match doc.text.is_empty() {
         true => about,
         false => format!("{about}\n\n{}", doc.text),
@@ -279,9 +280,93 @@ fn declaration(name: &str, ty: &Type, doc: &Doc, names: &[String]) -> String {
                 block.members(object)
             )
         }
-        ty => format!(
-            "\n{comment}  type {name} = {};\n",
-            block.print(ty).trim_start()
-        ),
+        ty => {
+            let ty = block.print(ty);
+            let gap = if ty.starts_with('\n') { "" } else { " " };
+            format!("\n{comment}  type {name} ={gap}{ty};\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_becomes_an_interface_with_its_tools_and_their_types() {
+        let input = json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "description": "Where.", "minLength": 1 },
+                "kind": { "enum": ["a", "b"], "default": "a" },
+                "tree": { "$ref": "#/$defs/Node" },
+            },
+            "required": ["path"],
+            "$defs": { "Node": { "type": "object", "properties": {
+                "children": { "type": "array", "items": { "$ref": "#/$defs/Node" } },
+            } } },
+        });
+        let tools = [
+            ToolTypes {
+                server: "my-fs",
+                name: "read_file",
+                description: "Read a file.",
+                input: &input,
+                output: Some(&json!({ "type": "string" })),
+                observed: None,
+            },
+            ToolTypes {
+                server: "my-fs",
+                name: "new",
+                description: "",
+                input: &json!({ "type": "object", "properties": {} }),
+                output: None,
+                observed: Some(&json!({ "type": "array", "items": { "type": "number" } })),
+            },
+        ];
+        let expected = r#"
+interface ToolServers {
+  /** 2 tools. */
+  readonly "my-fs": PmlTools.MyFs.Tools;
+}
+
+interface KnownTools {
+  "my-fs:read_file": { args: [args: PmlTools.MyFs.ReadFileArgs]; result: string };
+  "my-fs:new": { args: [args?: object | null]; result: PmlTools.MyFs.NewResult };
+}
+
+declare namespace PmlTools.MyFs {
+  interface Tools {
+    /** Read a file. */
+    read_file(args: ReadFileArgs): Promise<string>;
+    /** @observed the type of the result was learned from earlier calls; the server does not declare it */
+    "new"<T = NewResult>(args?: object | null): Promise<T>;
+  }
+
+  /** Arguments of `my-fs:read_file`. */
+  interface ReadFileArgs {
+    /** Where. @minLength 1 */
+    path: string;
+    /** @default "a" */
+    kind?: "a" | "b";
+    tree?: ReadFileNode;
+  }
+
+  interface ReadFileNode {
+    children?: ReadFileNode[];
+  }
+
+  /**
+   * Result of `my-fs:new`. Observed: the server does not declare it, and others may look
+   * different.
+   */
+  type NewResult = number[];
+}
+"#;
+        let printed = declarations(&tools);
+        let printed = printed.strip_prefix(HEAD).unwrap_or(&printed);
+        assert_eq!(printed, expected, "{printed}");
     }
 }

@@ -170,7 +170,9 @@ impl Block<'_> {
             out.push_str(&comment(&field.doc, indent));
             let mark = if field.optional { "?" } else { "" };
             let ty = deeper.print(&field.ty);
-            out.push_str(&format!("{indent}{}{mark}: {ty};\n", key(&field.name)));
+            // A union of many lines begins on a line of its own.
+            let gap = if ty.starts_with('\n') { "" } else { " " };
+            out.push_str(&format!("{indent}{}{mark}:{gap}{ty};\n", key(&field.name)));
         }
         if let Some(others) = &object.others {
             out.push_str(&deeper.others(others, object.fields.is_empty()));
