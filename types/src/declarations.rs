@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use crate::ToolTypes;
 use crate::model::{Doc, Model, Object, Type};
-use crate::print::{Block, clean, comment, key, method, pascal, quoted};
+use crate::print::{Block, clean, comment, gap_before, key, method, pascal, quoted};
 use crate::read::Schema;
 use crate::signature::is_optional;
 
@@ -282,7 +282,7 @@ fn declaration(name: &str, ty: &Type, doc: &Doc, names: &[String]) -> String {
         }
         ty => {
             let ty = block.print(ty);
-            let gap = if ty.starts_with('\n') { "" } else { " " };
+            let gap = gap_before(&ty);
             format!("\n{comment}  type {name} ={gap}{ty};\n")
         }
     }

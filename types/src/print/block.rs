@@ -170,8 +170,7 @@ impl Block<'_> {
             out.push_str(&comment(&field.doc, indent));
             let mark = if field.optional { "?" } else { "" };
             let ty = deeper.print(&field.ty);
-            // A union of many lines begins on a line of its own.
-            let gap = if ty.starts_with('\n') { "" } else { " " };
+            let gap = gap_before(&ty);
             out.push_str(&format!("{indent}{}{mark}:{gap}{ty};\n", key(&field.name)));
         }
         if let Some(others) = &object.others {
@@ -187,7 +186,8 @@ impl Block<'_> {
         let printed = self.print(&others.ty);
         if alone || others.ty == Type::Unknown {
             let comment = comment(&others.doc, indent);
-            return format!("{comment}{indent}[key: string]: {printed};\n");
+            let gap = gap_before(&printed);
+            return format!("{comment}{indent}[key: string]:{gap}{printed};\n");
         }
         let mut doc = others.doc.clone();
         if !printed.contains('\n') && printed.len() <= WIDTH {
@@ -196,6 +196,11 @@ impl Block<'_> {
         let comment = comment(&doc, indent);
         format!("{comment}{indent}[key: string]: unknown;\n")
     }
+}
+
+/// A union of many lines begins on a line of its own.
+pub fn gap_before(printed: &str) -> &'static str {
+    if printed.starts_with('\n') { "" } else { " " }
 }
 
 fn word(ty: &Type) -> &'static str {

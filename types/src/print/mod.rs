@@ -5,7 +5,7 @@ mod brief;
 mod comment;
 mod name;
 
-pub use block::Block;
+pub use block::{Block, gap_before};
 pub use brief::{Brief, Detail};
 pub use comment::{clean, comment, first_sentence};
 pub use name::{key, member, method, pascal, quoted};

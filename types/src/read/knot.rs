@@ -1,7 +1,7 @@
 //! Takes out what TypeScript would not accept: names that mean nothing but each other, and
 //! intersections of unions with more combinations than the compiler counts.
 
-use crate::model::{Model, Named, Others, Type};
+use crate::model::{Model, Named, Others, Tuple, Type};
 
 /// Members that an intersection of unions may multiply to.
 const MAX_WIDTH: usize = 1_000;
@@ -46,18 +46,33 @@ fn visit(index: usize, named: &mut [Named], state: &mut [State]) {
     state[index] = State::Done;
 }
 
-/// The names that `ty` stands for without a field or an element in between.
+/// The names that the compiler may resolve on the way to `ty`. It leaves fields and elements of
+/// arrays for later, except elements inside an intersection, which it compares at once.
 fn immediate(ty: &Type) -> Vec<usize> {
+    let mut names = Vec::new();
+    collect(ty, false, &mut names);
+    names
+}
+
+fn collect(ty: &Type, at_once: bool, names: &mut Vec<usize>) {
     match ty {
-        Type::Named(index) => vec![*index],
-        Type::Union(members) | Type::Intersection(members) => {
-            members.iter().flat_map(immediate).collect()
+        Type::Named(index) => names.push(*index),
+        Type::Union(members) => members.iter().for_each(|one| collect(one, at_once, names)),
+        Type::Intersection(members) => members.iter().for_each(|one| collect(one, true, names)),
+        Type::Array(item) if at_once => collect(item, true, names),
+        Type::Tuple(tuple) => {
+            let rest = tuple.rest.as_deref();
+            tuple
+                .items
+                .iter()
+                .chain(rest)
+                .for_each(|one| collect(one, at_once, names));
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
-/// `A | string` where `A` is that very union is `string`.
+/// `A | string` where `A` is that very union is `string`; a list of itself is a list of anything.
 fn without(ty: Type, name: usize) -> Type {
     let keep = |members: Vec<Type>| {
         let kept = members
@@ -69,6 +84,16 @@ fn without(ty: Type, name: usize) -> Type {
         Type::Named(index) if index == name => Type::Unknown,
         Type::Union(members) => Type::union(keep(members)),
         Type::Intersection(members) => Type::intersection(keep(members)),
+        Type::Array(item) => Type::Array(Box::new(without(*item, name))),
+        Type::Tuple(tuple) => Type::Tuple(Tuple {
+            items: tuple
+                .items
+                .into_iter()
+                .map(|item| without(item, name))
+                .collect(),
+            required: tuple.required,
+            rest: tuple.rest.map(|rest| Box::new(without(*rest, name))),
+        }),
         other => other,
     }
 }

@@ -110,14 +110,16 @@ impl<'a> Reader<'a> {
             && let Some(names) = listed_names(keywords)
         {
             let ty = additional.map_or(Type::Unknown, |schema| self.read(schema, depth + 1));
-            object.fields = names
-                .map(|name| Field {
-                    name: name.to_owned(),
-                    optional: true,
-                    ty: ty.clone(),
-                    doc: Doc::default(),
-                })
-                .collect();
+            for name in names {
+                if object.fields.iter().all(|field| field.name != name) {
+                    object.fields.push(Field {
+                        name: name.to_owned(),
+                        optional: true,
+                        ty: ty.clone(),
+                        doc: Doc::default(),
+                    });
+                }
+            }
             return;
         }
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
