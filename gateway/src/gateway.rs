@@ -29,7 +29,7 @@ pub enum GatewayError {
 
 /// All configured servers behind one door. Clones share everything.
 #[derive(Clone)]
-pub struct Gateway(Arc<Inner>);
+pub struct Gateway(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,

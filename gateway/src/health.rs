@@ -55,8 +55,12 @@ mod tests {
 
     fn odd(name: &str, options: &[&str]) -> ServerConfig {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/odd.py");
-        let args = ["-u", script].iter().chain(options);
-        ServerConfig::stdio(name, "python3", args.map(ToString::to_string).collect())
+        let args = [&["-u", script], options].concat();
+        ServerConfig::stdio(
+            name,
+            "python3",
+            args.into_iter().map(str::to_owned).collect(),
+        )
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ options = argparse.ArgumentParser()
 options.add_argument("--hang-at-start", action="store_true")
 options.add_argument("--crash-at-start", action="store_true")
 options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
+options.add_argument("--journal", help="append a line for each call of `note`")
 options.add_argument("--mute", action="store_true", help="answer no ping")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
@@ -43,6 +44,7 @@ def schema(required=(), **properties):
 TOOLS = {
     "echo": schema(["text"], text={"type": "string"}),
     "sleep": schema(["ms"], ms={"type": "number"}),
+    "note": schema(["key"], key={"type": "string"}),
     "big": schema(["mib"], mib={"type": "number"}, id_last={"type": "boolean"}),
     "exit": schema(),
     "never": schema(),
@@ -80,6 +82,10 @@ def call(id, name, args, meta):
     elif name == "sleep":
         time.sleep(args["ms"] / 1000)
         answer(id, "slept")
+    elif name == "note":
+        with open(options.journal, "a") as journal:
+            journal.write(args["key"] + "\n")
+        answer(id, args["key"])
     elif name == "big":
         text = "x" * int(args["mib"] * 1024 * 1024)
         result = '{"content":[{"type":"text","text":"%s"}]}' % text
