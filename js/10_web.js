@@ -105,13 +105,19 @@ function transferred(list) {
 const CLOCK_GRAIN_MS = 0.1;
 let origin = 0;
 
+// All three are replaced in a world of its own: see 45_world.js.
+const realElapsedMs = () => core.ops.op_timer_now() - origin;
+let elapsedMs = realElapsedMs;
+let epochMs = DateNow;
+let fillRandom = op_random_fill;
+
 class Performance {
   now() {
-    const elapsed = core.ops.op_timer_now() - origin;
+    const elapsed = elapsedMs();
     return MathFloor(elapsed / CLOCK_GRAIN_MS) * CLOCK_GRAIN_MS;
   }
   get timeOrigin() {
-    return DateNow() - MathFloor(this.now());
+    return epochMs() - MathFloor(this.now());
   }
   toJSON() {
     return { timeOrigin: this.timeOrigin };
@@ -144,7 +150,7 @@ class Crypto {
         `crypto.getRandomValues gives at most ${RANDOM_BYTES_AT_ONCE} bytes at once, not ${length}`,
       );
     }
-    op_random_fill(
+    fillRandom(
       new Uint8Array(
         TypedArrayPrototypeGetBuffer(array),
         TypedArrayPrototypeGetByteOffset(array),
@@ -156,7 +162,7 @@ class Crypto {
 
   randomUUID() {
     const bytes = new Uint8Array(16);
-    op_random_fill(bytes);
+    fillRandom(bytes);
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let hex = "";
@@ -217,4 +223,33 @@ function startClock() {
   origin = core.ops.op_timer_now();
 }
 
-export { defineGlobal, defineWebGlobals, startClock };
+function replaceClock(elapsed, epoch) {
+  elapsedMs = elapsed;
+  epochMs = epoch;
+}
+
+function replaceEntropy(fill) {
+  fillRandom = fill;
+}
+
+function restoreClock() {
+  replaceClock(realElapsedMs, DateNow);
+  replaceEntropy(op_random_fill);
+}
+
+// Deno's own look at what they are called on.
+const realTimers = {
+  __proto__: null,
+  clearTimeout: (id) => clearTimeout(id),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+};
+
+export {
+  defineGlobal,
+  defineWebGlobals,
+  realTimers,
+  replaceClock,
+  replaceEntropy,
+  restoreClock,
+  startClock,
+};

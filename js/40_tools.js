@@ -61,6 +61,20 @@ class ToolError extends Error {
   }
 }
 
+// In a world of its own, time stands still while a request is under way.
+let tracked = (request) => request;
+
+function trackRequests(tracker) {
+  tracked = tracker;
+}
+
+// In a test, a tool may be a function of the test; a promise of its answer then.
+let mockedCall = (_tool, _args) => undefined;
+
+function mockCalls(mock) {
+  mockedCall = mock;
+}
+
 function unpack(text, tool) {
   const envelope = JSONParse(text);
   if (ObjectHasOwn(envelope, "failure")) throw new ToolError(tool, envelope.failure);
@@ -89,12 +103,12 @@ async function searchTools(query, limit = 10, threshold = undefined) {
   ) {
     throw new RangeError("searchTools takes a threshold from 0 to 1");
   }
-  return unpack(await op_search_tools(words, limit, threshold ?? NaN), "searchTools");
+  return unpack(await tracked(op_search_tools(words, limit, threshold ?? NaN)), "searchTools");
 }
 
 async function describeTool(tool) {
   checkId(tool, "describeTool");
-  return unpack(await op_describe_tool(tool), tool);
+  return unpack(await tracked(op_describe_tool(tool)), tool);
 }
 
 // The value itself, or a thrown ToolError.
@@ -103,8 +117,10 @@ async function invoke(tool, input) {
     ? "{}"
     : toJson(input, `the input of ${tool}`);
   // Nothing is awaited that need not be: the op starts in the tick of the call.
-  const text = typeof json === "string" ? json : await json;
-  return unpack(await op_call_tool(tool, text ?? "{}"), tool);
+  const text = (typeof json === "string" ? json : await json) ?? "{}";
+  const mocked = mockedCall(tool, text);
+  if (mocked !== undefined) return await mocked;
+  return unpack(await tracked(op_call_tool(tool, text)), tool);
 }
 
 async function callTool(tool, input = undefined) {
@@ -196,18 +212,18 @@ function describe(value) {
 
 async function listResources(server) {
   checkText(server, "listResources", "the name of a server");
-  return unpack(await op_list_resources(server), server);
+  return unpack(await tracked(op_list_resources(server)), server);
 }
 
 async function readResource(server, uri) {
   checkText(server, "readResource", "the name of a server");
   checkText(uri, "readResource", "the URI of a resource");
-  return unpack(await op_read_resource(server, uri), server);
+  return unpack(await tracked(op_read_resource(server, uri)), server);
 }
 
 async function listPrompts(server) {
   checkText(server, "listPrompts", "the name of a server");
-  return unpack(await op_list_prompts(server), server);
+  return unpack(await tracked(op_list_prompts(server)), server);
 }
 
 async function getPrompt(server, name, input = undefined) {
@@ -218,7 +234,7 @@ async function getPrompt(server, name, input = undefined) {
     ? "{}"
     : toJson(input, `the input of ${name}`);
   const text = typeof json === "string" ? json : await json;
-  return unpack(await op_get_prompt(server, name, text ?? "{}"), server);
+  return unpack(await tracked(op_get_prompt(server, name, text ?? "{}")), server);
 }
 
 function checkText(value, where, what) {
@@ -265,8 +281,10 @@ export {
   isToolError,
   listPrompts,
   listResources,
+  mockCalls,
   readResource,
   searchTools,
   ToolError,
   tools,
+  trackRequests,
 };

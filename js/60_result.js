@@ -55,8 +55,12 @@ async function run(script) {
 
 async function evaluate(script) {
   let value = await script();
-  if (typeof value === "function" && !isClass(value)) value = await value();
+  if (isFunctionToCall(value)) value = await value();
   return await toJson(value, "the result");
+}
+
+function isFunctionToCall(value) {
+  return typeof value === "function" && !isClass(value);
 }
 
 function isClass(value) {
@@ -78,4 +82,4 @@ function leftover() {
   return found ? describe(first) : undefined;
 }
 
-export { leftover, run, watchFailures };
+export { isFunctionToCall, leftover, run, watchFailures };

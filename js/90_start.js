@@ -5,8 +5,11 @@ import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
 import * as api from "ext:pml/40_tools.js";
+import { captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
+import { runTests } from "ext:pml/74_tests.js";
 import "node:pml";
+import "node:pml/test";
 
 const {
   ArrayPrototypePush,
@@ -52,6 +55,7 @@ for (const name of new SafeArrayIterator(API_NAMES)) {
 watchFailures();
 
 function seal() {
+  captureTemporal();
   for (const name of new SafeArrayIterator(REMOVED)) {
     ReflectDeleteProperty(globalThis, name);
   }
@@ -95,16 +99,18 @@ async function rehearse() {
   await run(async () => ({ list: [1, "one", null], promise: PromiseResolve(true) }));
 }
 
-function begin(scriptArgs, logLimit) {
+// The last three are there for a run in a world of its own.
+function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSleep = false) {
   limitLogs(logLimit);
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
   }
   startClock();
+  if (seed !== undefined) enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);
 }
 
 ObjectDefineProperty(globalThis, "__pml", {
   __proto__: null,
-  value: { __proto__: null, begin, leftover, rehearse, run, seal },
+  value: { __proto__: null, begin, leftover, rehearse, run, runTests, seal },
   configurable: true,
 });

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, tools};
+use crate::{
+    call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, test, tools,
+};
 
 #[derive(Parser)]
 #[command(
@@ -32,6 +34,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::RunArgs),
+    Test(test::TestArgs),
     Init(init::InitArgs),
     Tools(tools::ToolsArgs),
     Call(call::CallArgs),
@@ -59,6 +62,7 @@ pub fn run() -> ExitCode {
     let config = cli.config.as_deref();
     match cli.command {
         Command::Run(args) => run::run(&args, config),
+        Command::Test(args) => test::run(&args),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Call(args) => call::run(&args, config),

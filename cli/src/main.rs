@@ -18,6 +18,7 @@ mod progress;
 mod run;
 mod scrub;
 mod servers;
+mod test;
 mod tools;
 
 use std::process::ExitCode;

@@ -157,6 +157,17 @@ impl Gateway {
         self.0.call(scope, id, arguments).await
     }
 
+    /// Does everything that a call does before it is sent: the policy, the budget of the run and
+    /// the schema may refuse it. The tool that would have been called is the answer.
+    pub async fn rehearse(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: Value,
+    ) -> Result<Arc<Tool>, CallError> {
+        self.0.rehearse(scope, id, arguments).await
+    }
+
     /// Makes several calls; the results stand in the order of the calls.
     pub async fn call_batch(
         &self,

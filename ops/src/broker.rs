@@ -27,6 +27,11 @@ pub enum Request {
         server: String,
         offer: Offer,
     },
+    /// What a test file tells whoever runs it, and asks of it. The two know what it means; nobody
+    /// in between has a reason to.
+    Harness {
+        message: Box<RawValue>,
+    },
 }
 
 /// What a server has besides tools.

@@ -1,6 +1,7 @@
 //! The extension itself: which ops and which files of `js/` it is made of.
 
 use crate::entropy::op_random_fill;
+use crate::harness::op_harness;
 use crate::log::op_log;
 use crate::refused::refuse;
 use crate::tools::{
@@ -11,6 +12,9 @@ use crate::tools::{
 /// Where `import … from "pml"` leads: a module that lives in the snapshot. The scheme is the one
 /// that deno_core lets import its own extension files and lets a script import.
 pub const MODULE_SPECIFIER: &str = "node:pml";
+
+/// Where `import … from "pml/test"` leads, for those who may have it.
+pub const TEST_MODULE_SPECIFIER: &str = "node:pml/test";
 
 deno_core::extension!(
     pml,
@@ -23,6 +27,7 @@ deno_core::extension!(
         op_read_resource,
         op_list_prompts,
         op_get_prompt,
+        op_harness,
         op_log,
         op_random_fill,
     ],
@@ -33,9 +38,16 @@ deno_core::extension!(
         "20_console.js",
         "30_plain.js",
         "40_tools.js",
+        "45_world.js",
         "node:pml" = "50_module.js",
         "55_fault.js",
         "60_result.js",
+        "70_equality.js",
+        "71_difference.js",
+        "72_expect.js",
+        "73_mocks.js",
+        "74_tests.js",
+        "node:pml/test" = "76_test_module.js",
         "90_start.js",
     ],
     middleware = refuse,

@@ -6,10 +6,11 @@
 mod broker;
 mod entropy;
 mod extension;
+mod harness;
 mod log;
 mod refused;
 mod tools;
 
 pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Offer, Request};
-pub use extension::{MODULE_SPECIFIER, pml};
+pub use extension::{MODULE_SPECIFIER, TEST_MODULE_SPECIFIER, pml};
 pub use refused::REFUSED_OPS;

@@ -36,7 +36,10 @@ enum Envelope<'a> {
     Failure(&'a Failure),
 }
 
-async fn ask(state: Rc<RefCell<OpState>>, request: Request) -> Result<String, ToolOpError> {
+pub(crate) async fn ask(
+    state: Rc<RefCell<OpState>>,
+    request: Request,
+) -> Result<String, ToolOpError> {
     let broker = state.borrow().borrow::<Rc<dyn Broker>>().clone();
     let answer: Answer = broker.ask(request).await?;
     Ok(match &answer {

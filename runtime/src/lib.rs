@@ -10,10 +10,14 @@ pub mod limits;
 pub mod outcome;
 pub mod protocol;
 pub mod worker;
+mod world;
 
 pub use broker::{
-    Event, Pool, PoolError, PoolOptions, Script, ToolHit, ToolHost, WorkerOptions, memory,
+    Event, HostFuture, Pool, PoolError, PoolOptions, RunOptions, Script, ToolHit, ToolHost,
+    WorkerOptions, memory,
 };
 pub use limits::{Limits, Wishes};
 pub use outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
 pub use pml_ops::{Answer, Failure, Level, Offer};
+pub use protocol::TestSpec;
+pub use world::{Sleep, World};

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::limits::Limits;
 use crate::outcome::{ErrorKind, RunError};
+use crate::world::{Sleep, World};
 
 /// A result of 16 MiB, escaped and wrapped.
 pub const MAX_FRAME: usize = 17 * 1024 * 1024;
@@ -65,6 +66,22 @@ pub struct RunSpec {
     pub source: String,
     pub args: Vec<String>,
     pub limits: Limits,
+    /// `None` is the real one.
+    pub world: Option<World>,
+    pub sleep: Sleep,
+    /// Set for a file of tests: it may import `pml/test`, and files beside it.
+    pub test: Option<TestSpec>,
+}
+
+/// What a file of tests has besides a script.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestSpec {
+    /// The file, below the folder that its imports stay in: `audit/audit.test.ts`.
+    pub path: String,
+    /// For `js/74_tests.js`: time limits, names, snapshots.
+    pub settings: Box<RawValue>,
+    /// Whether to count which lines ran.
+    pub coverage: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

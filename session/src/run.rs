@@ -23,6 +23,15 @@ impl Run {
         Self { session, scope }
     }
 
+    /// Everything about a call but the call: whether it would be sent. The answer is the output
+    /// schema of its tool, if it has one.
+    pub async fn rehearse(&self, tool: &str, args: &RawValue) -> Result<Option<Value>, Failure> {
+        let args = parse(args)?;
+        let gateway = self.session.gateway();
+        let tool = gateway.rehearse(&self.scope, tool, args).await;
+        Ok(tool.map_err(failure)?.output_schema.clone())
+    }
+
     /// Puts back what was replaced by a placeholder: on the way to a server, and nowhere else.
     fn restore(&self, args: &mut Value, tool: &str) {
         if let Some(names) = self.session.names() {
@@ -92,14 +101,17 @@ impl ToolHost for Run {
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let mut args: Value = serde_json::from_str(args.get()).map_err(|error| {
-                Failure::new("arguments", format!("the arguments are no JSON: {error}"))
-            })?;
+            let mut args = parse(args)?;
             self.restore(&mut args, tool);
             let answer = self.session.gateway().call(&self.scope, tool, args).await;
             to_json(&answer.map_err(failure)?.value)
         })
     }
+}
+
+fn parse(args: &RawValue) -> Result<Value, Failure> {
+    serde_json::from_str(args.get())
+        .map_err(|error| Failure::new("arguments", format!("the arguments are no JSON: {error}")))
 }
 
 /// What `describeTool` answers.

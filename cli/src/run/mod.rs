@@ -1,5 +1,6 @@
 //! `pml run`: one script, once.
 
+mod backing;
 mod report;
 mod script;
 mod trace;
@@ -10,14 +11,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use pml_replay::Planned;
 use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, Wishes};
 use pml_scrub::Scrubber;
-use pml_session::{Session, SessionOptions};
+use pml_session::Session;
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::paint::Paint;
-use crate::{complain, exit, interrupt, progress, servers};
+use crate::{complain, exit, interrupt, progress};
+use backing::{Backing, BackingArgs};
 use script::Origin;
 use trace::Trace;
 
@@ -32,7 +35,9 @@ use trace::Trace;
     pml run -e 'return await searchTools(\"send a message\")'\n  \
     echo '6 * 7' | pml run -\n  \
     pml run --json --timeout 2s --memory 64 audit.ts\n  \
-    pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n\n\
+    pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n  \
+    pml run --record audit.json audit.ts       then, anywhere: pml run --replay audit.json audit.ts\n  \
+    pml run --dry-run audit.ts                 what it would call, without calling it\n\n\
     Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 124 time limit, 137 memory limit,\n\
     130 interrupted, 70 internal error.")]
 pub struct RunArgs {
@@ -75,6 +80,9 @@ pub struct RunArgs {
     /// Characters of the result [default: 24000]
     #[arg(long, value_name = "N")]
     max_output: Option<u64>,
+
+    #[command(flatten)]
+    backing: BackingArgs,
 
     /// Replace personal data and secrets in the result, the logs and the error
     ///
@@ -158,6 +166,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
         false => None,
     };
+    let mode = args.backing.mode()?;
 
     let event_loop = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -175,25 +184,24 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
                 report::print_log(line, paint);
             }
         };
-        let gateway = servers::open(settings.servers)?;
-        let session = Session::new(SessionOptions {
-            gateway: gateway.clone(),
-            scrubber,
-            tool_timeout,
-        });
-        let tools = session.run(&limits, move |told| {
-            if live {
-                progress::print(&told, paint);
+        let name = script.name.clone();
+        let scrub_rules = settings.scrub;
+        let backing = Backing::new(mode, settings.servers, scrubber, tool_timeout, &limits, {
+            move |told| {
+                if live {
+                    progress::print(&told, paint);
+                }
             }
-        });
+        })?;
         let limits = Session::runtime_limits(limits);
-        let run = pool.run(script, limits, Arc::new(tools), &mut on_event);
+        let options = backing.options();
+        let run = pool.run_with(script, options, limits, backing.host(), &mut on_event);
         let outcome = interrupt::or(run).await?.map(|outcome| {
             if !args.scrub {
                 return outcome;
             }
             let began = Instant::now();
-            let outcome = session.scrub(outcome);
+            let outcome = backing.session().scrub(outcome);
             if let Some(trace) = &mut trace {
                 trace.scrubbed(began);
             }
@@ -205,25 +213,35 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         });
 
         // The answer first: servers take their time to leave.
-        report::print_problems(session.problems());
-        let code = print(args, outcome.as_ref(), paint);
+        report::print_problems(backing.session().problems());
+        let planned = backing.planned();
+        let code = print(args, outcome.as_ref(), planned.as_deref(), paint);
+        let kept = backing.keep(&name, &scrub_rules);
         let traced = trace.map_or(Ok(()), |trace| {
-            trace.finish(outcome.as_ref(), |tool| session.scrub_words(tool))
+            trace.finish(outcome.as_ref(), |tool| backing.session().scrub_words(tool))
         });
-        servers::close(&gateway).await;
-        traced.map(|()| code)
+        backing.close().await;
+        kept.and(traced).map(|()| code)
     })
 }
 
 /// `None` if Ctrl-C ended the run.
-fn print(args: &RunArgs, outcome: Option<&Outcome>, paint: Paint) -> ExitCode {
+fn print(
+    args: &RunArgs,
+    outcome: Option<&Outcome>,
+    planned: Option<&[Planned]>,
+    paint: Paint,
+) -> ExitCode {
     let Some(outcome) = outcome else {
         complain::error("interrupted");
         return exit::interrupted();
     };
     let printed = if args.json {
-        report::print_json(outcome)
+        report::print_json(outcome, planned)
     } else {
+        if let Some(planned) = planned {
+            report::print_planned(planned, paint);
+        }
         report::print(outcome, args.origin().name().as_ref(), paint)
     };
     match exit::check_pipe(printed) {

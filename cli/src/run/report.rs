@@ -4,15 +4,34 @@
 use std::io::{self, Write};
 
 use pml_gateway::StartError;
+use pml_replay::{Planned, Source};
 use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::complain;
 use crate::paint::Paint;
 
-pub fn print_json(outcome: &Outcome) -> io::Result<()> {
+/// Characters of the arguments that a person is shown.
+const MAX_ARGUMENTS: usize = 400;
+
+pub fn print_json(outcome: &Outcome, planned: Option<&[Planned]>) -> io::Result<()> {
+    #[derive(Serialize)]
+    struct Envelope<'a> {
+        #[serde(flatten)]
+        outcome: Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        planned: Option<&'a [Planned]>,
+    }
     let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, outcome)?;
+    match planned {
+        // The result is text that stays as it is; flattening would take it apart.
+        None => serde_json::to_writer(&mut out, outcome)?,
+        Some(_) => {
+            let outcome = serde_json::to_value(outcome)?;
+            serde_json::to_writer(&mut out, &Envelope { outcome, planned })?
+        }
+    }
     writeln!(out)?;
     out.flush()
 }
@@ -27,6 +46,38 @@ pub fn print_log(line: &LogLine, paint: Paint) {
         Level::Warn => writeln!(out, "{}", paint.yellow(text)),
         Level::Error => writeln!(out, "{}", paint.red(text)),
     };
+}
+
+/// What a dry run would have called. Standard output stays the result's.
+pub fn print_planned(planned: &[Planned], paint: Paint) {
+    let count = planned.len();
+    let calls = if count == 1 { "call" } else { "calls" };
+    complain::line(format_args!(
+        "{} {count} {calls}, nothing was sent",
+        paint.cyan("dry run:")
+    ));
+    for call in planned {
+        let source = match (call.answer, &call.refused) {
+            (_, Some(refused)) => paint.red(&format!("refused: {}", refused.message)),
+            (Source::Fixture, None) => paint.dim("answered by a fixture"),
+            (Source::Recording, None) => paint.dim("answered by the recording"),
+            (Source::Example, None) => paint.dim("answered by an example of its output schema"),
+            (Source::Nothing | Source::Refusal, None) => {
+                paint.yellow("answered null: nobody knows what it answers")
+            }
+        };
+        complain::line(format_args!("  {} {}", call.tool, shorten(&call.args)));
+        complain::line(format_args!("      {source}"));
+    }
+}
+
+/// The arguments on one line of a terminal.
+fn shorten(args: &Value) -> String {
+    let text = args.to_string();
+    match text.char_indices().nth(MAX_ARGUMENTS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// Servers that a search had to do without: the script cannot know what it did not find.

@@ -36,6 +36,13 @@ pub struct CallValue {
     pub cached: bool,
 }
 
+/// A call that may be sent.
+struct Prepared {
+    server: Arc<Server>,
+    tool: Arc<Tool>,
+    arguments: Value,
+}
+
 impl Inner {
     pub(crate) async fn call(
         &self,
@@ -49,6 +56,49 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
+        let Prepared {
+            server,
+            tool,
+            arguments,
+        } = self.prepare(scope, id, arguments).await?;
+        if let Some(known) = self.policy.cache.get(id, &arguments) {
+            return Ok(answer(Value::clone(&known), true));
+        }
+        let cached_as = self.policy.cache.covers(id).then(|| arguments.clone());
+        let value = self
+            .attempt_until_answered(scope, &server, &tool.id, arguments)
+            .await?;
+        if let Some(arguments) = cached_as {
+            let size = serde_json::to_string(&value).map_or(0, |text| text.len());
+            self.policy
+                .cache
+                .put(id, &arguments, Arc::new(value.clone()), size);
+        }
+        Ok(answer(value, false))
+    }
+
+    /// Everything that happens to a call before it is sent, and nothing after: a refusal is the
+    /// one that the call would have met.
+    pub(crate) async fn rehearse(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: Value,
+    ) -> Result<Arc<Tool>, CallError> {
+        let prepared = self.prepare(scope, id, arguments).await?;
+        let admitted = self.policy.admit(id, scope.budget()).await;
+        // An admission that is dropped unfinished says nothing about the server.
+        drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
+        Ok(prepared.tool)
+    }
+
+    /// Allowed? paid for? known? valid?
+    async fn prepare(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: Value,
+    ) -> Result<Prepared, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
             return Err(CallError::lasting(
@@ -70,20 +120,11 @@ impl Inner {
                 ),
             )
         })?;
-        if let Some(known) = self.policy.cache.get(id, &arguments) {
-            return Ok(answer(Value::clone(&known), true));
-        }
-        let cached_as = self.policy.cache.covers(id).then(|| arguments.clone());
-        let value = self
-            .attempt_until_answered(scope, &server, &tool.id, arguments)
-            .await?;
-        if let Some(arguments) = cached_as {
-            let size = serde_json::to_string(&value).map_or(0, |text| text.len());
-            self.policy
-                .cache
-                .put(id, &arguments, Arc::new(value.clone()), size);
-        }
-        Ok(answer(value, false))
+        Ok(Prepared {
+            server,
+            tool,
+            arguments,
+        })
     }
 
     /// The server and the tool behind an id, or an error with the nearest ids.

@@ -21,7 +21,8 @@ use super::process::{MemoryGauge, Worker};
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
 use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, millis};
-use crate::protocol::{FromWorker, LOG_LINE_COST, Report, RunSpec, ToWorker};
+use crate::protocol::{FromWorker, LOG_LINE_COST, Report, RunSpec, TestSpec, ToWorker};
+use crate::world::{Sleep, World};
 
 /// A fresh process on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -47,6 +48,17 @@ pub struct Script {
     pub args: Vec<String>,
 }
 
+/// What a run has besides its script, its limits and its tools.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// Time and chance that can be had again; `None` for the real ones.
+    pub world: Option<World>,
+    /// What timers do in such a world.
+    pub sleep: Sleep,
+    /// Set for a file of tests.
+    pub test: Option<TestSpec>,
+}
+
 /// What happens during a run, as it happens.
 #[derive(Debug)]
 pub enum Event<'a> {
@@ -70,6 +82,7 @@ pub enum Event<'a> {
 pub async fn run(
     mut worker: Worker,
     script: Script,
+    options: RunOptions,
     limits: Limits,
     host: Arc<dyn ToolHost>,
     allow_missing_walls: bool,
@@ -110,7 +123,7 @@ pub async fn run(
         slots: Arc::new(Semaphore::new(limits.concurrent_calls.max(1) as usize)),
         on_event,
     };
-    let ended = run.until_end(script).await;
+    let ended = run.until_end(script, options).await;
     let peak_rss_bytes = worker.peak_rss_bytes();
     let status = match &ended {
         Ended::Reported(_) => {
@@ -160,12 +173,15 @@ struct Run<'e> {
 }
 
 impl Run<'_> {
-    async fn until_end(&mut self, script: Script) -> Ended {
+    async fn until_end(&mut self, script: Script, options: RunOptions) -> Ended {
         let spec = RunSpec {
             name: script.name,
             source: script.source,
             args: script.args,
             limits: self.limits,
+            world: options.world,
+            sleep: options.sleep,
+            test: options.test,
         };
         if let Err(error) = self.link.send(&ToWorker::Run(Box::new(spec))) {
             return self.judge(ErrorKind::Internal, error.to_string());
@@ -294,6 +310,8 @@ impl Run<'_> {
     fn ask(&mut self, id: u32, request: Request) -> Option<Ended> {
         let made = match request {
             Request::Call { .. } => self.calls.len() as u32,
+            // A test says what it does as often as it does something.
+            Request::Harness { .. } => 0,
             Request::Search { .. } | Request::Describe { .. } | Request::Offer { .. } => {
                 self.searches += 1;
                 self.searches - 1
@@ -303,9 +321,7 @@ impl Run<'_> {
             let limit = self.limits.calls;
             let what = match request {
                 Request::Call { .. } => "calls a tool",
-                Request::Search { .. } | Request::Describe { .. } | Request::Offer { .. } => {
-                    "searches"
-                }
+                _ => "searches",
             };
             return Some(self.judge(
                 ErrorKind::Calls,
@@ -360,6 +376,11 @@ impl Run<'_> {
             })),
             Request::Offer { server, offer } => self.pending.push(Box::pin(async move {
                 let answer = host.offer(&server, &offer).await;
+                let call = None;
+                Answered { id, answer, call }
+            })),
+            Request::Harness { message } => self.pending.push(Box::pin(async move {
+                let answer = host.harness(&message).await;
                 let call = None;
                 Answered { id, answer, call }
             })),

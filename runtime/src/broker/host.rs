@@ -4,13 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 
 use pml_ops::{Answer, Failure, Offer};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A tool as a search finds it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolHit {
     /// `server:tool`
@@ -51,6 +51,11 @@ pub trait ToolHost: Send + Sync {
                 ),
             ))
         })
+    }
+
+    /// What a test file says and asks besides tools. Only whoever runs tests understands it.
+    fn harness<'a>(&'a self, _message: &'a RawValue) -> HostFuture<'a, Answer> {
+        Box::pin(async { Err(Failure::new("denied", "this run is not a test")) })
     }
 
     /// Calls a tool with an object of arguments. The value is already unwrapped: what

@@ -9,8 +9,8 @@ mod pool;
 mod process;
 mod verdict;
 
-pub use drive::{Event, Script};
-pub use host::{ToolHit, ToolHost};
+pub use drive::{Event, RunOptions, Script};
+pub use host::{HostFuture, ToolHit, ToolHost};
 pub use pool::{Pool, PoolError, PoolOptions};
 
 pub use crate::worker::WorkerOptions;

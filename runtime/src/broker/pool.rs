@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
-use super::drive::{self, Event, Script};
+use super::drive::{self, Event, RunOptions, Script};
 use super::host::ToolHost;
 use super::process::{Starter, Worker};
 use super::verdict::failed_to_start;
@@ -99,12 +99,33 @@ impl Pool {
         host: Arc<dyn ToolHost>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Outcome {
+        let options = RunOptions::default();
+        self.run_with(script, options, limits, host, on_event).await
+    }
+
+    /// The same, with more to say about the run.
+    pub async fn run_with(
+        &self,
+        script: Script,
+        options: RunOptions,
+        limits: Limits,
+        host: Arc<dyn ToolHost>,
+        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+    ) -> Outcome {
         // The semaphore is never closed.
         let _turn = self.running.acquire().await;
         match self.worker(&limits).await {
             Ok(worker) => {
                 let allow_missing_walls = self.options.allow_missing_walls;
-                let run = drive::run(worker, script, limits, host, allow_missing_walls, on_event);
+                let run = drive::run(
+                    worker,
+                    script,
+                    options,
+                    limits,
+                    host,
+                    allow_missing_walls,
+                    on_event,
+                );
                 self.refill_behind(run).await
             }
             Err(error) => failed_to_start(&error.to_string()),

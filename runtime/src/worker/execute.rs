@@ -12,11 +12,14 @@ use serde_json::value::RawValue;
 
 use super::connection::Connection;
 use super::control::{Control, process_cpu_time};
+use super::coverage::Coverage;
 use super::fault::{self, Fault};
 use super::isolate::Isolate;
-use super::transpile::transpile;
+use super::loader::Loaded;
+use super::transpile::{Form, transpile, transpile_as};
 use crate::outcome::{ErrorKind, RunError, millis};
-use crate::protocol::{FromWorker, Report, RunSpec};
+use crate::protocol::{FromWorker, Report, RunSpec, TestSpec};
+use crate::world::Sleep;
 
 /// Characters of a script's name that its address keeps.
 const MAX_NAME: usize = 100;
@@ -66,13 +69,30 @@ pub async fn run(
 async fn script(
     isolate: &mut Isolate,
     spec: &RunSpec,
-    connection: &Connection,
+    connection: &Rc<Connection>,
 ) -> Result<Option<Box<RawValue>>, RunError> {
-    let specifier = specifier(&spec.name)?;
+    let specifier = match &spec.test {
+        Some(test) => {
+            isolate.loader.allow_files(connection.clone());
+            specifier_of_path(&test.path)?
+        }
+        None => specifier(&spec.name)?,
+    };
+    let coverage = match &spec.test {
+        Some(test) if test.coverage => Some(Coverage::begin(isolate)),
+        _ => None,
+    };
     let function = load(isolate, spec, &specifier, connection).await?;
     begin(isolate, spec);
     let stalled = |error: CoreError| fault::stalled(&error);
-    let left = evaluate(isolate, function).await.map_err(stalled)?;
+    let left = match &spec.test {
+        Some(test) => run_tests(isolate, function, test).await,
+        None => evaluate(isolate, function).await,
+    };
+    let left = left.map_err(stalled)?;
+    if let Some(coverage) = coverage {
+        coverage.finish(isolate, connection).await;
+    }
     check(left.fault.as_deref(), &specifier, &spec.name)?;
     let later = settle(isolate, connection, left.result.is_some())
         .await
@@ -123,6 +143,14 @@ fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
     Ok(specifier)
 }
 
+/// The same for a file of tests, whose imports count from where it lies.
+fn specifier_of_path(path: &str) -> Result<ModuleSpecifier, RunError> {
+    let mut specifier =
+        ModuleSpecifier::parse("file:///").map_err(|error| internal(error.to_string()))?;
+    specifier.set_path(path);
+    Ok(specifier)
+}
+
 /// Translates the script and gives the function that it has become.
 async fn load(
     isolate: &mut Isolate,
@@ -131,17 +159,25 @@ async fn load(
     connection: &Connection,
 ) -> Result<v8::Global<v8::Value>, RunError> {
     let started = Instant::now();
-    let module =
-        transpile(&spec.name, &spec.source).map_err(|rejection| fault::rejected(&rejection))?;
+    let form = match spec.test {
+        Some(_) => Form::TestScript,
+        None => Form::Script,
+    };
+    let module = transpile_as(form, &spec.name, &spec.source)
+        .map_err(|rejection| fault::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     if spec.source.len() > LARGE_SOURCE {
         // SAFETY: gives free pages back to the system; touches nothing in use.
         unsafe { libc::malloc_trim(0) };
     }
     connection.tell(&FromWorker::Parsed { micros });
-    isolate
-        .loader
-        .set_script(specifier.clone(), module.source_map);
+    isolate.loader.set_script(
+        specifier.clone(),
+        Loaded {
+            code: module.code.clone(),
+            source_map: module.source_map,
+        },
+    );
     let unloadable = |error: CoreError| fault::unloadable(&error, specifier);
     let runtime = &mut isolate.runtime;
     let id = runtime
@@ -173,10 +209,19 @@ fn begin(isolate: &mut Isolate, spec: &RunSpec) {
         .map(Into::into)
         .collect();
     let words = v8::Array::new_with_elements(scope, &words).into();
-    let log_limit = v8::Number::new(scope, spec.limits.log_bytes as f64).into();
+    let mut given = vec![
+        words,
+        v8::Number::new(scope, spec.limits.log_bytes as f64).into(),
+    ];
+    if let Some(world) = &spec.world {
+        let skips = spec.sleep == Sleep::Skipped;
+        given.push(v8::Number::new(scope, f64::from(world.seed)).into());
+        given.push(v8::Number::new(scope, world.time_ms as f64).into());
+        given.push(v8::Boolean::new(scope, skips).into());
+    }
     let undefined = v8::undefined(scope).into();
     // `begin` copies strings; it can fail only in an isolate that is being terminated.
-    let _ = v8::Local::new(scope, begin).call(scope, undefined, &[words, log_limit]);
+    let _ = v8::Local::new(scope, begin).call(scope, undefined, &given);
 }
 
 /// What a script leaves behind: JSON text, or the description of a failure.
@@ -185,10 +230,35 @@ struct Left {
     fault: Option<String>,
 }
 
+/// Calls the function of a file of tests, and then the tests it has named.
+async fn run_tests(
+    isolate: &mut Isolate,
+    file: v8::Global<v8::Value>,
+    test: &TestSpec,
+) -> Result<Left, CoreError> {
+    let settings = {
+        deno_core::scope!(scope, &mut isolate.runtime);
+        let settings =
+            v8::String::new(scope, test.settings.get()).unwrap_or_else(|| v8::String::empty(scope));
+        let settings: v8::Local<v8::Value> = settings.into();
+        v8::Global::new(scope, settings)
+    };
+    let run = isolate.driver.run_tests.clone();
+    call(isolate, &run, &[file, settings]).await
+}
+
 /// Calls the script's function.
 async fn evaluate(isolate: &mut Isolate, script: v8::Global<v8::Value>) -> Result<Left, CoreError> {
     let run = isolate.driver.run.clone();
-    let result = isolate.runtime.call_with_args(&run, &[script]);
+    call(isolate, &run, &[script]).await
+}
+
+async fn call(
+    isolate: &mut Isolate,
+    driver: &v8::Global<v8::Function>,
+    given: &[v8::Global<v8::Value>],
+) -> Result<Left, CoreError> {
+    let result = isolate.runtime.call_with_args(driver, given);
     let value = isolate
         .runtime
         .with_event_loop_promise(Box::pin(result), PollEventLoopOptions::default())

@@ -34,6 +34,7 @@ pub struct Driver {
     pub rehearse: Function,
     pub begin: Function,
     pub run: Function,
+    pub run_tests: Function,
     pub leftover: Function,
 }
 
@@ -127,6 +128,7 @@ fn seal(runtime: &mut JsRuntime) -> Driver {
         rehearse: take("rehearse"),
         begin: take("begin"),
         run: take("run"),
+        run_tests: take("runTests"),
         leftover: take("leftover"),
     };
     let undefined = v8::undefined(scope).into();

@@ -1,40 +1,81 @@
-//! The module loader: one script, one API, nothing else.
+//! The module loader: one script, one API, nothing else. A test may import files beside it as
+//! well; the broker reads them.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use deno_core::{
     ModuleLoadOptions, ModuleLoadReferrer, ModuleLoadResponse, ModuleLoader, ModuleResolveResponse,
-    ModuleSpecifier, ResolutionKind,
+    ModuleSource, ModuleSourceCode, ModuleSpecifier, ModuleType, ResolutionKind,
 };
 use deno_error::JsErrorBox;
+use pml_ops::{Broker, Request};
+use serde::Serialize;
+use serde_json::value::to_raw_value;
 
-use super::transpile::{API, import_refusal};
+use super::connection::Connection;
+use super::transpile::{API, Form, TEST_API, import_refusal, is_relative, transpile_as};
+
+/// A module whose address ends like this is a script that a test runs.
+const AS_SCRIPT: &str = "script";
 
 #[derive(Default)]
 pub struct Loader {
-    script: RefCell<Option<Script>>,
+    script: RefCell<Option<ModuleSpecifier>>,
+    /// Where imported files come from, if this is a test.
+    files: RefCell<Option<Rc<Connection>>>,
+    loaded: Rc<RefCell<HashMap<String, Loaded>>>,
 }
 
-struct Script {
-    specifier: ModuleSpecifier,
-    source_map: Vec<u8>,
+/// A module as V8 has it, and the way back to the lines it was written in.
+pub struct Loaded {
+    pub code: String,
+    pub source_map: Vec<u8>,
 }
 
 impl Loader {
     /// Names the script of this run and the way back to its lines.
-    pub fn set_script(&self, specifier: ModuleSpecifier, source_map: Vec<u8>) {
-        *self.script.borrow_mut() = Some(Script {
-            specifier,
-            source_map,
-        });
+    pub fn set_script(&self, specifier: ModuleSpecifier, loaded: Loaded) {
+        self.loaded
+            .borrow_mut()
+            .insert(specifier.as_str().to_owned(), loaded);
+        *self.script.borrow_mut() = Some(specifier);
+    }
+
+    /// Lets the script import files that the broker reads, and the API for tests.
+    pub fn allow_files(&self, connection: Rc<Connection>) {
+        *self.files.borrow_mut() = Some(connection);
+    }
+
+    /// Every module that was loaded, by its address.
+    pub fn loaded(&self) -> std::cell::Ref<'_, HashMap<String, Loaded>> {
+        self.loaded.borrow()
     }
 
     fn is_script(&self, specifier: &str) -> bool {
-        self.script
-            .borrow()
+        let script = self.script.borrow();
+        script
             .as_ref()
-            .is_some_and(|script| script.specifier.as_str() == specifier)
+            .is_some_and(|script| script.as_str() == specifier)
+    }
+
+    fn in_test(&self) -> bool {
+        self.files.borrow().is_some()
+    }
+
+    /// A file that a test imports, or runs as a script: then the path counts from the test.
+    fn resolve_file(&self, specifier: &str, referrer: &str) -> Option<ModuleSpecifier> {
+        if !self.in_test() || !is_relative(specifier) {
+            return None;
+        }
+        let script = self.script.borrow();
+        let base = match ModuleSpecifier::parse(referrer) {
+            Ok(referrer) if referrer.scheme() == "file" => referrer,
+            _ => script.clone()?,
+        };
+        base.join(specifier).ok()
     }
 }
 
@@ -46,15 +87,17 @@ impl ModuleLoader for Loader {
     fn resolve(
         &self,
         specifier: &str,
-        _referrer: &str,
+        referrer: &str,
         kind: ResolutionKind,
     ) -> ModuleResolveResponse {
         let found = if specifier == API {
             ModuleSpecifier::parse(pml_ops::MODULE_SPECIFIER).ok()
+        } else if specifier == TEST_API && self.in_test() {
+            ModuleSpecifier::parse(pml_ops::TEST_MODULE_SPECIFIER).ok()
         } else if matches!(kind, ResolutionKind::MainModule) && self.is_script(specifier) {
             ModuleSpecifier::parse(specifier).ok()
         } else {
-            None
+            self.resolve_file(specifier, referrer)
         };
         found.ok_or_else(|| refuse(specifier))
     }
@@ -65,16 +108,74 @@ impl ModuleLoader for Loader {
         _referrer: Option<&ModuleLoadReferrer>,
         _options: ModuleLoadOptions,
     ) -> ModuleLoadResponse {
-        // The API lives in the snapshot and the script is handed over: whatever gets here is
-        // something else.
-        ModuleLoadResponse::Sync(Err(refuse(specifier.as_str())))
+        // The API lives in the snapshot and the script is handed over: whatever gets here is a
+        // file of a test, or something else.
+        let files = self.files.borrow().clone();
+        let Some(files) = files.filter(|_| specifier.scheme() == "file") else {
+            return ModuleLoadResponse::Sync(Err(refuse(specifier.as_str())));
+        };
+        ModuleLoadResponse::Async(Box::pin(load_file(
+            files,
+            specifier.clone(),
+            self.loaded.clone(),
+        )))
     }
 
     fn get_source_map(&self, file_name: &str) -> Option<Cow<'_, [u8]>> {
-        let script = self.script.borrow();
-        script
-            .as_ref()
-            .filter(|script| script.specifier.as_str() == file_name)
-            .map(|script| Cow::Owned(script.source_map.clone()))
+        let loaded = self.loaded.borrow();
+        let module = loaded.get(file_name)?;
+        Some(Cow::Owned(module.source_map.clone()))
     }
+}
+
+async fn load_file(
+    files: Rc<Connection>,
+    specifier: ModuleSpecifier,
+    loaded: Rc<RefCell<HashMap<String, Loaded>>>,
+) -> Result<ModuleSource, JsErrorBox> {
+    let source = read(&files, &specifier).await?;
+    let form = match specifier.query() {
+        Some(AS_SCRIPT) => Form::TestScript,
+        _ => Form::TestModule,
+    };
+    let path = specifier.path().trim_start_matches('/');
+    let module = transpile_as(form, path, &source).map_err(|rejection| {
+        JsErrorBox::generic(format!(
+            "{path}:{}:{}: {}",
+            rejection.line, rejection.column, rejection.message
+        ))
+    })?;
+    let code = module.code.clone();
+    let kept = Loaded {
+        code: module.code,
+        source_map: module.source_map,
+    };
+    loaded
+        .borrow_mut()
+        .insert(specifier.as_str().to_owned(), kept);
+    Ok(ModuleSource::new(
+        ModuleType::JavaScript,
+        ModuleSourceCode::String(code.into()),
+        &specifier,
+        None,
+    ))
+}
+
+#[derive(Serialize)]
+struct Wanted<'a> {
+    module: &'a str,
+}
+
+/// The text of a file, from the broker: only it can read any.
+async fn read(files: &Connection, specifier: &ModuleSpecifier) -> Result<String, JsErrorBox> {
+    let wrong = |message: String| JsErrorBox::generic(message);
+    let message = to_raw_value(&Wanted {
+        module: specifier.path(),
+    })
+    .map_err(|error| wrong(error.to_string()))?;
+    let answer = files.ask(Request::Harness { message }).await;
+    let text = answer
+        .map_err(|gone| wrong(gone.to_string()))?
+        .map_err(|failure| wrong(failure.message))?;
+    serde_json::from_str(text.get()).map_err(|error| wrong(error.to_string()))
 }

@@ -8,6 +8,7 @@ mod buffers;
 mod command;
 mod connection;
 mod control;
+mod coverage;
 mod execute;
 mod fault;
 mod isolate;

@@ -5,21 +5,33 @@ use swc_core::ecma::ast::{
     ImportDecl, ImportSpecifier, Module, ModuleDecl, ModuleItem, Str, TsModuleRef,
 };
 
-use super::{Located, RejectionKind};
+use super::{Form, Located, RejectionKind};
 
 /// The specifier that leads to the API.
 pub(in crate::worker) const API: &str = "pml";
 
+/// The one for tests.
+pub(in crate::worker) const TEST_API: &str = "pml/test";
+
+/// A path that begins where the file with the import lies.
+pub(in crate::worker) fn is_relative(specifier: &str) -> bool {
+    specifier.starts_with("./") || specifier.starts_with("../")
+}
+
 /// What is said of any other.
 pub(in crate::worker) fn refusal(specifier: &str) -> String {
+    let advice = match specifier {
+        TEST_API => "; `pml test` runs the files that may have it",
+        _ => "",
+    };
     format!(
-        "the import of \"{specifier}\" is refused: a script can import \"{API}\" and nothing else"
+        "the import of \"{specifier}\" is refused: a script can import \"{API}\" and nothing else{advice}"
     )
 }
 
 /// Static imports are known before anything runs, so the complaint can name the line. Types come
 /// from anywhere: they are gone before the script runs.
-pub fn check(module: &Module) -> Result<(), Located> {
+pub fn check(module: &Module, form: Form) -> Result<(), Located> {
     for item in &module.body {
         let ModuleItem::ModuleDecl(declaration) = item else {
             continue;
@@ -32,7 +44,7 @@ pub fn check(module: &Module) -> Result<(), Located> {
             });
         }
         if let Some((specifier, at)) = source_of(declaration)
-            && specifier.value.as_str() != Some(API)
+            && !may_import(form, &specifier.value.to_string_lossy())
         {
             return Err(Located {
                 kind: RejectionKind::Import,
@@ -42,6 +54,11 @@ pub fn check(module: &Module) -> Result<(), Located> {
         }
     }
     Ok(())
+}
+
+fn may_import(form: Form, specifier: &str) -> bool {
+    let in_test = form != Form::Script;
+    specifier == API || (in_test && (specifier == TEST_API || is_relative(specifier)))
 }
 
 /// The module a declaration takes values from.

@@ -8,7 +8,7 @@ mod parse;
 mod shape;
 mod unfence;
 
-pub(super) use imports::{API, refusal as import_refusal};
+pub(super) use imports::{API, TEST_API, is_relative, refusal as import_refusal};
 
 use swc_core::common::source_map::DefaultSourceMapGenConfig;
 use swc_core::common::sync::Lrc;
@@ -44,16 +44,38 @@ pub enum RejectionKind {
     Import,
 }
 
+/// What a text is to become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A script: one function that gives back its result.
+    Script,
+    /// The same, in a test or run by one: it may import what tests may.
+    TestScript,
+    /// A module that a test imports, with its exports as they are.
+    TestModule,
+}
+
 /// Translates a script. `name` appears in stack traces.
 pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
+    transpile_as(Form::Script, name, source)
+}
+
+pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Module, Rejection> {
     let globals = Globals::new();
     GLOBALS.set(&globals, || {
         let map: Lrc<SourceMap> = Lrc::default();
         let parsed = parse::parse(&map, name, source)?;
-        imports::check(&parsed.module)
+        imports::check(&parsed.module, form)
             .and_then(|()| shape::check(&parsed.module))
             .map_err(|refused| refused.locate(&map))?;
-        let program = strip_types(Program::Module(shape::into_module(parsed)));
+        let module = match form {
+            Form::Script | Form::TestScript => shape::into_module(parsed),
+            Form::TestModule if parsed.returns => {
+                return Err(Rejection::nowhere(RETURNS));
+            }
+            Form::TestModule => parsed.module,
+        };
+        let program = strip_types(Program::Module(module));
         let Program::Module(module) = program else {
             // `strip_types` keeps the kind of program it was given.
             return Err(Rejection::nowhere("the script is not a module"));
@@ -61,6 +83,9 @@ pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
         emit(&map, &module)
     })
 }
+
+const RETURNS: &str = "a file with a `return` outside of functions is a script, not a module; \
+     a test runs it with `runScript(\"./file.ts\")`";
 
 fn strip_types(program: Program) -> Program {
     let unresolved = Mark::new();

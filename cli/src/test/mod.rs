@@ -1,0 +1,243 @@
+//! `pml test`: runs files of tests.
+
+mod reporter;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use pml_runtime::{Limits, Pool, PoolOptions};
+use pml_testing::{
+    Coverage, FileResult, Folder, Runner, RunnerOptions, Summary, Update, Watch, discover,
+};
+
+use crate::amounts::parse_time;
+use crate::{complain, exit, interrupt};
+use reporter::{Format, Reporter};
+
+/// How often a watched folder is looked at.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Run tests of scripts
+///
+/// Every *.test.ts and *.test.js below the working folder runs in a sandbox of its own, with no
+/// server: tools are mocked with mockTool, or recorded with `pml run --record`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml test                          everything below this folder\n  \
+    pml test audit -t 'reads files'   files and tests whose names contain these words\n  \
+    pml test --watch                  again whenever a file changes\n  \
+    pml test --reporter junit --output results.xml --coverage lcov.info\n\n\
+    A test:\n  \
+    import { test, expect, mockTool } from \"pml/test\";\n  \
+    import audit from \"./audit.ts\";\n\n  \
+    test(\"counts the files\", async () => {\n    \
+      const list = mockTool(\"fs:list_files\", () => [\"a\", \"b\"]);\n    \
+      expect(await audit()).toEqual({ files: 2 });\n    \
+      expect(list).toHaveBeenCalledTimes(1);\n  \
+    });\n\n\
+    Exit codes: 0 all passed, 1 a test failed, 2 wrong usage or no test found, 130 interrupted.")]
+pub struct TestArgs {
+    /// Only files whose path contains one of these
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+
+    /// Only tests whose full name contains this
+    #[arg(short = 't', long, value_name = "TEXT")]
+    name: Option<String>,
+
+    /// Write snapshots anew, and remove those that no test asks for
+    #[arg(short, long)]
+    update: bool,
+
+    /// Run again whenever a file changes
+    #[arg(short, long, conflicts_with_all = ["output", "coverage"])]
+    watch: bool,
+
+    /// How results are told
+    #[arg(long, value_enum, default_value_t = Format::Pretty)]
+    reporter: Format,
+
+    /// Write the report to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Write which lines ran, as lcov
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+
+    /// Time limit of one test, unless it says otherwise
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s")]
+    timeout: u64,
+
+    /// Files at the same time [default: the number of cores]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// Show every test and every log line
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Run even where the kernel lacks landlock or seccomp
+    #[arg(long)]
+    allow_missing_walls: bool,
+}
+
+impl TestArgs {
+    fn update(&self) -> Update {
+        match (self.update, std::env::var_os("CI")) {
+            (true, _) => Update::All,
+            (false, Some(ci)) if !ci.is_empty() && ci != "false" => Update::Nothing,
+            (false, _) => Update::New,
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
+        self.jobs.unwrap_or_else(cores).max(1)
+    }
+}
+
+/// A file of tests is more than a script: it has many runs of one in it.
+fn limits() -> Limits {
+    Limits {
+        wall_ms: 120_000,
+        cpu_ms: 30_000,
+        calls: 10_000,
+        output_chars: 1_000_000,
+        ..Limits::default()
+    }
+}
+
+pub fn run(args: &TestArgs) -> ExitCode {
+    run_tests(args).unwrap_or_else(exit::mistake)
+}
+
+fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
+    let root = Folder::new(Path::new(".")).context("the working folder cannot be read")?;
+    let files = discover(root.path(), &args.patterns)?;
+    if files.is_empty() && !args.watch {
+        match args.patterns.as_slice() {
+            [] => bail!("there is no *.test.ts below this folder; `pml test --help` shows a test"),
+            patterns => bail!(
+                "no *.test.ts below this folder has `{}` in its path",
+                patterns.join("` or `")
+            ),
+        }
+    }
+    let jobs = args.jobs();
+    let pool = Pool::new(PoolOptions {
+        warm: jobs,
+        running: jobs,
+        limits: limits(),
+        allow_missing_walls: args.allow_missing_walls,
+        ..PoolOptions::new()?
+    })?;
+    let runner = Runner::new(
+        &pool,
+        root.clone(),
+        RunnerOptions {
+            timeout_ms: args.timeout,
+            name: args.name.clone(),
+            update: args.update(),
+            coverage: args.coverage.is_some(),
+            jobs,
+        },
+    );
+    let event_loop = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    event_loop.block_on(async {
+        let work = async {
+            match args.watch {
+                true => watch(args, &runner, &root, files).await,
+                false => once(args, &runner, &files).await,
+            }
+        };
+        match interrupt::or(work).await? {
+            Some(done) => done,
+            None => {
+                complain::error("interrupted");
+                Ok(exit::interrupted())
+            }
+        }
+    })
+}
+
+async fn once(args: &TestArgs, runner: &Runner<'_>, files: &[PathBuf]) -> anyhow::Result<ExitCode> {
+    let mut reporter = Reporter::new(args.reporter, args.output.as_deref(), args.verbose)?;
+    let (results, coverage) = report(runner, files, &mut reporter).await?;
+    if let Some(file) = &args.coverage {
+        std::fs::write(file, coverage.lcov())
+            .with_context(|| format!("the coverage file {} cannot be written", file.display()))?;
+        reporter.coverage(&coverage)?;
+    }
+    let ran: usize = results.iter().map(|file| file.tests.len()).sum();
+    if ran == 0 && results.iter().all(FileResult::passed) {
+        let name = args.name.as_deref().unwrap_or_default();
+        bail!("no test has `{name}` in its name");
+    }
+    Ok(match results.iter().all(FileResult::passed) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+async fn report(
+    runner: &Runner<'_>,
+    files: &[PathBuf],
+    reporter: &mut Reporter,
+) -> anyhow::Result<(Vec<FileResult>, Coverage)> {
+    let began = Instant::now();
+    let mut printed = Ok(());
+    let (results, coverage) = runner
+        .run(files, |file| {
+            if printed.is_ok() {
+                printed = reporter.file(file);
+            }
+        })
+        .await;
+    printed?;
+    reporter.finish(&results, &Summary::of(&results, began.elapsed()))?;
+    Ok((results, coverage))
+}
+
+/// Everything first, then what a change touches, until Ctrl-C.
+async fn watch(
+    args: &TestArgs,
+    runner: &Runner<'_>,
+    root: &Folder,
+    mut files: Vec<PathBuf>,
+) -> anyhow::Result<ExitCode> {
+    let mut watch = Watch::new(root.path())?;
+    let mut known: Vec<FileResult> = Vec::new();
+    loop {
+        if !files.is_empty() {
+            let mut reporter = Reporter::new(args.reporter, None, args.verbose)?;
+            let (results, _) = report(runner, &files, &mut reporter).await?;
+            known.retain(|old| !files.contains(&old.path));
+            known.extend(results);
+            // What the tests wrote themselves is no news.
+            watch.changed()?;
+        }
+        complain::line("waiting for changes; Ctrl-C ends");
+        let changed = loop {
+            tokio::time::sleep(LOOK).await;
+            let changed = watch.changed()?;
+            if !changed.is_empty() {
+                break changed;
+            }
+        };
+        files = discover(root.path(), &args.patterns)?;
+        files.retain(|file| {
+            let before = known.iter().find(|old| old.path == *file);
+            before.is_none_or(|old| {
+                let snapshots = |path: &PathBuf| path.to_string_lossy().contains("__snapshots__");
+                let touched = |path: &PathBuf| old.used.contains(path);
+                !old.passed() || changed.iter().any(|path| touched(path) || snapshots(path))
+            })
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! Answers that somebody wrote by hand, for a dry run.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use pml_runtime::Failure;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::error::ReplayError;
+use crate::file;
+use crate::recording::Told;
+
+/// By tool id: one answer, or several of which the first that fits the arguments counts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Fixtures(BTreeMap<String, OneOrMore>);
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    More(Vec<Fixture>),
+    One(Fixture),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fixture {
+    /// Arguments that a call must have; it may have others besides.
+    #[serde(default)]
+    args: Map<String, Value>,
+    value: Option<Value>,
+    failure: Option<Failure>,
+}
+
+impl Fixtures {
+    pub fn load(path: &Path) -> Result<Self, ReplayError> {
+        serde_json::from_slice(&file::read(path)?).map_err(|source| ReplayError::NoFixtures {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// The answer for a call, if there is one.
+    pub fn find(&self, tool: &str, args: &Value) -> Option<Told> {
+        let fixtures = match self.0.get(tool)? {
+            OneOrMore::More(fixtures) => fixtures.as_slice(),
+            OneOrMore::One(fixture) => std::slice::from_ref(fixture),
+        };
+        let fits = |fixture: &&Fixture| {
+            fixture
+                .args
+                .iter()
+                .all(|(name, value)| args.get(name) == Some(value))
+        };
+        fixtures
+            .iter()
+            .find(fits)
+            .map(|fixture| match &fixture.failure {
+                Some(failure) => Told::Failure(failure.clone()),
+                None => Told::Value(fixture.value.clone().unwrap_or_default()),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_fixture_that_fits_the_arguments_answers() {
+        let fixtures: Fixtures = serde_json::from_value(json!({
+            "fs:read": [
+                { "args": { "path": "a" }, "value": 1 },
+                { "args": { "path": "b" }, "failure": { "kind": "tool", "message": "no", "retryable": false } },
+                { "value": 3 }
+            ],
+            "fs:list": { "value": [] }
+        }))
+        .unwrap();
+        let read = |path: &str| fixtures.find("fs:read", &json!({ "path": path, "more": 1 }));
+        assert_eq!(read("a"), Some(Told::Value(json!(1))));
+        assert!(matches!(read("b"), Some(Told::Failure(_))));
+        assert_eq!(read("c"), Some(Told::Value(json!(3))));
+        let list = fixtures.find("fs:list", &json!({}));
+        assert_eq!(list, Some(Told::Value(json!([]))));
+        assert_eq!(fixtures.find("fs:write", &json!({})), None);
+    }
+}

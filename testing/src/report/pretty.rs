@@ -1,0 +1,169 @@
+//! For a person at a terminal: a line for each file, the failures in full, and a count.
+
+use std::fmt::Write;
+
+use pml_runtime::Level;
+
+use crate::results::{Failed, FileResult, Status, Summary};
+
+/// How to show what stands out; the identity where there is no colour.
+#[derive(Clone, Copy)]
+pub struct Colours {
+    pub good: fn(&str) -> String,
+    pub bad: fn(&str) -> String,
+    pub odd: fn(&str) -> String,
+    pub dim: fn(&str) -> String,
+}
+
+impl Colours {
+    pub fn none() -> Self {
+        let same = |text: &str| text.to_owned();
+        Self {
+            good: same,
+            bad: same,
+            odd: same,
+            dim: same,
+        }
+    }
+}
+
+pub struct Pretty {
+    pub colours: Colours,
+    /// Every test and every log line, not only of files that failed.
+    pub verbose: bool,
+}
+
+impl Pretty {
+    /// One file, when it has ended.
+    pub fn file(&self, file: &FileResult) -> String {
+        let Colours { good, bad, dim, .. } = self.colours;
+        let mut out = String::new();
+        let label = match file.passed() {
+            true => good("ok  "),
+            false => bad("FAIL"),
+        };
+        let count = file.tests.len();
+        let noun = if count == 1 { "test" } else { "tests" };
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(
+            out,
+            "{label} {} {}",
+            file.path.display(),
+            dim(&format!("({count} {noun}, {:.0} ms)", file.ms))
+        );
+        let all = self.verbose || !file.passed();
+        for test in &file.tests {
+            let line = match test.status {
+                Status::Passed if !all => continue,
+                Status::Passed => format!("{} {}", good("+"), test.name),
+                Status::Failed => format!("{} {}", bad("x"), test.name),
+                Status::Skipped if !self.verbose => continue,
+                Status::Skipped => dim(&format!("- {} (skipped)", test.name)),
+                Status::Todo if !self.verbose => continue,
+                Status::Todo => dim(&format!("- {} (todo)", test.name)),
+            };
+            let _ = writeln!(out, "  {line}");
+        }
+        for test in &file.tests {
+            if let Some(failed) = &test.failed {
+                let title = format!("{} > {}", file.path.display(), test.name);
+                self.failure(&mut out, &title, failed);
+            }
+        }
+        if let Some(failed) = &file.failed {
+            self.failure(&mut out, &file.path.display().to_string(), failed);
+        }
+        if all && !file.logs.is_empty() {
+            let _ = writeln!(out, "\n  {}", dim("logged:"));
+            for line in &file.logs {
+                let text = match line.level {
+                    Level::Warn | Level::Error => (self.colours.odd)(&line.text),
+                    _ => line.text.clone(),
+                };
+                indent(&mut out, &text);
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    fn failure(&self, out: &mut String, title: &str, failed: &Failed) {
+        let Colours { bad, dim, .. } = self.colours;
+        let _ = writeln!(out, "\n  {}", bad(title));
+        let message: Vec<String> = failed
+            .message
+            .lines()
+            .map(|line| match line.chars().next() {
+                Some('-') => (self.colours.good)(line),
+                Some('+') => bad(line),
+                _ => line.to_owned(),
+            })
+            .collect();
+        indent(out, &message.join("\n"));
+        if let Some(place) = &failed.place {
+            let place = format!("{}:{}:{}", place.file, place.line, place.column);
+            indent(out, &dim(&format!("at {place}")));
+        }
+        if let Some(frame) = &failed.frame {
+            out.push('\n');
+            indent(out, frame);
+        }
+        if let Some(stack) = &failed.stack
+            && stack.lines().count() > 1
+        {
+            out.push('\n');
+            indent(out, &dim(&stack.replace("    at ", "at ")));
+        }
+        out.push('\n');
+    }
+
+    /// All files, at the end.
+    pub fn summary(&self, summary: &Summary, files: &[FileResult]) -> String {
+        let Colours {
+            good,
+            bad,
+            odd,
+            dim,
+        } = self.colours;
+        let mut parts = Vec::new();
+        if summary.failed > 0 {
+            parts.push(bad(&format!("{} failed", summary.failed)));
+        }
+        let broken = files.iter().filter(|file| file.failed.is_some()).count();
+        if broken > 0 {
+            let noun = if broken == 1 { "file" } else { "files" };
+            parts.push(bad(&format!("{broken} {noun} broken")));
+        }
+        parts.push(good(&format!("{} passed", summary.passed)));
+        for (count, word) in [(summary.skipped, "skipped"), (summary.todo, "todo")] {
+            if count > 0 {
+                parts.push(odd(&format!("{count} {word}")));
+            }
+        }
+        let noun = if summary.files == 1 { "file" } else { "files" };
+        let mut out = format!(
+            "\n{} in {} {noun} {}\n",
+            parts.join(", "),
+            summary.files,
+            dim(&format!("({:.2} s)", summary.ms / 1_000.0))
+        );
+        let written: usize = files.iter().map(|file| file.snapshots_written).sum();
+        let obsolete: usize = files.iter().map(|file| file.snapshots_obsolete).sum();
+        if written > 0 {
+            let _ = writeln!(out, "{written} snapshots written");
+        }
+        if obsolete > 0 {
+            let _ = writeln!(
+                out,
+                "{obsolete} snapshots belong to no test; --update removes them"
+            );
+        }
+        out
+    }
+}
+
+fn indent(out: &mut String, text: &str) {
+    for line in text.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+}

@@ -1,0 +1,79 @@
+//! The examples: their tests pass with nothing installed, and their recordings say what a live
+//! run says.
+
+use std::process::Output;
+
+use crate::support::{pml, repository};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(args: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    pml()
+        .args(args)
+        .current_dir(repository())
+        .env_clear()
+        .env("HOME", home.path())
+        .env("CI", "true")
+        .output()
+        .unwrap()
+}
+
+/// A folder of the examples, its script, and the arguments it is shown with.
+const EXAMPLES: [(&str, &str, &[&str]); 6] = [
+    ("config-audit", "audit", &[]),
+    ("changelog", "changelog", &[]),
+    ("join", "join", &[]),
+    ("pagination", "pages", &[]),
+    ("retry", "retry", &[]),
+    ("batch", "batch", &[]),
+];
+
+#[test]
+fn the_tests_of_the_examples_pass_with_no_server() {
+    let output = run(&["test", "examples/"]);
+    let told = text(&output.stdout);
+    assert!(output.status.success(), "{told}{}", text(&output.stderr));
+    assert!(told.contains("passed in 6 files"), "{told}");
+}
+
+#[test]
+fn every_example_replays() {
+    for (folder, script, args) in EXAMPLES {
+        let recording = format!("examples/{folder}/{script}.recording.json");
+        let file = format!("examples/{folder}/{script}.ts");
+        let output = run(&[&["run", "--replay", &recording, &file, "--"], args].concat());
+        assert!(output.status.success(), "{file}: {}", text(&output.stderr));
+    }
+}
+
+/// The changelog's server is Python's and its repository is gone; the others run with the demo
+/// server and say what their recordings say.
+#[test]
+fn the_examples_with_the_demo_server_run_live() {
+    for (folder, script, args) in EXAMPLES {
+        if folder == "changelog" {
+            continue;
+        }
+        let servers = format!("examples/{folder}/servers.json");
+        let recording = format!("examples/{folder}/{script}.recording.json");
+        let file = format!("examples/{folder}/{script}.ts");
+        let live = run(&[&["run", "--config", &servers, &file, "--"], args].concat());
+        assert!(live.status.success(), "{file}: {}", text(&live.stderr));
+        let replayed = run(&[&["run", "--replay", &recording, &file, "--"], args].concat());
+        assert_eq!(text(&live.stdout), text(&replayed.stdout), "{file}");
+    }
+}
+
+#[test]
+fn no_recording_names_a_place_of_the_machine_it_was_made_on() {
+    for (folder, script, _) in EXAMPLES {
+        let file = repository().join(format!("examples/{folder}/{script}.recording.json"));
+        let kept = std::fs::read_to_string(&file).unwrap();
+        for place in ["/home/", "/root/", "/tmp/"] {
+            assert!(!kept.contains(place), "{}: {place}", file.display());
+        }
+    }
+}
