@@ -57,7 +57,7 @@ fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
 fn prefer(choices: &[Value]) -> Option<&Value> {
     choices
         .iter()
-        .find(|choice| type_of(choice) != "null")
+        .find(|choice| choice["type"] != "null")
         .or(choices.first())
 }
 
