@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, tools};
+use crate::{
+    call, check, completions, demo_server, doctor, exit, init, login, logout, run, scrub, tools,
+    types,
+};
 
 #[derive(Parser)]
 #[command(
@@ -34,6 +37,8 @@ enum Command {
     Run(run::RunArgs),
     Init(init::InitArgs),
     Tools(tools::ToolsArgs),
+    Types(types::TypesArgs),
+    Check(check::CheckArgs),
     Call(call::CallArgs),
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
@@ -61,6 +66,8 @@ pub fn run() -> ExitCode {
         Command::Run(args) => run::run(&args, config),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
+        Command::Types(args) => types::run(&args, config),
+        Command::Check(args) => check::run(&args, config),
         Command::Call(args) => call::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod call;
+mod check;
 mod command;
 mod complain;
 mod completions;
@@ -13,12 +14,14 @@ mod init;
 mod interrupt;
 mod login;
 mod logout;
+mod memory;
 mod paint;
 mod progress;
 mod run;
 mod scrub;
 mod servers;
 mod tools;
+mod types;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! `pml run`: one script, once.
 
 mod report;
-mod script;
+pub mod script;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use pml_session::{Session, SessionOptions};
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
+use crate::memory::Memory;
 use crate::paint::Paint;
 use crate::{complain, exit, interrupt, progress, servers};
 use script::Origin;
@@ -175,6 +176,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
                 report::print_log(line, paint);
             }
         };
+        let memory = Memory::of(&settings.servers);
         let gateway = servers::open(settings.servers)?;
         let session = Session::new(SessionOptions {
             gateway: gateway.clone(),
@@ -210,6 +212,10 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         let traced = trace.map_or(Ok(()), |trace| {
             trace.finish(outcome.as_ref(), |tool| session.scrub_words(tool))
         });
+        if session.has_listed() {
+            memory.keep_tools(&gateway.tools(), session.problems());
+        }
+        memory.keep_shapes(session.take_observed());
         servers::close(&gateway).await;
         traced.map(|()| code)
     })

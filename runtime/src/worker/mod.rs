@@ -18,4 +18,5 @@ mod transpile;
 mod walls;
 
 pub use command::{WorkerOptions, run_if_requested};
+pub(crate) use transpile::read;
 pub use transpile::{Module, Rejection, RejectionKind, transpile};

@@ -62,6 +62,17 @@ pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
     })
 }
 
+/// The syntax tree of a script in any of its shapes, as its author wrote it.
+pub fn read(
+    map: &Lrc<SourceMap>,
+    name: &str,
+    source: &str,
+) -> Result<swc_core::ecma::ast::Module, Rejection> {
+    let parsed = parse::parse(map, name, source)?;
+    shape::check(&parsed.module).map_err(|refused| refused.locate(map))?;
+    Ok(parsed.module)
+}
+
 fn strip_types(program: Program) -> Program {
     let unresolved = Mark::new();
     let top_level = Mark::new();
