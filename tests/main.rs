@@ -2,6 +2,7 @@
 
 mod support;
 
+mod check;
 mod command;
 mod console;
 mod demo;
@@ -13,6 +14,7 @@ mod scrubbing;
 mod shapes;
 mod surface;
 mod tools;
+mod types;
 mod typings;
 mod walls;
 mod web;
