@@ -15,7 +15,7 @@ pub use reference::resolve;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Doc, Model, Named, Type};
+use crate::model::{Model, Named, Type};
 
 /// Schemas within schemas.
 const MAX_DEPTH: usize = 24;
@@ -206,9 +206,4 @@ fn type_names(keywords: &Map<String, Value>) -> Vec<&str> {
         }
         _ => Vec::new(),
     }
-}
-
-/// What is said about a schema in a comment.
-fn doc_of(schema: &Value) -> Doc {
-    doc::of(schema)
 }
