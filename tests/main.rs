@@ -2,6 +2,7 @@
 
 mod support;
 
+mod check;
 mod command;
 mod console;
 mod demo;
@@ -16,6 +17,7 @@ mod shapes;
 mod surface;
 mod testing;
 mod tools;
+mod types;
 mod typings;
 mod walls;
 mod web;

@@ -40,7 +40,7 @@ fn is_internal(class: &str, member: &str) -> bool {
 // TypeScript itself.
 
 /// The compiler, installed once below the user's cache folder.
-fn compiler() -> &'static Path {
+pub fn compiler() -> &'static Path {
     static COMPILER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     COMPILER
         .get_or_init(install)
@@ -101,7 +101,7 @@ fn cache_folder() -> Result<PathBuf, String> {
         .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())
 }
 
-fn compile(project: &Path) -> Result<(), String> {
+pub fn compile(project: &Path) -> Result<(), String> {
     let Output { status, stdout, .. } = Command::new("node")
         .arg(compiler())
         .args(["--strict", "--noEmit", "--pretty", "false", "-p"])
@@ -128,7 +128,7 @@ fn check(script: &str) -> Result<(), String> {
     compile(folder.path())
 }
 
-fn typings() -> PathBuf {
+pub fn typings() -> PathBuf {
     repository()
         .canonicalize()
         .expect("the repository is there")

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, test, tools,
+    call, check, completions, demo_server, doctor, exit, init, login, logout, run, scrub, test,
+    tools, types,
 };
 
 #[derive(Parser)]
@@ -37,6 +38,8 @@ enum Command {
     Test(test::TestArgs),
     Init(init::InitArgs),
     Tools(tools::ToolsArgs),
+    Types(types::TypesArgs),
+    Check(check::CheckArgs),
     Call(call::CallArgs),
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
@@ -65,6 +68,8 @@ pub fn run() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
+        Command::Types(args) => types::run(&args, config),
+        Command::Check(args) => check::run(&args, config),
         Command::Call(args) => call::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),

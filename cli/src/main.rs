@@ -2,6 +2,7 @@
 
 mod amounts;
 mod call;
+mod check;
 mod command;
 mod complain;
 mod completions;
@@ -13,6 +14,7 @@ mod init;
 mod interrupt;
 mod login;
 mod logout;
+mod memory;
 mod paint;
 mod progress;
 mod run;
@@ -20,6 +22,7 @@ mod scrub;
 mod servers;
 mod test;
 mod tools;
+mod types;
 
 use std::process::ExitCode;
 

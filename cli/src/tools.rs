@@ -11,10 +11,11 @@ use clap::Args;
 use pml_gateway::{Gateway, Listing, Tool};
 use serde::Serialize;
 
+use crate::memory::Memory;
 use crate::{complain, config, exit, servers};
 
 /// For each server, to start and to list its tools.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 /// Characters of a description on one line.
 const SUMMARY: usize = 72;
 
@@ -40,11 +41,15 @@ pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
 
 fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
+    let memory = Memory::of(&settings.servers);
     servers::with(settings.servers, async |gateway| {
         if let Some(server) = &args.server {
             check_name(gateway, server)?;
         }
         let listing = gateway.list(args.server.as_deref(), PATIENCE).await;
+        if args.server.is_none() {
+            memory.keep_tools(&listing.tools, &listing.problems);
+        }
         let printed = if args.json {
             print_json(&listing)
         } else {

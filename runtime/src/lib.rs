@@ -9,6 +9,7 @@ pub mod frame;
 pub mod limits;
 pub mod outcome;
 pub mod protocol;
+pub mod syntax;
 pub mod worker;
 mod world;
 

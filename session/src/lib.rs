@@ -4,6 +4,7 @@
 //! `pml run` has one [`Session`] with one run; `pml serve` has one per connected client, with as
 //! many runs as it asks for.
 
+mod observed;
 mod run;
 mod scrubbing;
 mod search;

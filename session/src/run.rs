@@ -104,7 +104,10 @@ impl ToolHost for Run {
             let mut args = parse(args)?;
             self.restore(&mut args, tool);
             let answer = self.session.gateway().call(&self.scope, tool, args).await;
-            to_json(&answer.map_err(failure)?.value)
+            let value = answer.map_err(failure)?.value;
+            let json = to_json(&value);
+            self.session.observed().note(tool, &value);
+            json
         })
     }
 }

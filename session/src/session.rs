@@ -6,8 +6,10 @@ use std::time::Duration;
 use pml_gateway::{Gateway, Progress, RunLimits, StartError};
 use pml_runtime::{Limits, Outcome};
 use pml_scrub::Scrubber;
+use pml_types::Shape;
 use tokio::sync::OnceCell;
 
+use crate::observed::Observed;
 use crate::run::Run;
 use crate::scrubbing;
 
@@ -36,6 +38,7 @@ struct Parts {
     tool_timeout: Option<Duration>,
     asked: OnceCell<()>,
     problems: OnceLock<Vec<(String, StartError)>>,
+    observed: Observed,
 }
 
 impl Session {
@@ -49,6 +52,7 @@ impl Session {
                 tool_timeout: options.tool_timeout,
                 asked: OnceCell::new(),
                 problems: OnceLock::new(),
+                observed: Observed::default(),
             }),
         }
     }
@@ -110,6 +114,21 @@ impl Session {
     /// The servers whose tools a search could not see, and why.
     pub fn problems(&self) -> &[(String, StartError)] {
         self.parts.problems.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether every server was asked for its tools: those that are not among the problems are
+    /// known with all they have.
+    pub fn has_listed(&self) -> bool {
+        self.parts.problems.get().is_some()
+    }
+
+    /// What the results of tools looked like since this was last asked.
+    pub fn take_observed(&self) -> Vec<(String, Shape)> {
+        self.parts.observed.take()
+    }
+
+    pub(crate) fn observed(&self) -> &Observed {
+        &self.parts.observed
     }
 
     /// Asks every server for its tools, once in a session: afterwards the gateway follows them.

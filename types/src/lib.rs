@@ -15,6 +15,6 @@ mod tool;
 
 pub use declarations::declarations;
 pub use observed::Shape;
-pub use read::{Schema, resolve};
-pub use signature::signature;
+pub use read::resolve;
+pub use signature::{one_line, signature};
 pub use tool::ToolTypes;

@@ -52,7 +52,7 @@ impl Shape {
         let mut left = MAX_VALUES;
         let seen = Self::of(value, 0, &mut left);
         let before = self.clone();
-        self.merge(seen, 0);
+        self.merge(seen);
         *self != before
     }
 
@@ -150,7 +150,7 @@ impl Shape {
             Value::Array(values) => {
                 let mut items = Self::default();
                 for value in values.iter().take(MAX_ELEMENTS) {
-                    items.merge(Self::of(value, depth + 1, left), depth + 1);
+                    items.merge(Self::of(value, depth + 1, left));
                 }
                 shape.array = Some(Box::new(items));
             }
@@ -159,19 +159,20 @@ impl Shape {
         shape
     }
 
-    fn merge(&mut self, other: Self, depth: usize) {
+    /// Widens the shape by another.
+    pub fn merge(&mut self, other: Self) {
         self.null |= other.null;
         self.boolean |= other.boolean;
         self.number |= other.number;
         self.string |= other.string;
         self.anything |= other.anything;
         match (&mut self.array, other.array) {
-            (Some(known), Some(seen)) => known.merge(*seen, depth + 1),
+            (Some(known), Some(seen)) => known.merge(*seen),
             (known @ None, seen) => *known = seen,
             (Some(_), None) => {}
         }
         self.object = match (self.object.take(), other.object) {
-            (Some(known), Some(seen)) => Some(known.merged(seen, depth)),
+            (Some(known), Some(seen)) => Some(known.merged(seen)),
             (known, seen) => known.or(seen),
         };
     }
@@ -182,7 +183,7 @@ impl Fields {
         if fields.len() > MAX_FIELDS || !fields.keys().all(|name| is_name(name)) {
             let mut any = Shape::default();
             for value in fields.values().take(MAX_ELEMENTS) {
-                any.merge(Shape::of(value, depth + 1, left), depth + 1);
+                any.merge(Shape::of(value, depth + 1, left));
             }
             return Self::AnyKey(Box::new(any));
         }
@@ -199,12 +200,12 @@ impl Fields {
         Self::Named(fields.collect())
     }
 
-    fn merged(self, seen: Self, depth: usize) -> Self {
+    fn merged(self, seen: Self) -> Self {
         let (mut known, mut seen) = match (self, seen) {
             (Self::Named(known), Self::Named(seen)) => (known, seen),
             (one, two) => {
-                let mut any = one.into_any_key(depth);
-                any.merge(two.into_any_key(depth), depth + 1);
+                let mut any = one.into_any_key();
+                any.merge(two.into_any_key());
                 return Self::AnyKey(Box::new(any));
             }
         };
@@ -212,7 +213,7 @@ impl Fields {
             match seen.remove(name) {
                 Some(seen) => {
                     field.always &= seen.always;
-                    field.shape.merge(seen.shape, depth + 1);
+                    field.shape.merge(seen.shape);
                 }
                 None => field.always = false,
             }
@@ -225,17 +226,17 @@ impl Fields {
         let merged = Self::Named(known);
         match &merged {
             Self::Named(known) if known.len() <= MAX_FIELDS && optional <= MAX_OPTIONAL => merged,
-            _ => Self::AnyKey(Box::new(merged.into_any_key(depth))),
+            _ => Self::AnyKey(Box::new(merged.into_any_key())),
         }
     }
 
-    fn into_any_key(self, depth: usize) -> Shape {
+    fn into_any_key(self) -> Shape {
         match self {
             Self::AnyKey(any) => *any,
             Self::Named(fields) => {
                 let mut any = Shape::default();
                 for field in fields.into_values() {
-                    any.merge(field.shape, depth + 1);
+                    any.merge(field.shape);
                 }
                 any
             }

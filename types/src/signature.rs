@@ -1,5 +1,7 @@
 //! One line of TypeScript for a model: how to call a tool, what it gives, what it is for.
 
+use serde_json::Value;
+
 use crate::ToolTypes;
 use crate::model::{Named, Object, Type};
 use crate::print::{Brief, Detail, clean, first_sentence, member};
@@ -108,6 +110,12 @@ pub fn signature(tool: &ToolTypes<'_>) -> String {
     line
 }
 
+/// A schema that stands somewhere in the document `root`, as a type on one line.
+pub fn one_line(root: &Value, schema: &Value, most: usize) -> String {
+    let model = Schema::part(root, schema).read();
+    fit(&model.root, &model.named, most)
+}
+
 /// No real name is longer.
 fn bounded(name: &str) -> String {
     name.chars().take(200).collect()
@@ -156,7 +164,7 @@ fn accepts_nothing(ty: &Type, named: &[Named], looks: &mut usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

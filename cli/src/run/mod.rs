@@ -2,7 +2,7 @@
 
 mod backing;
 mod report;
-mod script;
+pub mod script;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use pml_session::Session;
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
+use crate::memory::Memory;
 use crate::paint::Paint;
 use crate::{complain, exit, interrupt, progress};
 use backing::{Backing, BackingArgs};
@@ -184,6 +185,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
                 report::print_log(line, paint);
             }
         };
+        let memory = Memory::of(&settings.servers);
         let name = script.name.clone();
         let scrub_rules = settings.scrub;
         let backing = Backing::new(mode, settings.servers, scrubber, tool_timeout, &limits, {
@@ -220,6 +222,11 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         let traced = trace.map_or(Ok(()), |trace| {
             trace.finish(outcome.as_ref(), |tool| backing.session().scrub_words(tool))
         });
+        let session = backing.session();
+        if session.has_listed() {
+            memory.keep_tools(&session.gateway().tools(), session.problems());
+        }
+        memory.keep_shapes(session.take_observed());
         backing.close().await;
         kept.and(traced).map(|()| code)
     })

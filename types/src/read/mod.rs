@@ -15,7 +15,7 @@ pub use reference::resolve;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Doc, Model, Named, Type};
+use crate::model::{Model, Named, Type};
 
 /// Schemas within schemas.
 const MAX_DEPTH: usize = 24;
@@ -27,19 +27,34 @@ const MAX_MEMBERS: usize = 100;
 /// A schema and how much of it is worth reading.
 #[derive(Debug, Clone, Copy)]
 pub struct Schema<'a> {
+    /// Where references lead.
     root: &'a Value,
+    schema: &'a Value,
     nodes: usize,
 }
 
 impl<'a> Schema<'a> {
     /// For a file: nearly everything.
     pub fn whole(root: &'a Value) -> Self {
-        Self { root, nodes: 5_000 }
+        Self {
+            root,
+            schema: root,
+            nodes: 5_000,
+        }
     }
 
     /// For one line: what is cut off would not have fitted.
     pub fn brief(root: &'a Value) -> Self {
-        Self { root, nodes: 300 }
+        Self::part(root, root)
+    }
+
+    /// The same for a part of it.
+    pub fn part(root: &'a Value, schema: &'a Value) -> Self {
+        Self {
+            root,
+            schema,
+            nodes: 300,
+        }
     }
 
     pub(crate) fn read(self) -> Model {
@@ -49,7 +64,7 @@ impl<'a> Schema<'a> {
             named: Vec::new(),
             places: Vec::new(),
         };
-        let root = reader.read(self.root, 0);
+        let root = reader.read(self.schema, 0);
         // Definitions are read one after the other and not within each other, so that a long
         // chain of them is no deep recursion.
         let mut next = 0;
@@ -60,7 +75,7 @@ impl<'a> Schema<'a> {
         }
         let mut model = Model {
             root,
-            doc: doc::of(self.root),
+            doc: doc::of(self.schema),
             named: reader.named,
         };
         knot::untie(&mut model);
@@ -191,9 +206,4 @@ fn type_names(keywords: &Map<String, Value>) -> Vec<&str> {
         }
         _ => Vec::new(),
     }
-}
-
-/// What is said about a schema in a comment.
-fn doc_of(schema: &Value) -> Doc {
-    doc::of(schema)
 }

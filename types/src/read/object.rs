@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
             Some(schema) => {
                 types.push(self.read(schema, depth + 1));
                 if doc.tags.is_empty() {
-                    doc = super::doc_of(schema);
+                    doc = doc::of(schema);
                 }
             }
             // Any key is allowed, but whoever lists names means these.

@@ -87,6 +87,17 @@ pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Module, Reje
 const RETURNS: &str = "a file with a `return` outside of functions is a script, not a module; \
      a test runs it with `runScript(\"./file.ts\")`";
 
+/// The syntax tree of a script in any of its shapes, as its author wrote it.
+pub fn read(
+    map: &Lrc<SourceMap>,
+    name: &str,
+    source: &str,
+) -> Result<swc_core::ecma::ast::Module, Rejection> {
+    let parsed = parse::parse(map, name, source)?;
+    shape::check(&parsed.module).map_err(|refused| refused.locate(map))?;
+    Ok(parsed.module)
+}
+
 fn strip_types(program: Program) -> Program {
     let unresolved = Mark::new();
     let top_level = Mark::new();

@@ -1,0 +1,191 @@
+//! Tool calls that nobody waits for.
+
+use swc_core::common::Span;
+use swc_core::ecma::ast::{
+    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Expr, ExprStmt, MemberExpr, ModuleItem, Stmt,
+};
+use swc_core::ecma::visit::{Visit, VisitWith};
+
+use crate::api::{Meaning, property};
+use crate::finding::{Finding, Rule};
+use crate::literal;
+use crate::script::Script;
+
+/// What of pml gives a promise.
+const ASYNC: [&str; 8] = [
+    "callTool",
+    "callToolsBatch",
+    "describeTool",
+    "getPrompt",
+    "listPrompts",
+    "listResources",
+    "readResource",
+    "searchTools",
+];
+
+pub fn check(script: &Script<'_>) -> Vec<Finding> {
+    // The last expression of a script is its result, which is awaited.
+    let result = match script.module.body.last() {
+        Some(ModuleItem::Stmt(Stmt::Expr(last))) => Some(last.span),
+        _ => None,
+    };
+    let mut visitor = Visitor {
+        script,
+        result,
+        findings: Vec::new(),
+    };
+    script.module.visit_with(&mut visitor);
+    visitor.findings
+}
+
+struct Visitor<'a, 'b> {
+    script: &'a Script<'b>,
+    result: Option<Span>,
+    findings: Vec<Finding>,
+}
+
+impl Visitor<'_, '_> {
+    /// The name of the call if `expr` is a promise of one.
+    fn promise(&self, expr: &Expr) -> Option<String> {
+        let Expr::Call(call) = literal::bare(expr) else {
+            return None;
+        };
+        let Callee::Expr(callee) = &call.callee else {
+            return None;
+        };
+        match self.script.api().meaning(self.script, callee)? {
+            Meaning::Name(name) if ASYNC.contains(&name.as_str()) => Some(name),
+            Meaning::Tool { server, tool } => Some(format!("{server}:{tool}")),
+            _ => None,
+        }
+    }
+
+    /// The same, through `.then(f)` that leaves failures to nobody.
+    fn unhandled(&self, expr: &Expr) -> Option<String> {
+        if let Some(name) = self.promise(expr) {
+            return Some(name);
+        }
+        let Expr::Call(call) = literal::bare(expr) else {
+            return None;
+        };
+        let Callee::Expr(callee) = &call.callee else {
+            return None;
+        };
+        let Expr::Member(member) = literal::bare(callee) else {
+            return None;
+        };
+        match (property(&member.prop).as_deref(), call.args.len()) {
+            (Some("then"), 1) | (Some("finally"), _) => self.unhandled(&member.obj),
+            _ => None,
+        }
+    }
+
+    fn tell(&mut self, span: Span, at: Span, name: &str) {
+        let message = format!("nobody waits for `{name}`: if it fails, the script does not notice");
+        let mut finding = self.script.finding(Rule::FloatingPromise, span, message);
+        let before = at.with_hi(at.lo);
+        finding.fix = Some(self.script.fix(before, "await ", "put `await` before it"));
+        self.findings.push(finding);
+    }
+}
+
+impl Visit for Visitor<'_, '_> {
+    fn visit_expr_stmt(&mut self, statement: &ExprStmt) {
+        if self.result != Some(statement.span)
+            && let Some(name) = self.unhandled(&statement.expr)
+        {
+            let span = statement.span.with_hi(statement_end(statement));
+            self.tell(span, statement.span, &name);
+        }
+        statement.visit_children_with(self);
+    }
+
+    /// `callTool(…).result`: a promise has no such thing.
+    fn visit_member_expr(&mut self, member: &MemberExpr) {
+        if let Some(name) = self.promise(&member.obj)
+            && let Some(wanted) = property(&member.prop)
+            && !matches!(
+                wanted.as_str(),
+                "then" | "catch" | "finally" | "constructor" | "toString"
+            )
+        {
+            let message =
+                format!("`{name}` gives a promise, which has no `{wanted}`; await it first");
+            let mut finding = self
+                .script
+                .finding(Rule::FloatingPromise, member.span, message);
+            let call = swc_core::common::Spanned::span(&member.obj);
+            let awaited = format!("(await {})", self.script.text(call));
+            finding.fix = Some(
+                self.script
+                    .fix(call, awaited, "put `await` before the call"),
+            );
+            self.findings.push(finding);
+        }
+        member.visit_children_with(self);
+    }
+
+    /// `list.forEach(async …)`: the promises of the function are dropped.
+    fn visit_call_expr(&mut self, call: &CallExpr) {
+        if let Callee::Expr(callee) = &call.callee
+            && let Expr::Member(member) = literal::bare(callee)
+            && property(&member.prop).as_deref() == Some("forEach")
+            && let [only] = call.args.as_slice()
+            && let Some(name) = self.called_inside(&only.expr)
+        {
+            let message = format!(
+                "`forEach` does not wait for `{name}`; use `for (… of …)`, or `await Promise.all(list.map(…))`"
+            );
+            let finding = self
+                .script
+                .finding(Rule::FloatingPromise, call.span, message);
+            self.findings.push(finding);
+        }
+        call.visit_children_with(self);
+    }
+}
+
+impl Visitor<'_, '_> {
+    /// A tool that an async function waits for, or that an arrow gives back.
+    fn called_inside(&self, function: &Expr) -> Option<String> {
+        let mut awaited = FirstCall {
+            visitor: self,
+            name: None,
+        };
+        match literal::bare(function) {
+            Expr::Arrow(ArrowExpr {
+                is_async: true,
+                body,
+                ..
+            }) => body.visit_with(&mut awaited),
+            Expr::Arrow(ArrowExpr { body, .. }) => match &**body {
+                ArrowFunctionBody::Expr(expr) => awaited.name = self.promise(expr),
+                ArrowFunctionBody::FunctionBody(_) => {}
+            },
+            Expr::Fn(function) if function.function.is_async => {
+                function.function.body.visit_with(&mut awaited);
+            }
+            _ => {}
+        }
+        awaited.name
+    }
+}
+
+struct FirstCall<'a, 'b, 'c> {
+    visitor: &'a Visitor<'b, 'c>,
+    name: Option<String>,
+}
+
+impl Visit for FirstCall<'_, '_, '_> {
+    fn visit_expr(&mut self, expr: &Expr) {
+        if self.name.is_none() {
+            self.name = self.visitor.promise(expr);
+            expr.visit_children_with(self);
+        }
+    }
+}
+
+/// Where a statement ends without its semicolon.
+fn statement_end(statement: &ExprStmt) -> swc_core::common::BytePos {
+    swc_core::common::Spanned::span(&statement.expr).hi
+}

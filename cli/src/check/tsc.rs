@@ -1,0 +1,160 @@
+//! The TypeScript compiler, where it is installed.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use pml_check::report::Checked;
+use pml_check::{Finding, Place, Rule};
+use serde_json::json;
+
+use crate::types::API;
+
+/// What the compiler refuses and a run accepts: a `return` outside a function, and `await` in a
+/// file that it takes for no module.
+const ACCEPTED: [&str; 2] = ["TS1108", "TS1375"];
+
+/// Adds what the compiler finds to what was found.
+pub fn check(
+    types: Option<&str>,
+    sources: &[(String, String)],
+    checked: &mut [Checked],
+) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir().context("no folder for the compiler can be made")?;
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
+    };
+    write("pml.d.ts", API)?;
+    write("pml-tools.d.ts", types.unwrap_or_default())?;
+    // Scripts stay where they are, so that a test finds what it imports; only standard input has
+    // no place of its own.
+    let mut scripts = Vec::new();
+    for (index, (name, source)) in sources.iter().enumerate() {
+        let path = match fs::canonicalize(name) {
+            Ok(path) => path,
+            Err(_) => {
+                let name = format!("{index}.ts");
+                write(&name, source)?;
+                folder.path().join(name)
+            }
+        };
+        scripts.push(path);
+    }
+    let mut files = vec![
+        folder.path().join("pml.d.ts"),
+        folder.path().join("pml-tools.d.ts"),
+    ];
+    files.extend(scripts.iter().cloned());
+    let options = json!({
+        "compilerOptions": {
+            "target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler",
+            "moduleDetection": "force", "lib": ["ESNext"], "types": [],
+            "strict": true, "noEmit": true,
+        },
+        "files": files,
+    });
+    write("tsconfig.json", &options.to_string())?;
+    let mut compiler = compiler(sources)?;
+    let output = compiler
+        .args(["--pretty", "false", "-p"])
+        .arg(folder.path())
+        .current_dir(folder.path())
+        .output()
+        .context(
+            "the TypeScript compiler cannot be started; install it with `npm install typescript`",
+        )?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let mut understood = output.status.success();
+    for line in printed.lines() {
+        let Some((file, finding)) = read(line) else {
+            continue;
+        };
+        understood = true;
+        // The compiler prints paths as seen from where it runs.
+        let file = folder.path().join(file);
+        let file = fs::canonicalize(&file).unwrap_or(file);
+        let Some(index) = scripts.iter().position(|script| *script == file) else {
+            continue;
+        };
+        let skipped = ACCEPTED
+            .iter()
+            .any(|code| finding.message.starts_with(code));
+        if let Some(one) = checked.get_mut(index).filter(|_| !skipped) {
+            one.findings.push(finding);
+            one.findings
+                .sort_by_key(|finding| (finding.start, finding.rule));
+        }
+    }
+    if !understood {
+        bail!(
+            "the TypeScript compiler failed: {}{}",
+            printed.trim(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(())
+}
+
+/// The compiler of the project that the first script belongs to, else the one on the path.
+fn compiler(sources: &[(String, String)]) -> anyhow::Result<Command> {
+    let name = if cfg!(windows) { "tsc.cmd" } else { "tsc" };
+    let first = sources.first().map(|(name, _)| Path::new(name));
+    let folder = first.and_then(Path::parent).unwrap_or(Path::new(""));
+    let folder = env::current_dir().unwrap_or_default().join(folder);
+    let of_project = folder
+        .ancestors()
+        .map(|folder| folder.join("node_modules").join(".bin").join(name))
+        .find(|path| path.is_file());
+    let on_path = || {
+        let folders = env::var_os("PATH")?;
+        env::split_paths(&folders)
+            .map(|folder| folder.join(name))
+            .find(|path: &PathBuf| path.is_file())
+    };
+    match of_project.or_else(on_path) {
+        Some(path) => Ok(Command::new(path)),
+        None => bail!(
+            "--tsc needs the TypeScript compiler, and there is none in node_modules or on the PATH; \
+             install it with `npm install typescript`, or leave out --tsc"
+        ),
+    }
+}
+
+/// `a/b.ts(3,7): error TS2345: …`: the file, and the finding.
+fn read(line: &str) -> Option<(&str, Finding)> {
+    let (place, rest) = line.split_once("): error ")?;
+    let (file, place) = place.rsplit_once('(')?;
+    let (line, column) = place.split_once(',')?;
+    let start = Place {
+        line: line.parse().ok()?,
+        column: column.parse().ok()?,
+    };
+    let finding = Finding {
+        rule: Rule::TypeScript,
+        message: rest.to_owned(),
+        start,
+        end: Place {
+            column: start.column + 1,
+            ..start
+        },
+        fix: None,
+    };
+    Some((file, finding))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_compiler_becomes_a_finding() {
+        let (file, finding) = read("../a(1)/b.ts(3,7): error TS2345: Argument 'x'.").unwrap();
+        assert_eq!(file, "../a(1)/b.ts");
+        assert_eq!(finding.start, Place { line: 3, column: 7 });
+        assert_eq!(finding.message, "TS2345: Argument 'x'.");
+        assert!(read("  Type 'x' is not assignable.").is_none());
+    }
+}
