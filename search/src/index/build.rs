@@ -1,0 +1,157 @@
+//! From tools to their vectors: out of the index where they are, from the model where not.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::lock::IndexLock;
+use super::table::{Row, VectorTable};
+use crate::document::Document;
+use crate::error::SearchError;
+use crate::model::Embedder;
+use crate::vectors::Vectors;
+
+/// Texts that the model takes at once: a query that comes meanwhile waits for one such batch.
+const BATCH: usize = 16;
+/// Tools that are written at once. Whoever is killed loses no more work than that.
+const WRITTEN_AT_ONCE: usize = 256;
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    pub done: usize,
+    pub of: usize,
+}
+
+/// What came of it.
+pub struct Built {
+    /// One for each document, in order.
+    pub vectors: Vectors,
+    pub embedded: usize,
+}
+
+/// Gives every document its vector. Without a folder nothing is kept.
+pub async fn build(
+    documents: &[Document],
+    model: &str,
+    folder: Option<&Path>,
+    embedder: &Embedder,
+    progress: impl Fn(Progress),
+) -> Result<Built, SearchError> {
+    let wanted: Vec<Wanted> = documents.iter().map(|tool| Wanted::new(tool, model)).collect();
+    let mut known = match folder {
+        Some(folder) => read(folder).await,
+        None => HashMap::new(),
+    };
+    let mut embedded = 0;
+    if wanted.iter().any(|tool| !known.contains_key(&tool.fingerprint)) {
+        let index = match folder {
+            // What another process wrote while this one waited for its turn need not be done
+            // again.
+            Some(folder) => {
+                let index = Writing::begin(folder).await?;
+                known = index.repaired().await?;
+                Some(index)
+            }
+            None => None,
+        };
+        let missing: Vec<&Wanted> = {
+            let mut seen = std::collections::HashSet::new();
+            let new = |tool: &&Wanted| !known.contains_key(&tool.fingerprint);
+            let once = |tool: &&Wanted| seen.insert(tool.fingerprint.as_str());
+            wanted.iter().filter(new).filter(once).collect()
+        };
+        let of = missing.len();
+        for some in missing.chunks(WRITTEN_AT_ONCE) {
+            let mut rows = Vec::with_capacity(some.len());
+            for batch in some.chunks(BATCH) {
+                progress(Progress { done: embedded + rows.len(), of });
+                let texts = batch.iter().map(|tool| tool.text.clone()).collect();
+                let vectors = embedder.embed(texts).await?;
+                rows.extend(batch.iter().zip(vectors).map(|(tool, vector)| Row {
+                    id: tool.id.to_owned(),
+                    fingerprint: tool.fingerprint.clone(),
+                    text: tool.text.clone(),
+                    vector,
+                }));
+            }
+            embedded += rows.len();
+            if let Some(index) = &index {
+                index.table.put(&rows).await?;
+            }
+            known.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
+        }
+        if let Some(index) = &index
+            && known.len() > 2 * wanted.len()
+        {
+            let kept: Vec<&str> = wanted.iter().map(|tool| tool.fingerprint.as_str()).collect();
+            index.table.keep(&kept).await?;
+        }
+        progress(Progress { done: embedded, of });
+    }
+    let vectors: Option<Vec<Vec<f32>>> = wanted
+        .iter()
+        .map(|tool| known.get(&tool.fingerprint).cloned())
+        .collect();
+    let vectors = vectors.and_then(|vectors| Vectors::new(&vectors));
+    vectors
+        .map(|vectors| Built { vectors, embedded })
+        .ok_or_else(|| SearchError::Index("its vectors are not of one width".to_owned()))
+}
+
+struct Wanted<'a> {
+    id: &'a str,
+    text: String,
+    fingerprint: String,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(tool: &'a Document, model: &str) -> Self {
+        let text = tool.text();
+        Self {
+            id: &tool.id,
+            fingerprint: Document::fingerprint(&text, model),
+            text,
+        }
+    }
+}
+
+/// What can be read without waiting for anybody. A damaged index reads as empty here: it is
+/// repaired by whoever has the right to write.
+async fn read(folder: &Path) -> HashMap<String, Vec<f32>> {
+    if !folder.exists() {
+        return HashMap::new();
+    }
+    let read = async { VectorTable::open(folder).await?.vectors().await };
+    read.await.unwrap_or_else(|error| {
+        tracing::debug!(%error, "the index cannot be read");
+        HashMap::new()
+    })
+}
+
+/// An index that this process may write.
+struct Writing {
+    table: VectorTable,
+    _lock: IndexLock,
+}
+
+impl Writing {
+    async fn begin(folder: &Path) -> Result<Self, SearchError> {
+        let lock = IndexLock::take(folder)?;
+        Ok(Self {
+            table: VectorTable::open(folder).await?,
+            _lock: lock,
+        })
+    }
+
+    /// What is there; nothing, if what was there is damaged.
+    async fn repaired(&self) -> Result<HashMap<String, Vec<f32>>, SearchError> {
+        match self.table.vectors().await {
+            Ok(vectors) => Ok(vectors),
+            Err(error) => {
+                tracing::warn!(%error, "the index is damaged and is made anew");
+                self.table.clear().await?;
+                Ok(HashMap::new())
+            }
+        }
+    }
+}
