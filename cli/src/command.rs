@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{call, completions, demo_server, doctor, exit, init, login, logout, run, scrub, tools};
+use crate::{
+    call, completions, demo_server, doctor, exit, index, init, login, logout, model, run, scrub,
+    search, tools,
+};
 
 #[derive(Parser)]
 #[command(
@@ -17,7 +20,8 @@ use crate::{call, completions, demo_server, doctor, exit, init, login, logout, r
         pml run -e 'return 6 * 7'      run a line of code\n  \
         pml run --json script.ts       the whole outcome as JSON\n  \
         pml init                       collect the servers of your other clients\n  \
-        pml tools                      list their tools\n\n\
+        pml tools                      list their tools\n  \
+        pml search read a file         find a tool by what it does\n\n\
         `pml help COMMAND` tells more about each command."
 )]
 pub struct Cli {
@@ -34,6 +38,9 @@ enum Command {
     Run(run::RunArgs),
     Init(init::InitArgs),
     Tools(tools::ToolsArgs),
+    Search(search::SearchArgs),
+    Index(index::IndexArgs),
+    Model(model::ModelArgs),
     Call(call::CallArgs),
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
@@ -61,6 +68,9 @@ pub fn run() -> ExitCode {
         Command::Run(args) => run::run(&args, config),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
+        Command::Search(args) => search::run(&args, config),
+        Command::Index(args) => index::run(&args, config),
+        Command::Model(args) => model::run(&args),
         Command::Call(args) => call::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),

@@ -9,14 +9,18 @@ mod config;
 mod demo_server;
 mod doctor;
 mod exit;
+mod index;
 mod init;
 mod interrupt;
 mod login;
 mod logout;
+mod model;
 mod paint;
 mod progress;
 mod run;
 mod scrub;
+mod search;
+mod searching;
 mod servers;
 mod tools;
 

@@ -28,11 +28,12 @@ pub struct SearchOptions {
 }
 
 /// What a search ranks by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum State {
     /// By words alone, until the vectors are there.
     Building(Progress),
     /// By words and vectors.
+    #[default]
     Ready,
     /// By words alone, for the reason that is told.
     WordsOnly(String),
@@ -40,7 +41,7 @@ pub enum State {
 
 /// Finds tools. Cheap to clone; the clones share everything.
 ///
-/// Nothing is loaded and no thread is started before the tools are set.
+/// Nothing is loaded and no thread is started before there are tools to search.
 #[derive(Clone)]
 pub struct Search {
     parts: Arc<Parts>,
@@ -49,11 +50,12 @@ pub struct Search {
 struct Parts {
     options: SearchOptions,
     current: watch::Sender<Current>,
-    tools: Mutex<Option<Arc<[Document]>>>,
+    /// The version of the tools that are current.
+    followed: Mutex<Option<u64>>,
     threads: OnceLock<Threads>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Current {
     catalog: Catalog,
     state: State,
@@ -67,28 +69,28 @@ struct Threads {
 
 impl Search {
     pub fn new(options: SearchOptions) -> Self {
-        let current = Current {
-            catalog: Catalog::default(),
-            state: State::Ready,
-        };
         Self {
             parts: Arc::new(Parts {
                 options,
-                current: watch::Sender::new(current),
-                tools: Mutex::default(),
+                current: watch::Sender::new(Current::default()),
+                followed: Mutex::default(),
                 threads: OnceLock::new(),
             }),
         }
     }
 
-    /// Says which tools there are from now on. Where they are the same as before, nothing
-    /// happens; otherwise they are found by words at once, and by vectors when those are there.
-    pub fn set_tools(&self, tools: Vec<Document>) {
-        let mut known = self.known();
-        if known.as_deref() == Some(&tools[..]) {
+    /// Says which tools there are from now on; `version` is another number whenever they are
+    /// others. They are found by words at once, and by vectors when those are there.
+    pub fn follow(&self, version: u64, tools: impl FnOnce() -> Vec<Document>) {
+        let mut followed = self.followed();
+        if *followed == Some(version) {
             return;
         }
-        *known = Some(tools.clone().into());
+        *followed = Some(version);
+        let tools = tools();
+        if tools == self.parts.current.borrow().catalog.documents() {
+            return;
+        }
         let catalog = Catalog::new(tools);
         let of = catalog.documents().len();
         self.parts.current.send_replace(Current {
@@ -140,25 +142,36 @@ impl Search {
         }
     }
 
+    /// The tools as they are searched now.
+    pub fn catalog(&self) -> Catalog {
+        self.parts.current.borrow().catalog.clone()
+    }
+
+    /// The model, once there was something to search.
+    pub fn embedder(&self) -> Option<&Embedder> {
+        self.parts.threads.get().map(|threads| &threads.embedder)
+    }
+
     /// What the index has on disk. `None` if nothing is kept.
     pub async fn stats(&self) -> Option<Result<IndexStats, SearchError>> {
         let folder = self.parts.folder()?;
         Some(async { VectorTable::open(&folder).await?.stats().await }.await)
     }
 
-    /// Throws the index on disk away; the next [`Search::set_tools`] makes it anew.
+    /// Throws the index on disk away; the next [`Search::follow`] makes it anew.
     pub async fn clear(&self) -> Result<(), SearchError> {
         let Some(folder) = self.parts.folder() else {
             return Ok(());
         };
         let _lock = IndexLock::take(&folder)?;
-        *self.known() = None;
+        *self.followed() = None;
+        self.parts.current.send_replace(Current::default());
         VectorTable::open(&folder).await?.clear().await
     }
 
-    fn known(&self) -> MutexGuard<'_, Option<Arc<[Document]>>> {
-        // What is behind it is replaced in one step.
-        self.parts.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    fn followed(&self) -> MutexGuard<'_, Option<u64>> {
+        // A number is replaced in one step.
+        self.parts.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn threads(&self) -> &Threads {

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone)]
 pub struct Place {
     root: PathBuf,
+    indexes: PathBuf,
 }
 
 impl Place {
@@ -29,7 +30,19 @@ impl Place {
     }
 
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        let root = root.into();
+        Self {
+            indexes: root.join("index"),
+            root,
+        }
+    }
+
+    /// The same place with indexes in another folder.
+    pub fn with_indexes(self, indexes: impl Into<PathBuf>) -> Self {
+        Self {
+            indexes: indexes.into(),
+            ..self
+        }
     }
 
     pub fn root(&self) -> &Path {
@@ -43,7 +56,7 @@ impl Place {
             .unwrap_or_else(|_| configuration.to_owned());
         let digest = Sha256::digest(path.as_os_str().as_encoded_bytes());
         let name: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
-        self.root.join("index").join(name)
+        self.indexes.join(name)
     }
 
     pub fn library(&self) -> PathBuf {

@@ -17,7 +17,7 @@ use pml_session::{Session, SessionOptions};
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::paint::Paint;
-use crate::{complain, exit, interrupt, progress, servers};
+use crate::{complain, exit, interrupt, progress, searching, servers};
 use script::Origin;
 use trace::Trace;
 
@@ -175,9 +175,11 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
                 report::print_log(line, paint);
             }
         };
+        let search = searching::open(settings.servers.file.as_deref())?;
         let gateway = servers::open(settings.servers)?;
         let session = Session::new(SessionOptions {
             gateway: gateway.clone(),
+            search,
             scrubber,
             tool_timeout,
         });
@@ -206,6 +208,9 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
 
         // The answer first: servers take their time to leave.
         report::print_problems(session.problems());
+        if let Some(notice) = session.search_notice() {
+            complain::warning(format_args!("searched by words alone: {notice}"));
+        }
         let code = print(args, outcome.as_ref(), paint);
         let traced = trace.map_or(Ok(()), |trace| {
             trace.finish(outcome.as_ref(), |tool| session.scrub_words(tool))
