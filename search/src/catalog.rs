@@ -124,7 +124,7 @@ impl Catalog {
             .iter()
             .map(|tool| name.eq_ignore_ascii_case(&tool.id) || name.eq_ignore_ascii_case(&tool.name))
             .collect();
-        let ranked = rank(&words, cosines, servers, &exact);
+        let ranked = rank(&words, wanted.possible(), cosines, servers, &exact);
         let mut order: Vec<usize> = (0..documents.len())
             .filter(|&place| {
                 let (score, parts) = &ranked[place];

@@ -9,6 +9,8 @@ use crate::words::spelled_out;
 const EMBEDDED_CHARS: usize = 1_000;
 /// Values of one enumeration that count as words; a list of all countries says little.
 const VALUES: usize = 24;
+/// Words of a description that says by itself what a tool does.
+const TELLING_WORDS: usize = 10;
 /// How deep a schema is read.
 const DEPTH: usize = 3;
 
@@ -62,28 +64,40 @@ impl Document {
         }
     }
 
-    /// What is embedded. The server's name is left out: where all tools share a server it only
-    /// blurs their vectors, and the ranking gives it a weight of its own.
-    pub fn text(&self) -> String {
-        let mut text = spelled_out(&self.name);
-        text.push_str(": ");
-        text.push_str(self.description.trim());
-        for (place, parameter) in self.parameters.iter().enumerate() {
-            text.push_str(if place == 0 { " " } else { ", " });
-            text.push_str(&spelled_out(&parameter.name));
+    /// The texts whose vectors make up that of the tool: the tool, the tool of its server, and
+    /// its description where that can stand alone. Each alone ranks worse than their mean: a
+    /// server's name blurs the vectors where all tools share it, and tells most where not.
+    pub fn views(&self) -> Vec<String> {
+        let name = spelled_out(&self.name);
+        let parameters: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|parameter| spelled_out(&parameter.name))
+            .collect();
+        let described = format!("{name}: {} {}", self.description.trim(), parameters.join(", "));
+        let mut views = vec![
+            format!("{} {described}", spelled_out(&self.server)),
+            described,
+        ];
+        if self.description.split_whitespace().count() >= TELLING_WORDS {
+            views.push(self.description.trim().to_owned());
         }
-        match text.char_indices().nth(EMBEDDED_CHARS) {
-            Some((end, _)) => text[..end].to_owned(),
-            None => text,
+        for view in &mut views {
+            if let Some((end, _)) = view.char_indices().nth(EMBEDDED_CHARS) {
+                view.truncate(end);
+            }
         }
+        views
     }
 
-    /// Changes whenever the vector would: with the text, and with the model.
-    pub fn fingerprint(text: &str, model: &str) -> String {
+    /// Changes whenever the vector would: with the views, and with the model.
+    pub fn fingerprint(views: &[String], model: &str) -> String {
         let mut digest = Sha256::new();
         digest.update(model);
-        digest.update([0]);
-        digest.update(text);
+        for view in views {
+            digest.update([0]);
+            digest.update(view);
+        }
         let digest = digest.finalize();
         digest
             .iter()
@@ -138,15 +152,18 @@ mod tests {
     }
 
     #[test]
-    fn the_text_has_name_description_and_parameters() {
+    fn the_views_have_name_description_and_parameters() {
         let document = document(json!({ "properties": {
             "filePath": { "description": "where" },
             "encoding": { "enum": ["utf8", "latin1", 7] },
         } }));
         assert_eq!(document.id, "fs:readFile");
         assert_eq!(
-            document.text(),
-            "read File: Reads a file. encoding, file Path"
+            document.views(),
+            [
+                "fs read File: Reads a file. encoding, file Path",
+                "read File: Reads a file. encoding, file Path"
+            ]
         );
         let encoding = &document.parameters[0];
         assert_eq!(encoding.values, ["utf8", "latin1"]);
@@ -170,11 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_changes_with_text_and_model() {
-        let one = Document::fingerprint("a", "m");
-        assert_eq!(one, Document::fingerprint("a", "m"));
-        assert_ne!(one, Document::fingerprint("b", "m"));
-        assert_ne!(one, Document::fingerprint("a", "n"));
+    fn the_fingerprint_changes_with_the_views_and_the_model() {
+        let of = |text: &str, model| Document::fingerprint(&[text.to_owned()], model);
+        let one = of("a", "m");
+        assert_eq!(one, of("a", "m"));
+        assert_ne!(one, of("b", "m"));
+        assert_ne!(one, of("a", "n"));
         assert_eq!(one.len(), 32);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Document;
-use crate::words::{is_filler, stems};
+use crate::words::{is_filler, stems, worth};
 
 /// How fast more of the same word stops counting.
 const SATURATION: f32 = 1.2;
@@ -51,15 +51,21 @@ struct Term {
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     words: Vec<WantedWord>,
-    /// The root of what a tool with every word could score. A query of many words finds a little
-    /// of itself everywhere, so what is found is measured against what was asked.
-    scale: f32,
+}
+
+impl Wanted {
+    /// What a tool that says all of it, and little else, would score.
+    pub fn possible(&self) -> f32 {
+        let weights = self.words.iter().map(|word| word.weight);
+        weights.sum::<f32>() * (SATURATION + 1.0)
+    }
 }
 
 #[derive(Debug, Clone)]
 struct WantedWord {
     stem: String,
-    rarity: f32,
+    /// How rare it is among the tools, and what it is worth at all.
+    weight: f32,
 }
 
 impl Lexicon {
@@ -108,19 +114,18 @@ impl Lexicon {
         let words: Vec<WantedWord> = all
             .into_iter()
             .filter(|stem| seen.insert(stem.clone()))
-            .map(|stem| WantedWord {
-                rarity: match self.terms.get(&stem) {
+            .map(|stem| {
+                let rarity = match self.terms.get(&stem) {
                     Some(term) => term.rarity,
                     None => rarity(0, self.documents),
-                },
-                stem,
+                };
+                WantedWord {
+                    weight: rarity * worth(&stem),
+                    stem,
+                }
             })
             .collect();
-        let possible: f32 = words.iter().map(|word| word.rarity).sum();
-        Wanted {
-            words,
-            scale: (possible * (SATURATION + 1.0)).sqrt(),
-        }
+        Wanted { words }
     }
 
     /// Adds to `scores`, one for each tool, what the words say.
@@ -131,7 +136,7 @@ impl Lexicon {
             };
             for &(place, says) in &term.postings {
                 if let Some(score) = scores.get_mut(place as usize) {
-                    *score += word.rarity * says / wanted.scale;
+                    *score += word.weight * says;
                 }
             }
         }
@@ -155,4 +160,59 @@ impl Lexicon {
 fn rarity(tools_with_it: usize, tools: usize) -> f32 {
     let (with, all) = (tools_with_it as f32, tools as f32);
     (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str, description: &str) -> Document {
+        Document {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            ..Document::default()
+        }
+    }
+
+    fn scores(tools: &[Document], query: &str) -> Vec<f32> {
+        let lexicon = Lexicon::new(tools);
+        let mut scores = vec![0.0; tools.len()];
+        lexicon.score(&lexicon.wanted(query), &mut scores);
+        scores
+    }
+
+    #[test]
+    fn a_word_in_the_name_counts_more_than_one_in_the_description() {
+        let tools = [
+            tool("send_invoice", "Sends it by mail"),
+            tool("send_it", "Sends an invoice by mail"),
+            tool("weather", "Tells how warm it is"),
+        ];
+        let scores = scores(&tools, "invoice");
+        assert!(scores[0] > scores[1] && scores[1] > 0.0, "{scores:?}");
+        assert_eq!(scores[2], 0.0);
+    }
+
+    #[test]
+    fn fillers_count_only_where_there_is_nothing_else() {
+        let tools = [tool("get", "Gets"), tool("weather", "Tells the weather")];
+        assert_eq!(scores(&tools, "get me the weather")[0], 0.0);
+        assert!(scores(&tools, "get")[0] > 0.0);
+    }
+
+    #[test]
+    fn words_that_no_tool_has_are_asked_for_all_the_same() {
+        let tools = [tool("weather", "Tells the weather")];
+        let lexicon = Lexicon::new(&tools);
+        let one = lexicon.wanted("weather").possible();
+        let two = lexicon.wanted("weather zyxomma").possible();
+        assert!(two > one);
+        assert_eq!(lexicon.matched(&lexicon.wanted("weather zyxomma"), 0), ["weather"]);
+    }
+
+    #[test]
+    fn no_tools_and_no_words_score_nothing() {
+        assert!(scores(&[], "weather").is_empty());
+        assert_eq!(scores(&[tool("", "")], "🚀 -- '; DROP TABLE tools"), [0.0]);
+    }
 }

@@ -1,43 +1,47 @@
 //! How much a tool fits a query: words and vectors weighed into one score from 0 to 1.
 //!
 //! The weights were found by measurement over several sets of tools and queries (docs/search.md)
-//! and are the same for all of them. What makes them fit queries of any kind is how the parts are
-//! scaled: the words by what the query could have matched, so that a lucky match of one word in
-//! twenty counts little, and the vectors by cosines, which need no scaling.
+//! and are the same for all of them.
 
 /// What the cosine with the whole query is worth,
 const WHOLE: f32 = 0.3;
 /// that with the sentence of the query which fits best,
 const SENTENCE: f32 = 0.7;
 /// the words,
-const WORDS: f32 = 0.25;
+const WORDS: f32 = 0.02;
 /// and the best tool of the same server: what a task needs often lies on one server.
-const SERVER: f32 = 0.3;
+const SERVER: f32 = 0.5;
 
-/// Where the score of words and vectors is one half, and how steep it is there: the odds that a
-/// tool is one of those wanted, fitted to queries with and without a fitting tool.
+/// From a sum to the odds that the tool is one of those wanted, fitted to queries with and
+/// without a fitting tool.
+struct Calibration {
+    /// What the sum is worth,
+    sum: f32,
+    /// what is held against it for each point that the words of the query could have scored (a
+    /// long query finds some of its words anywhere),
+    possible: f32,
+    /// and where the odds begin.
+    base: f32,
+}
+
 const HYBRID: Calibration = Calibration {
-    middle: 0.62,
-    steepness: 9.0,
+    sum: 10.0,
+    possible: 0.0,
+    base: -6.5,
 };
-/// The same for words alone.
 const WORDS_ALONE: Calibration = Calibration {
-    middle: 2.0,
-    steepness: 1.6,
+    sum: 0.2,
+    possible: 0.05,
+    base: -2.0,
 };
 
 /// Only a query that is a tool's name is certain.
 const NEARLY_CERTAIN: f64 = 0.99;
 
-struct Calibration {
-    middle: f32,
-    steepness: f32,
-}
-
 impl Calibration {
-    fn score(&self, raw: f32) -> f64 {
-        let odds = f64::from((raw - self.middle) * self.steepness).exp();
-        (odds / (1.0 + odds)).min(NEARLY_CERTAIN)
+    fn score(&self, sum: f32, possible: f32) -> f64 {
+        let odds = self.base + self.sum * sum - self.possible * possible;
+        (1.0 / (1.0 + f64::from(-odds).exp())).min(NEARLY_CERTAIN)
     }
 }
 
@@ -61,10 +65,12 @@ pub struct Cosines {
     pub sentence: Vec<f32>,
 }
 
-/// Scores for all tools at once. `servers` has the number of each tool's server, and `exact` the
-/// tools whose name the query is.
+/// Scores for all tools at once. `words` has what the words say of each tool and `possible` what
+/// they could have said, `servers` the number of each tool's server, and `exact` the tools whose
+/// name the query is.
 pub fn rank(
     words: &[f32],
+    possible: f32,
     cosines: Option<&Cosines>,
     servers: &[u32],
     exact: &[bool],
@@ -105,7 +111,7 @@ pub fn rank(
             };
             let score = match parts.exact {
                 true => 1.0,
-                false => calibration.score(own + lacking),
+                false => calibration.score(own + lacking, possible),
             };
             (score, parts)
         })

@@ -1,7 +1,7 @@
 //! Text and identifiers as words that can be compared.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
@@ -19,6 +19,27 @@ static FILLER_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let stems = FILLERS.split_whitespace().map(|word| stemmer.stem(word));
     stems.map(Cow::into_owned).collect()
 });
+
+/// English words, the most frequent first: the order of the vocabulary of the model.
+const COMMON_WORDS: &str = include_str!("common_words.txt");
+/// About as many words as an English text of any size has.
+const ENGLISH_WORDS: f32 = 30_000.0;
+
+static WORTHS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
+    let stemmer = Stemmer::new(Algorithm::English);
+    let mut worths = HashMap::new();
+    for (place, word) in COMMON_WORDS.split_whitespace().enumerate() {
+        let worth = (place as f32 + 2.0).ln() / ENGLISH_WORDS.ln();
+        worths.entry(stemmer.stem(word).into_owned()).or_insert(worth);
+    }
+    worths
+});
+
+/// How much a stem of a query tells, from 0 to 1, before anything is known of the tools: words
+/// that everybody uses tell little, however rare they are among tools.
+pub fn worth(stem: &str) -> f32 {
+    WORTHS.get(stem).copied().unwrap_or(1.0)
+}
 
 /// Whether a stem says nothing about what is wanted.
 pub fn is_filler(stem: &str) -> bool {
@@ -133,6 +154,13 @@ mod tests {
         assert_eq!(stems("Datei öffnen"), ["datei", "öffnen"]);
         assert_eq!(stems("открыть файл").len(), 2);
         assert!(stems("🚀🚀 -- !!").is_empty());
+    }
+
+    #[test]
+    fn a_common_word_is_worth_less_than_a_rare_one() {
+        assert!(worth("year") < worth("invoic"));
+        assert!(worth("plan") < worth("kubernet"));
+        assert_eq!(worth("kubernet"), 1.0);
     }
 
     #[test]

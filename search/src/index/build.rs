@@ -8,10 +8,10 @@ use super::table::{Row, VectorTable};
 use crate::document::Document;
 use crate::error::SearchError;
 use crate::model::Embedder;
-use crate::vectors::Vectors;
+use crate::vectors::{Vectors, unit};
 
-/// Texts that the model takes at once: a query that comes meanwhile waits for one such batch.
-const BATCH: usize = 16;
+/// Tools that the model takes at once: a query that comes meanwhile waits for one such batch.
+const BATCH: usize = 8;
 /// Tools that are written at once. Whoever is killed loses no more work than that.
 const WRITTEN_AT_ONCE: usize = 256;
 
@@ -65,13 +65,13 @@ pub async fn build(
             let mut rows = Vec::with_capacity(some.len());
             for batch in some.chunks(BATCH) {
                 progress(Progress { done: embedded + rows.len(), of });
-                let texts = batch.iter().map(|tool| tool.text.clone()).collect();
-                let vectors = embedder.embed(texts).await?;
-                rows.extend(batch.iter().zip(vectors).map(|(tool, vector)| Row {
+                let texts = batch.iter().flat_map(|tool| tool.views.clone()).collect();
+                let mut vectors = embedder.embed(texts).await?.into_iter();
+                rows.extend(batch.iter().map(|tool| Row {
                     id: tool.id.to_owned(),
                     fingerprint: tool.fingerprint.clone(),
-                    text: tool.text.clone(),
-                    vector,
+                    text: tool.views.first().cloned().unwrap_or_default(),
+                    vector: mean(vectors.by_ref().take(tool.views.len())),
                 }));
             }
             embedded += rows.len();
@@ -100,19 +100,28 @@ pub async fn build(
 
 struct Wanted<'a> {
     id: &'a str,
-    text: String,
+    views: Vec<String>,
     fingerprint: String,
 }
 
 impl<'a> Wanted<'a> {
     fn new(tool: &'a Document, model: &str) -> Self {
-        let text = tool.text();
+        let views = tool.views();
         Self {
             id: &tool.id,
-            fingerprint: Document::fingerprint(&text, model),
-            text,
+            fingerprint: Document::fingerprint(&views, model),
+            views,
         }
     }
+}
+
+/// The direction between the vectors.
+fn mean(vectors: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
+    let sum = vectors.reduce(|mut sum, vector| {
+        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+        sum
+    });
+    unit(sum.unwrap_or_default())
 }
 
 /// What can be read without waiting for anybody. A damaged index reads as empty here: it is
