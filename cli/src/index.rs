@@ -65,7 +65,10 @@ fn work(args: &IndexArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             complain::error(format_args!("there is no index: {reason}"));
             return Ok(ExitCode::FAILURE);
         }
-        complain::line(format_args!("indexed in {:.1} s", began.elapsed().as_secs_f64()));
+        complain::line(format_args!(
+            "indexed in {:.1} s",
+            began.elapsed().as_secs_f64()
+        ));
         show(args, search).await
     })
 }
@@ -78,7 +81,10 @@ pub async fn finish(search: &Search) -> State {
         // A line for every tenth part.
         let tenth = progress.done * 10 / progress.of.max(1);
         if tenth > shown {
-            complain::line(format_args!("indexed {} of {} tools", progress.done, progress.of));
+            complain::line(format_args!(
+                "indexed {} of {} tools",
+                progress.done, progress.of
+            ));
             shown = tenth;
         }
         state = search.changed(&state).await;

@@ -53,7 +53,11 @@ fn list() -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let printed = models.iter().try_for_each(|model| {
         let star = if model.name == used { "*" } else { " " };
-        writeln!(out, "{star} {}  {} dimensions  {}", model.name, model.width, model.description)
+        writeln!(
+            out,
+            "{star} {}  {} dimensions  {}",
+            model.name, model.width, model.description
+        )
     });
     Ok(exit::check_pipe(printed)?)
 }

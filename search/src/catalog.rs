@@ -99,7 +99,13 @@ impl Catalog {
     /// The tools that fit, best first. `embedded` are the vectors of [`Catalog::texts`].
     pub fn search(&self, query: &Query, embedded: Option<&[Vec<f32>]>) -> Vec<Hit> {
         let cosines = embedded.and_then(|embedded| self.cosines(embedded));
-        self.find(query.text(), cosines.as_ref(), query.filter(), query.limit(), query.threshold())
+        self.find(
+            query.text(),
+            cosines.as_ref(),
+            query.filter(),
+            query.limit(),
+            query.threshold(),
+        )
     }
 
     /// The same for text of any length, with every way to rank: for measurements.
@@ -122,7 +128,9 @@ impl Catalog {
         let name = text.trim();
         let exact: Vec<bool> = documents
             .iter()
-            .map(|tool| name.eq_ignore_ascii_case(&tool.id) || name.eq_ignore_ascii_case(&tool.name))
+            .map(|tool| {
+                name.eq_ignore_ascii_case(&tool.id) || name.eq_ignore_ascii_case(&tool.name)
+            })
             .collect();
         let ranked = rank(&words, wanted.possible(), cosines, servers, &exact);
         let mut order: Vec<usize> = (0..documents.len())

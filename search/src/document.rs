@@ -74,7 +74,11 @@ impl Document {
             .iter()
             .map(|parameter| spelled_out(&parameter.name))
             .collect();
-        let described = format!("{name}: {} {}", self.description.trim(), parameters.join(", "));
+        let described = format!(
+            "{name}: {} {}",
+            self.description.trim(),
+            parameters.join(", ")
+        );
         let mut views = vec![
             format!("{} {described}", spelled_out(&self.server)),
             described,
@@ -167,7 +171,10 @@ mod tests {
         );
         let encoding = &document.parameters[0];
         assert_eq!(encoding.values, ["utf8", "latin1"]);
-        assert_eq!((document.read_only, document.destructive), (Some(true), None));
+        assert_eq!(
+            (document.read_only, document.destructive),
+            (Some(true), None)
+        );
     }
 
     #[test]
@@ -175,13 +182,22 @@ mod tests {
         let document = document(json!({ "properties": { "input": {
             "properties": { "city": { "type": "string" } },
         } } }));
-        let names: Vec<&str> = document.parameters.iter().map(|p| p.name.as_str()).collect();
+        let names: Vec<&str> = document
+            .parameters
+            .iter()
+            .map(|p| p.name.as_str())
+            .collect();
         assert_eq!(names, ["input", "city"]);
     }
 
     #[test]
     fn odd_schemas_have_no_parameters() {
-        for schema in [json!(null), json!([]), json!({ "properties": 7 }), json!("x")] {
+        for schema in [
+            json!(null),
+            json!([]),
+            json!({ "properties": 7 }),
+            json!("x"),
+        ] {
             assert!(document(schema).parameters.is_empty());
         }
     }

@@ -171,18 +171,22 @@ impl Search {
 
     fn followed(&self) -> MutexGuard<'_, Option<u64>> {
         // A number is replaced in one step.
-        self.parts.followed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.parts
+            .followed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn threads(&self) -> &Threads {
         self.parts.threads.get_or_init(|| {
             let options = &self.parts.options;
             let tell = options.tell.clone();
-            let embedder = Embedder::start(options.model.clone(), options.place.clone(), move |text| {
-                if let Some(tell) = &tell {
-                    tell(text);
-                }
-            });
+            let embedder =
+                Embedder::start(options.model.clone(), options.place.clone(), move |text| {
+                    if let Some(tell) = &tell {
+                        tell(text);
+                    }
+                });
             let (to_index, catalogs) = mpsc::unbounded_channel();
             let (parts, model) = (Arc::downgrade(&self.parts), embedder.clone());
             let started = thread::Builder::new()
@@ -227,7 +231,9 @@ fn keep_index(
     embedder: &Embedder,
     mut catalogs: mpsc::UnboundedReceiver<Catalog>,
 ) {
-    let event_loop = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let event_loop = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let event_loop = match event_loop {
         Ok(event_loop) => event_loop,
         Err(error) => {
@@ -254,14 +260,15 @@ fn keep_index(
                 }
             };
             let documents = catalog.documents();
-            let mut built = index::build(documents, &model, folder.as_deref(), embedder, progress).await;
+            let mut built =
+                index::build(documents, &model, folder.as_deref(), embedder, progress).await;
             if let Err(SearchError::Index(_) | SearchError::Folder { .. }) = &built {
                 // A disk that cannot be written is no reason to rank by words alone.
                 built = index::build(documents, &model, None, embedder, progress).await;
             }
             let Some(parts) = parts.upgrade() else { return };
             match built {
-                Ok(built) => parts.publish(catalog.with_vectors(built.vectors), State::Ready),
+                Ok(vectors) => parts.publish(catalog.with_vectors(vectors), State::Ready),
                 Err(error) => parts.publish(catalog.clone(), State::WordsOnly(error.to_string())),
             }
         }

@@ -31,9 +31,13 @@ pub enum ModelError {
     Missing { what: String, folder: PathBuf },
     #[error("there is no model called `{0}`: `pml model list` shows which there are")]
     Unknown(String),
-    #[error("the ONNX Runtime library is not there and could not be fetched ({0}): install Python with pip and let it reach a package index, or set ORT_DYLIB_PATH")]
+    #[error(
+        "the ONNX Runtime library is not there and could not be fetched ({0}): install Python with pip and let it reach a package index, or set ORT_DYLIB_PATH"
+    )]
     Fetch(String),
-    #[error("no ONNX Runtime library is pinned for this platform: install one and set ORT_DYLIB_PATH to it")]
+    #[error(
+        "no ONNX Runtime library is pinned for this platform: install one and set ORT_DYLIB_PATH to it"
+    )]
     Platform,
     #[error("the ONNX Runtime library {} cannot be loaded ({reason}): set ORT_DYLIB_PATH to another, or remove the file to fetch it again", path.display())]
     Library { path: PathBuf, reason: String },

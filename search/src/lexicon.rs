@@ -207,7 +207,10 @@ mod tests {
         let one = lexicon.wanted("weather").possible();
         let two = lexicon.wanted("weather zyxomma").possible();
         assert!(two > one);
-        assert_eq!(lexicon.matched(&lexicon.wanted("weather zyxomma"), 0), ["weather"]);
+        assert_eq!(
+            lexicon.matched(&lexicon.wanted("weather zyxomma"), 0),
+            ["weather"]
+        );
     }
 
     #[test]

@@ -108,7 +108,11 @@ mod tests {
         };
         assert!(told(" \n", 5, None).unwrap().contains("is empty"));
         assert!(told(&"ä".repeat(500), 5, None).is_none());
-        assert!(told(&"ä".repeat(501), 5, None).unwrap().contains("501 characters"));
+        assert!(
+            told(&"ä".repeat(501), 5, None)
+                .unwrap()
+                .contains("501 characters")
+        );
         assert!(told("x", 0, None).unwrap().contains("from 1 to 50"));
         assert!(told("x", 51, None).is_some());
         assert!(told("x", 5, Some(1.5)).unwrap().contains("from 0 to 1"));

@@ -9,13 +9,16 @@ pub struct Vectors {
 
 impl Vectors {
     /// `None` if the vectors differ in width.
-    pub fn new(vectors: &[Vec<f32>]) -> Option<Self> {
-        let width = vectors.first().map_or(0, Vec::len);
-        let alike = vectors.iter().all(|vector| vector.len() == width);
-        alike.then(|| Self {
-            width,
-            values: vectors.concat(),
-        })
+    pub fn new<V: AsRef<[f32]>>(vectors: &[V]) -> Option<Self> {
+        let width = vectors.first().map_or(0, |vector| vector.as_ref().len());
+        let mut values = Vec::with_capacity(width * vectors.len());
+        for vector in vectors.iter().map(AsRef::as_ref) {
+            if vector.len() != width {
+                return None;
+            }
+            values.extend_from_slice(vector);
+        }
+        Some(Self { width, values })
     }
 
     /// The cosine of `query` with each vector, in order. Nothing for a query of another width.
@@ -58,7 +61,12 @@ fn fill(values: &[f32], query: &[f32], out: &mut Vec<f32>) {
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    let rest: f32 = a
+        .remainder()
+        .iter()
+        .zip(b.remainder())
+        .map(|(a, b)| a * b)
+        .sum();
     let mut sums = [0.0_f32; LANES];
     for (a, b) in a.zip(b) {
         for lane in 0..LANES {
@@ -84,7 +92,13 @@ mod tests {
     #[test]
     fn cosines_are_those_of_a_plain_sum() {
         let vectors: Vec<Vec<f32>> = (0..5)
-            .map(|row| unit((0..37).map(|at| ((row * 7 + at) % 11) as f32 - 5.0).collect()))
+            .map(|row| {
+                unit(
+                    (0..37)
+                        .map(|at| ((row * 7 + at) % 11) as f32 - 5.0)
+                        .collect(),
+                )
+            })
             .collect();
         let query = vectors[3].clone();
         let cosines = Vectors::new(&vectors).unwrap().cosines(&query);

@@ -30,7 +30,9 @@ static WORTHS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
     let mut worths = HashMap::new();
     for (place, word) in COMMON_WORDS.split_whitespace().enumerate() {
         let worth = (place as f32 + 2.0).ln() / ENGLISH_WORDS.ln();
-        worths.entry(stemmer.stem(word).into_owned()).or_insert(worth);
+        worths
+            .entry(stemmer.stem(word).into_owned())
+            .or_insert(worth);
     }
     worths
 });

@@ -134,10 +134,7 @@ impl Session {
     pub async fn find(&self, query: &Query) -> Vec<Found> {
         self.prepare_search().await;
         self.parts.search.settle(INDEX_PATIENCE).await;
-        search::found(
-            self.parts.search.find(query).await,
-            &self.gateway().tools(),
-        )
+        search::found(self.parts.search.find(query).await, &self.gateway().tools())
     }
 
     /// Tells the search which tools there are now. It goes on by itself to index them.

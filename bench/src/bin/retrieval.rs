@@ -92,15 +92,28 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
         let began = Instant::now();
         let embedded = embedder.embed(Catalog::texts(&query.query)).await?;
         let cosines = catalog.cosines(&embedded);
-        let hits = catalog.find(&query.query, cosines.as_ref(), &Filter::default(), DEPTH, 0.0);
+        let hits = catalog.find(
+            &query.query,
+            cosines.as_ref(),
+            &Filter::default(),
+            DEPTH,
+            0.0,
+        );
         if place >= WARM_UP {
             times.push(began.elapsed());
         }
         ships.add(&ids(&hits), &query.gold);
-        words.add(&ids(&catalog.find(&query.query, None, &Filter::default(), DEPTH, 0.0)), &query.gold);
+        words.add(
+            &ids(&catalog.find(&query.query, None, &Filter::default(), DEPTH, 0.0)),
+            &query.gold,
+        );
         vectors.add(&by_vectors(&catalog, cosines.as_ref()), &query.gold);
         if let Some(file) = &mut rankings {
-            writeln!(file, "{}", json!({ "query": query.query, "ids": ids(&hits) }))?;
+            writeln!(
+                file,
+                "{}",
+                json!({ "query": query.query, "ids": ids(&hits) })
+            )?;
         }
         if let Some(file) = &mut scores {
             let scored: Vec<_> = hits
@@ -141,12 +154,16 @@ fn by_vectors<'a>(catalog: &'a Catalog, cosines: Option<&Cosines>) -> Vec<&'a st
     let mut order: Vec<usize> = (0..cosines.whole.len()).collect();
     order.sort_by(|&a, &b| cosines.whole[b].total_cmp(&cosines.whole[a]));
     let first = order.into_iter().take(DEPTH);
-    first.map(|place| catalog.documents()[place].id.as_str()).collect()
+    first
+        .map(|place| catalog.documents()[place].id.as_str())
+        .collect()
 }
 
 fn open(path: Option<&PathBuf>) -> anyhow::Result<Option<BufWriter<File>>> {
     let create = |path: &PathBuf| {
-        File::create(path).map(BufWriter::new).with_context(|| format!("{} cannot be written", path.display()))
+        File::create(path)
+            .map(BufWriter::new)
+            .with_context(|| format!("{} cannot be written", path.display()))
     };
     path.map(create).transpose()
 }

@@ -22,7 +22,10 @@ impl Quality {
         }
         let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
         let places = found.iter().take(10).enumerate();
-        let gain: f64 = places.filter(|(_, id)| right(id)).map(|(place, _)| discount(place)).sum();
+        let gain: f64 = places
+            .filter(|(_, id)| right(id))
+            .map(|(place, _)| discount(place))
+            .sum();
         let ideal: f64 = (0..gold.len().min(10)).map(discount).sum();
         self.ndcg += if ideal > 0.0 { gain / ideal } else { 0.0 };
         let first = found.iter().take(10).position(|id| right(&id));
@@ -51,6 +54,9 @@ mod tests {
         quality.add(&["a", "x", "b"], &gold);
         quality.add(&["x", "y"], &gold);
         // First query: half at 1, all at 3; nDCG (1 + 1/2) / (1 + 1/log2 3); second: nothing.
-        assert_eq!(quality.row(), "0.250 | 0.500 | 0.500 | 0.500 | 0.460 | 0.500");
+        assert_eq!(
+            quality.row(),
+            "0.250 | 0.500 | 0.500 | 0.500 | 0.460 | 0.500"
+        );
     }
 }

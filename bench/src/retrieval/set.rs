@@ -59,7 +59,8 @@ impl RetrievalSet {
     pub fn distract(&mut self, folder: &Path) -> anyhow::Result<()> {
         let known: HashSet<String> = self.tools.iter().map(|tool| tool.id.clone()).collect();
         let others = read_tools(folder)?.into_iter();
-        self.tools.extend(others.filter(|tool| !known.contains(&tool.id)));
+        self.tools
+            .extend(others.filter(|tool| !known.contains(&tool.id)));
         Ok(())
     }
 }
@@ -82,7 +83,8 @@ fn read_tools(folder: &Path) -> anyhow::Result<Vec<Document>> {
 }
 
 fn first_queries(folder: &Path) -> anyhow::Result<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
     let mut files: Vec<_> = entries
         .flatten()
         .map(|entry| entry.path())
@@ -97,8 +99,12 @@ fn first_queries(folder: &Path) -> anyhow::Result<std::path::PathBuf> {
 }
 
 fn read_lines<T: DeserializeOwned>(file: &Path) -> anyhow::Result<Vec<T>> {
-    let text = fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let text =
+        fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
             serde_json::from_str(line).with_context(|| format!("{}:{}", file.display(), number + 1))

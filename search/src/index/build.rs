@@ -1,6 +1,6 @@
 //! From tools to their vectors: out of the index where they are, from the model where not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::lock::IndexLock;
@@ -22,80 +22,95 @@ pub struct Progress {
     pub of: usize,
 }
 
-/// What came of it.
-pub struct Built {
-    /// One for each document, in order.
-    pub vectors: Vectors,
-    pub embedded: usize,
-}
-
-/// Gives every document its vector. Without a folder nothing is kept.
+/// Gives every document its vector, in order. Without a folder nothing is kept.
 pub async fn build(
     documents: &[Document],
     model: &str,
     folder: Option<&Path>,
     embedder: &Embedder,
     progress: impl Fn(Progress),
-) -> Result<Built, SearchError> {
-    let wanted: Vec<Wanted> = documents.iter().map(|tool| Wanted::new(tool, model)).collect();
+) -> Result<Vectors, SearchError> {
+    let wanted: Vec<Wanted> = documents
+        .iter()
+        .map(|tool| Wanted::new(tool, model))
+        .collect();
     let mut known = match folder {
         Some(folder) => read(folder).await,
-        None => HashMap::new(),
+        None => Known::new(),
     };
-    let mut embedded = 0;
-    if wanted.iter().any(|tool| !known.contains_key(&tool.fingerprint)) {
+    if !missing(&wanted, &known).is_empty() {
         let index = match folder {
-            // What another process wrote while this one waited for its turn need not be done
-            // again.
             Some(folder) => {
                 let index = Writing::begin(folder).await?;
+                // What another process wrote meanwhile need not be done again.
                 known = index.repaired().await?;
                 Some(index)
             }
             None => None,
         };
-        let missing: Vec<&Wanted> = {
-            let mut seen = std::collections::HashSet::new();
-            let new = |tool: &&Wanted| !known.contains_key(&tool.fingerprint);
-            let once = |tool: &&Wanted| seen.insert(tool.fingerprint.as_str());
-            wanted.iter().filter(new).filter(once).collect()
-        };
-        let of = missing.len();
-        for some in missing.chunks(WRITTEN_AT_ONCE) {
-            let mut rows = Vec::with_capacity(some.len());
-            for batch in some.chunks(BATCH) {
-                progress(Progress { done: embedded + rows.len(), of });
-                let texts = batch.iter().flat_map(|tool| tool.views.clone()).collect();
-                let mut vectors = embedder.embed(texts).await?.into_iter();
-                rows.extend(batch.iter().map(|tool| Row {
-                    id: tool.id.to_owned(),
-                    fingerprint: tool.fingerprint.clone(),
-                    text: tool.views.first().cloned().unwrap_or_default(),
-                    vector: mean(vectors.by_ref().take(tool.views.len())),
-                }));
-            }
-            embedded += rows.len();
-            if let Some(index) = &index {
-                index.table.put(&rows).await?;
-            }
-            known.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
-        }
+        embed_missing(&wanted, &mut known, index.as_ref(), embedder, progress).await?;
         if let Some(index) = &index
             && known.len() > 2 * wanted.len()
         {
-            let kept: Vec<&str> = wanted.iter().map(|tool| tool.fingerprint.as_str()).collect();
+            let kept: Vec<&str> = wanted.iter().map(|tool| &*tool.fingerprint).collect();
             index.table.keep(&kept).await?;
         }
-        progress(Progress { done: embedded, of });
     }
-    let vectors: Option<Vec<Vec<f32>>> = wanted
+    let vectors: Option<Vec<&Vec<f32>>> = wanted
         .iter()
-        .map(|tool| known.get(&tool.fingerprint).cloned())
+        .map(|tool| known.get(&tool.fingerprint))
         .collect();
-    let vectors = vectors.and_then(|vectors| Vectors::new(&vectors));
+    let odd = || SearchError::Index("its vectors are not of one width".to_owned());
     vectors
-        .map(|vectors| Built { vectors, embedded })
-        .ok_or_else(|| SearchError::Index("its vectors are not of one width".to_owned()))
+        .and_then(|vectors| Vectors::new(&vectors))
+        .ok_or_else(odd)
+}
+
+/// Vectors by the fingerprints of their tools.
+type Known = HashMap<String, Vec<f32>>;
+
+/// The tools without a vector, each text once.
+fn missing<'a>(wanted: &'a [Wanted<'a>], known: &Known) -> Vec<&'a Wanted<'a>> {
+    let mut seen = HashSet::new();
+    let mut missing = Vec::new();
+    for tool in wanted {
+        if !known.contains_key(&tool.fingerprint) && seen.insert(&tool.fingerprint) {
+            missing.push(tool);
+        }
+    }
+    missing
+}
+
+async fn embed_missing(
+    wanted: &[Wanted<'_>],
+    known: &mut Known,
+    index: Option<&Writing>,
+    embedder: &Embedder,
+    progress: impl Fn(Progress),
+) -> Result<(), SearchError> {
+    let missing = missing(wanted, known);
+    let of = missing.len();
+    let mut done = 0;
+    for some in missing.chunks(WRITTEN_AT_ONCE) {
+        let mut rows = Vec::with_capacity(some.len());
+        for batch in some.chunks(BATCH) {
+            progress(Progress { done, of });
+            let texts = batch.iter().flat_map(|tool| tool.views.clone()).collect();
+            let mut vectors = embedder.embed(texts).await?.into_iter();
+            rows.extend(batch.iter().map(|tool| Row {
+                id: tool.id.to_owned(),
+                fingerprint: tool.fingerprint.clone(),
+                text: tool.views.first().cloned().unwrap_or_default(),
+                vector: mean(vectors.by_ref().take(tool.views.len())),
+            }));
+            done += batch.len();
+        }
+        if let Some(index) = index {
+            index.table.put(&rows).await?;
+        }
+        known.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
+    }
+    Ok(())
 }
 
 struct Wanted<'a> {
@@ -118,7 +133,9 @@ impl<'a> Wanted<'a> {
 /// The direction between the vectors.
 fn mean(vectors: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
     let sum = vectors.reduce(|mut sum, vector| {
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+        sum.iter_mut()
+            .zip(vector)
+            .for_each(|(sum, value)| *sum += value);
         sum
     });
     unit(sum.unwrap_or_default())
@@ -126,14 +143,14 @@ fn mean(vectors: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
 
 /// What can be read without waiting for anybody. A damaged index reads as empty here: it is
 /// repaired by whoever has the right to write.
-async fn read(folder: &Path) -> HashMap<String, Vec<f32>> {
+async fn read(folder: &Path) -> Known {
     if !folder.exists() {
-        return HashMap::new();
+        return Known::new();
     }
     let read = async { VectorTable::open(folder).await?.vectors().await };
     read.await.unwrap_or_else(|error| {
         tracing::debug!(%error, "the index cannot be read");
-        HashMap::new()
+        Known::new()
     })
 }
 
@@ -153,13 +170,13 @@ impl Writing {
     }
 
     /// What is there; nothing, if what was there is damaged.
-    async fn repaired(&self) -> Result<HashMap<String, Vec<f32>>, SearchError> {
+    async fn repaired(&self) -> Result<Known, SearchError> {
         match self.table.vectors().await {
             Ok(vectors) => Ok(vectors),
             Err(error) => {
                 tracing::warn!(%error, "the index is damaged and is made anew");
                 self.table.clear().await?;
-                Ok(HashMap::new())
+                Ok(Known::new())
             }
         }
     }

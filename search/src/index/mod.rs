@@ -4,6 +4,6 @@ mod build;
 mod lock;
 mod table;
 
-pub use build::{Built, Progress, build};
+pub use build::{Progress, build};
 pub use lock::IndexLock;
-pub use table::{IndexStats, Row, VectorTable};
+pub use table::{IndexStats, VectorTable};

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float32Type;
-use arrow_array::{FixedSizeListArray, Float32Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{
+    FixedSizeListArray, Float32Array, RecordBatch, RecordBatchIterator, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use futures_util::TryStreamExt;
 use lancedb::query::{ExecutableQuery, QueryBase, Select};
@@ -200,7 +202,8 @@ fn batch(rows: &[Row], schema: SchemaRef) -> Result<RecordBatch, SearchError> {
         return Err(SearchError::Index("its form is unknown".to_owned()));
     };
     let values = Arc::new(Float32Array::from_iter_values(values));
-    let vectors = FixedSizeListArray::try_new(item.clone(), *width, values, None).map_err(broken)?;
+    let vectors =
+        FixedSizeListArray::try_new(item.clone(), *width, values, None).map_err(broken)?;
     RecordBatch::try_new(
         schema.clone(),
         vec![

@@ -54,7 +54,12 @@ fn fetch(work: &Path, path: &Path) -> Result<(), ModelError> {
         .split_whitespace()
         .map(OsStr::new)
         .collect();
-    let download = [OsStr::new("-d"), work.as_os_str(), OsStr::new("-r"), lock.as_os_str()];
+    let download = [
+        OsStr::new("-d"),
+        work.as_os_str(),
+        OsStr::new("-r"),
+        lock.as_os_str(),
+    ];
     arguments.extend(download);
     run(python, arguments).map_err(ModelError::Fetch)?;
 
@@ -79,10 +84,7 @@ fn fetch(work: &Path, path: &Path) -> Result<(), ModelError> {
 }
 
 /// Runs a program to its end; its last words are the error.
-fn run<'a>(
-    program: &str,
-    arguments: impl IntoIterator<Item = &'a OsStr>,
-) -> Result<(), String> {
+fn run<'a>(program: &str, arguments: impl IntoIterator<Item = &'a OsStr>) -> Result<(), String> {
     let output = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())

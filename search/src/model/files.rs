@@ -103,7 +103,10 @@ mod tests {
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         let error = files.check().unwrap_err().to_string();
-        assert!(error.contains("model_int8.onnx of the model is damaged"), "{error}");
+        assert!(
+            error.contains("model_int8.onnx of the model is damaged"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -112,6 +115,9 @@ mod tests {
         let Err(error) = ModelFiles::read(folder.path()) else {
             panic!("an empty folder is no model");
         };
-        assert!(error.to_string().starts_with("SHA256SUMS is missing in"), "{error}");
+        assert!(
+            error.to_string().starts_with("SHA256SUMS is missing in"),
+            "{error}"
+        );
     }
 }

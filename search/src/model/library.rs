@@ -59,7 +59,11 @@ impl Library {
         let place = place.ok_or_else(|| {
             ModelError::Fetch("there is no home folder to put it into".to_owned())
         })?;
-        if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        if !cfg!(all(
+            target_os = "linux",
+            target_arch = "x86_64",
+            target_env = "gnu"
+        )) {
             return Err(ModelError::Platform);
         }
         let path = fetch::library(&place.library(), tell)?;
