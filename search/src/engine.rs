@@ -1,7 +1,7 @@
 //! The handle: knows the tools, keeps their index, answers queries.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -191,7 +191,10 @@ impl Search {
             let (parts, model) = (Arc::downgrade(&self.parts), embedder.clone());
             let started = thread::Builder::new()
                 .name("pml-index".to_owned())
-                .spawn(move || keep_index(&parts, &model, catalogs));
+                .spawn(move || {
+                    let _guard = GiveUp(parts.clone());
+                    keep_index(&parts, &model, catalogs);
+                });
             if let Err(error) = started {
                 let told = format!("the index has no thread: {error}");
                 self.parts.give_up(&SearchError::Index(told));
@@ -225,9 +228,22 @@ impl Parts {
     }
 }
 
+/// Whoever waits for the index must not wait for a thread that is no more.
+struct GiveUp(Weak<Parts>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        if thread::panicking()
+            && let Some(parts) = self.0.upgrade()
+        {
+            parts.give_up(&SearchError::Index("its thread has ended".to_owned()));
+        }
+    }
+}
+
 /// Builds the index for whatever tools come, until nobody searches any more.
 fn keep_index(
-    parts: &std::sync::Weak<Parts>,
+    parts: &Weak<Parts>,
     embedder: &Embedder,
     mut catalogs: mpsc::UnboundedReceiver<Catalog>,
 ) {
