@@ -10,6 +10,7 @@ mod gateway;
 mod hostile;
 mod limits;
 mod scrubbing;
+mod search;
 mod shapes;
 mod surface;
 mod tools;
