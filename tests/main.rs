@@ -13,6 +13,7 @@ mod hostile;
 mod limits;
 mod replay;
 mod scrubbing;
+mod search;
 mod shapes;
 mod surface;
 mod testing;

@@ -2,8 +2,9 @@
 
 mod machine;
 mod peer;
+pub mod retrieval;
 mod sample;
 
-pub use machine::describe_machine;
+pub use machine::{describe_machine, resident_memory};
 pub use peer::{build_pml, cache_folder, install_npm};
 pub use sample::{Sample, millis, timed};

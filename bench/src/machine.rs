@@ -15,6 +15,13 @@ pub fn describe_machine() -> String {
     )
 }
 
+/// The memory of this process, in bytes.
+pub fn resident_memory() -> u64 {
+    let resident = first_value("/proc/self/status", "VmRSS");
+    let kib = resident.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
 fn first_value(path: &str, key: &str) -> Option<String> {
     fs::read_to_string(path).ok()?.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

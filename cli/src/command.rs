@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    call, check, completions, demo_server, doctor, exit, init, login, logout, run, scrub, test,
-    tools, types,
+    call, check, completions, demo_server, doctor, exit, index, init, login, logout, model, run,
+    scrub, search, test, tools, types,
 };
 
 #[derive(Parser)]
@@ -20,7 +20,8 @@ use crate::{
         pml run -e 'return 6 * 7'      run a line of code\n  \
         pml run --json script.ts       the whole outcome as JSON\n  \
         pml init                       collect the servers of your other clients\n  \
-        pml tools                      list their tools\n\n\
+        pml tools                      list their tools\n  \
+        pml search read a file         find a tool by what it does\n\n\
         `pml help COMMAND` tells more about each command."
 )]
 pub struct Cli {
@@ -40,6 +41,9 @@ enum Command {
     Tools(tools::ToolsArgs),
     Types(types::TypesArgs),
     Check(check::CheckArgs),
+    Search(search::SearchArgs),
+    Index(index::IndexArgs),
+    Model(model::ModelArgs),
     Call(call::CallArgs),
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
@@ -70,6 +74,9 @@ pub fn run() -> ExitCode {
         Command::Tools(args) => tools::run(&args, config),
         Command::Types(args) => types::run(&args, config),
         Command::Check(args) => check::run(&args, config),
+        Command::Search(args) => search::run(&args, config),
+        Command::Index(args) => index::run(&args, config),
+        Command::Model(args) => model::run(&args),
         Command::Call(args) => call::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),

@@ -11,4 +11,5 @@ mod search;
 mod session;
 
 pub use run::Run;
+pub use search::Found;
 pub use session::{Session, SessionOptions};

@@ -5,11 +5,11 @@ use std::pin::Pin;
 
 use pml_gateway::{CallError, RunScope, Tool};
 use pml_runtime::{Answer, Failure, Offer, ToolHit, ToolHost};
+use pml_search::Query;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::search;
 use crate::session::Session;
 
 /// A run and its share of the gateway. Dropping it ends its calls; the servers stay.
@@ -50,12 +50,11 @@ impl ToolHost for Run {
         threshold: Option<f64>,
     ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>> {
         Box::pin(async move {
-            self.session.ask_all().await;
-            let found = search::rank(query, self.session.gateway().tools());
+            let query = Query::new(query, limit, threshold)
+                .map_err(|error| Failure::new("arguments", error.to_string()))?;
+            let found = self.session.find(&query).await;
             found
-                .into_iter()
-                .filter(|found| found.score >= threshold.unwrap_or(0.0))
-                .take(limit as usize)
+                .iter()
                 .map(|found| hit(&found.tool, found.score))
                 .collect()
         })

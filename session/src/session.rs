@@ -6,20 +6,28 @@ use std::time::Duration;
 use pml_gateway::{Gateway, Progress, RunLimits, StartError};
 use pml_runtime::{Limits, Outcome};
 use pml_scrub::Scrubber;
+use pml_search::{Filter, MOST_HITS, Query, Search, State};
 use pml_types::Shape;
 use tokio::sync::OnceCell;
 
 use crate::observed::Observed;
 use crate::run::Run;
 use crate::scrubbing;
+use crate::search::{self, Found};
 
 /// How long the first search waits for a server that is not up yet. One that takes longer is
 /// found by a later search.
 const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a search waits for the index of these tools. Under that of a run's default time limit,
+/// above what it takes to fetch the model's library and to index some hundred tools; meanwhile a
+/// search ranks by words alone.
+const INDEX_PATIENCE: Duration = Duration::from_secs(8);
 
 /// What a session is made with.
 pub struct SessionOptions {
     pub gateway: Gateway,
+    /// Sessions over the same gateway share one.
+    pub search: Search,
     /// Without one, what the client is told stays as it is.
     pub scrubber: Option<Arc<Scrubber>>,
     /// Set where somebody asked for one: a server's own time limit holds otherwise.
@@ -34,6 +42,7 @@ pub struct Session {
 
 struct Parts {
     gateway: Gateway,
+    search: Search,
     scrub: Option<Mutex<pml_scrub::Session>>,
     tool_timeout: Option<Duration>,
     asked: OnceCell<()>,
@@ -46,6 +55,7 @@ impl Session {
         Self {
             parts: Arc::new(Parts {
                 gateway: options.gateway,
+                search: options.search,
                 scrub: options
                     .scrubber
                     .map(|scrubber| Mutex::new(pml_scrub::Session::new(scrubber))),
@@ -109,6 +119,47 @@ impl Session {
         let names = self.parts.scrub.as_ref()?;
         // A panic in between leaves placeholders that are whole: each is made in one step.
         Some(names.lock().unwrap_or_else(|poison| poison.into_inner()))
+    }
+
+    /// The tools that fit the words, best first; of one server, if one is named. Words that make
+    /// no query find nothing.
+    pub async fn search(&self, query: &str, server: Option<&str>) -> Vec<Found> {
+        let Ok(query) = Query::new(query, MOST_HITS, None) else {
+            return Vec::new();
+        };
+        self.find(&query.with_filter(Filter {
+            servers: server.into_iter().map(str::to_owned).collect(),
+            ..Filter::default()
+        }))
+        .await
+    }
+
+    /// The tools that fit a query. What policy does not let a script see is not among them.
+    pub async fn find(&self, query: &Query) -> Vec<Found> {
+        self.prepare_search().await;
+        self.parts.search.settle(INDEX_PATIENCE).await;
+        search::found(self.parts.search.find(query).await, &self.gateway().tools())
+    }
+
+    /// Tells the search which tools there are now. It goes on by itself to index them.
+    pub async fn prepare_search(&self) -> &Search {
+        self.ask_all().await;
+        let version = *self.gateway().changes().borrow();
+        let search = &self.parts.search;
+        search.follow(version, || search::documents(&self.gateway().tools()));
+        search
+    }
+
+    /// Why a search had to do with words alone, if one had to.
+    pub fn search_notice(&self) -> Option<String> {
+        match self.parts.search.state() {
+            State::Ready => None,
+            State::WordsOnly(reason) => Some(reason),
+            State::Building(progress) => Some(format!(
+                "the index is being built: {} of {} tools so far",
+                progress.done, progress.of
+            )),
+        }
     }
 
     /// The servers whose tools a search could not see, and why.

@@ -1,9 +1,9 @@
 //! Ways to run a script, for the tests beside this folder.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pml_runtime::{Limits, Outcome, Pool, PoolOptions, Script, ToolHost};
 use serde_json::Value;
@@ -20,6 +20,36 @@ pub fn binary() -> PathBuf {
 /// The root of the repository.
 pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The library of the model: fetched once, by pml itself, for all tests.
+pub fn onnx_runtime() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let cache = std::env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
+            .expect("a home folder to keep the library below")
+            .join("pml/test-data");
+        let library = cache.join("pml/onnxruntime/libonnxruntime.so.1.24.4");
+        if !library.exists() {
+            let folder = tempfile::tempdir().expect("a folder for a configuration");
+            let file = folder.path().join("mcp.json");
+            let servers = serde_json::json!({ "mcpServers": {
+                "demo": { "command": binary(), "args": ["demo-server", folder.path()] },
+            } });
+            std::fs::write(&file, servers.to_string()).expect("the configuration is written");
+            let output = pml()
+                .args(["index", "--config"])
+                .arg(&file)
+                .env("XDG_DATA_HOME", &cache)
+                .env_remove("ORT_DYLIB_PATH")
+                .output()
+                .expect("the binary starts");
+            assert!(output.status.success(), "{output:?}");
+        }
+        library
+    })
 }
 
 /// `pml run --json FLAGS -` with the script on standard input; the envelope.

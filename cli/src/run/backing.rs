@@ -11,6 +11,7 @@ use pml_gateway::{Config, Gateway, Progress};
 use pml_replay::{DryRun, Entry, Extension, Fixtures, Planned, Recorder, Recording, Replay};
 use pml_runtime::{Limits, RunOptions, Sleep, ToolHost, World};
 use pml_scrub::{ScrubConfig, Scrubber};
+use pml_search::Search;
 use pml_session::{Run, Session, SessionOptions};
 use serde_json::Value;
 
@@ -156,6 +157,7 @@ impl Backing {
     pub fn new(
         mode: Mode,
         config: Config,
+        search: Search,
         scrubber: Option<Arc<Scrubber>>,
         tool_timeout: Option<Duration>,
         limits: &Limits,
@@ -168,6 +170,7 @@ impl Backing {
         };
         let session = Session::new(SessionOptions {
             gateway: gateway.clone(),
+            search,
             scrubber,
             tool_timeout,
         });

@@ -20,7 +20,7 @@ use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::memory::Memory;
 use crate::paint::Paint;
-use crate::{complain, exit, interrupt, progress};
+use crate::{complain, exit, interrupt, progress, searching};
 use backing::{Backing, BackingArgs};
 use script::Origin;
 use trace::Trace;
@@ -188,13 +188,22 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         let memory = Memory::of(&settings.servers);
         let name = script.name.clone();
         let scrub_rules = settings.scrub;
-        let backing = Backing::new(mode, settings.servers, scrubber, tool_timeout, &limits, {
-            move |told| {
-                if live {
-                    progress::print(&told, paint);
+        let search = searching::open(settings.servers.file.as_deref())?;
+        let backing = Backing::new(
+            mode,
+            settings.servers,
+            search,
+            scrubber,
+            tool_timeout,
+            &limits,
+            {
+                move |told| {
+                    if live {
+                        progress::print(&told, paint);
+                    }
                 }
-            }
-        })?;
+            },
+        )?;
         let limits = Session::runtime_limits(limits);
         let options = backing.options();
         let run = pool.run_with(script, options, limits, backing.host(), &mut on_event);
@@ -216,6 +225,9 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
 
         // The answer first: servers take their time to leave.
         report::print_problems(backing.session().problems());
+        if let Some(notice) = backing.session().search_notice() {
+            complain::warning(format_args!("searched by words alone: {notice}"));
+        }
         let planned = backing.planned();
         let code = print(args, outcome.as_ref(), planned.as_deref(), paint);
         let kept = backing.keep(&name, &scrub_rules);

@@ -1,0 +1,169 @@
+//! Search against sets of tools and queries: how often the right tool is among the first, and how
+//! long a query takes.
+//!
+//! Three rankings over the same tools: words alone, vectors alone, and what ships.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use pml_bench::retrieval::{Quality, RetrievalSet};
+use pml_bench::{Sample, describe_machine, millis, resident_memory};
+use pml_search::{Catalog, Cosines, Filter, Hit, ModelChoice, Place, Search, SearchOptions, State};
+use serde_json::json;
+
+const DEPTH: usize = 10;
+/// Queries before the clock counts.
+const WARM_UP: usize = 20;
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// Measure search on a folder with tools.jsonl and queries.jsonl
+#[derive(Parser)]
+struct Args {
+    /// The set
+    folder: PathBuf,
+
+    /// The file with the queries [default: the first queries*.jsonl]
+    #[arg(long, value_name = "NAME")]
+    queries: Option<String>,
+
+    /// Mix in the tools of another set
+    #[arg(long, value_name = "FOLDER")]
+    distractors: Vec<PathBuf>,
+
+    /// Write a line {"query", "ids"} for each query: the top ten of what ships
+    #[arg(long, value_name = "FILE")]
+    rankings: Option<PathBuf>,
+
+    /// Write a line for each query with the scores of the top ten, and which of them are right
+    #[arg(long, value_name = "FILE")]
+    scores: Option<PathBuf>,
+
+    /// Keep the index in this folder, and use what is in it
+    #[arg(long, value_name = "FOLDER")]
+    index: Option<PathBuf>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let mut set = RetrievalSet::read(&args.folder, args.queries.as_deref())?;
+    for folder in &args.distractors {
+        set.distract(folder)?;
+    }
+    println!("{}", describe_machine());
+    println!("{} tools, {} queries\n", set.tools.len(), set.queries.len());
+
+    let scratch = std::env::temp_dir().join(format!("pml-retrieval-{}", std::process::id()));
+    let index = args.index.clone().unwrap_or_else(|| scratch.clone());
+    let measured = measure(&args, &set, index).await;
+    let _ = std::fs::remove_dir_all(scratch);
+    measured
+}
+
+async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Result<()> {
+    let memory = resident_memory();
+    let place = Place::of_user().context("there is no home folder")?;
+    // The library is the user's; the index is this run's own.
+    let search = Search::new(SearchOptions {
+        place: Some(place.with_indexes(index)),
+        configuration: Some(args.folder.clone()),
+        model: ModelChoice::default(),
+        tell: Some(std::sync::Arc::new(|text| eprintln!("{text}"))),
+    });
+    let began = Instant::now();
+    search.follow(1, || set.tools.clone());
+    let words_ready = began.elapsed();
+    if let State::WordsOnly(reason) = search.settle(PATIENCE).await {
+        bail!("there are no vectors: {reason}");
+    }
+    let indexed = began.elapsed();
+
+    let catalog = search.catalog();
+    let embedder = search.embedder().context("the model is not loaded")?;
+    let mut rankings = open(args.rankings.as_ref())?;
+    let mut scores = open(args.scores.as_ref())?;
+    let (mut words, mut vectors, mut ships) = <(Quality, Quality, Quality)>::default();
+    let mut times = Sample::default();
+    for (place, query) in set.queries.iter().enumerate() {
+        let began = Instant::now();
+        let embedded = embedder.embed(Catalog::texts(&query.query)).await?;
+        let cosines = catalog.cosines(&embedded);
+        let hits = catalog.find(
+            &query.query,
+            cosines.as_ref(),
+            &Filter::default(),
+            DEPTH,
+            0.0,
+        );
+        if place >= WARM_UP {
+            times.push(began.elapsed());
+        }
+        ships.add(&ids(&hits), &query.gold);
+        words.add(
+            &ids(&catalog.find(&query.query, None, &Filter::default(), DEPTH, 0.0)),
+            &query.gold,
+        );
+        vectors.add(&by_vectors(&catalog, cosines.as_ref()), &query.gold);
+        if let Some(file) = &mut rankings {
+            writeln!(
+                file,
+                "{}",
+                json!({ "query": query.query, "ids": ids(&hits) })
+            )?;
+        }
+        if let Some(file) = &mut scores {
+            let scored: Vec<_> = hits
+                .iter()
+                .map(|hit| json!([hit.score, query.gold.contains(&hit.id)]))
+                .collect();
+            writeln!(file, "{}", json!(scored))?;
+        }
+    }
+
+    println!("| ranking | {} |", Quality::COLUMNS);
+    println!("|---|---|---|---|---|---|---|");
+    println!("| words alone (BM25F) | {} |", words.row());
+    println!("| vectors alone | {} |", vectors.row());
+    println!("| what ships | {} |\n", ships.row());
+    println!(
+        "query with its embedding: p50 {}, p99 {}",
+        millis(times.quantile(0.5)),
+        millis(times.quantile(0.99))
+    );
+    println!(
+        "index: {:.1} s, of which the words {}; memory added: {:.0} MB",
+        indexed.as_secs_f64(),
+        millis(words_ready),
+        resident_memory().saturating_sub(memory) as f64 / 1e6
+    );
+    Ok(())
+}
+
+fn ids(hits: &[Hit]) -> Vec<&str> {
+    hits.iter().map(|hit| hit.id.as_str()).collect()
+}
+
+fn by_vectors<'a>(catalog: &'a Catalog, cosines: Option<&Cosines>) -> Vec<&'a str> {
+    let Some(cosines) = cosines else {
+        return Vec::new();
+    };
+    let mut order: Vec<usize> = (0..cosines.whole.len()).collect();
+    order.sort_by(|&a, &b| cosines.whole[b].total_cmp(&cosines.whole[a]));
+    let first = order.into_iter().take(DEPTH);
+    first
+        .map(|place| catalog.documents()[place].id.as_str())
+        .collect()
+}
+
+fn open(path: Option<&PathBuf>) -> anyhow::Result<Option<BufWriter<File>>> {
+    let create = |path: &PathBuf| {
+        File::create(path)
+            .map(BufWriter::new)
+            .with_context(|| format!("{} cannot be written", path.display()))
+    };
+    path.map(create).transpose()
+}
