@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use pml_gateway::Gateway;
 use pml_gateway::config::{Config, ServerConfig};
 use pml_runtime::{Limits, Pool, PoolOptions, Script};
+use pml_search::{Search, SearchOptions};
 use pml_session::{Session, SessionOptions};
 use serde::Deserialize;
 use serde_json::Value;
@@ -174,6 +175,7 @@ async fn run_scripts(
 ) -> Vec<Told> {
     let session = Session::new(SessionOptions {
         gateway,
+        search: Search::new(SearchOptions::default()),
         scrubber: None,
         tool_timeout: Some(Duration::from_secs(3)),
     });
