@@ -52,7 +52,7 @@ fn main() -> Result<()> {
 
 /// A configuration whose tools are known, a script, and its types. Gives the number of tools.
 fn prepare(pml: &Path, home: &Path) -> Result<usize> {
-    let servers: Map<String, Value> = (0..TOOLS / 15 + 2)
+    let servers: Map<String, Value> = (0..TOOLS / 13 + 2)
         .map(|n| {
             (
                 format!("demo{n}"),
