@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{pml, run_json};
+use crate::support::{pml, repository, run_json};
 
 /// A folder of scripts and tests.
 struct Project {
@@ -875,4 +875,40 @@ fn each_file_has_a_sandbox_of_its_own() {
         ),
     ])
     .passes();
+}
+
+/// The names that lines of a file declare after one of the words, sorted.
+fn declared(text: &str, before: &[&str]) -> Vec<String> {
+    let mut names: Vec<String> = text
+        .lines()
+        .filter_map(|line| before.iter().find_map(|word| line.strip_prefix(word)))
+        .filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn the_typings_name_what_a_test_has_no_more_and_no_less() {
+    let typings = fs::read_to_string(repository().join("typings/test.d.ts")).unwrap();
+    let exports = declared(
+        &typings,
+        &["  export const ", "  export function ", "  export class "],
+    );
+    let claims = typings.split("interface Claims<Result> {").nth(1).unwrap();
+    let claims = declared(claims.split("\n  }").next().unwrap(), &["    "]);
+    let project = Project::of(&format!(
+        "import * as api from 'pml/test';\n\
+         test('exports', () => expect(Object.keys(api).sort()).toEqual({exports:?}));\n\
+         test('claims', () => {{\n\
+           const claims = Object.keys(Object.getPrototypeOf(expect(1))).sort();\n\
+           expect(claims).toEqual({claims:?});\n\
+         }});"
+    ));
+    for (name, status, message) in project.results(&[]) {
+        assert_eq!(status, "passed", "{name}: {message}");
+    }
 }
