@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use crate::Report;
+use crate::{Report, ScrubError};
 
 /// A value that is safe to send. Only this crate makes one, so a function that takes a
 /// `Scrubbed<T>` cannot be handed anything else.
@@ -30,6 +30,20 @@ impl<T> Scrubbed<T> {
     /// Gives up the proof and keeps the value and the report.
     pub fn into_parts(self) -> (T, Report) {
         (self.value, self.report)
+    }
+}
+
+/// Words of the program itself hold nobody's data.
+impl From<&'static str> for Scrubbed<String> {
+    fn from(text: &'static str) -> Self {
+        Self::new(text.to_owned(), Report::default())
+    }
+}
+
+/// A refusal names kinds and rules, never the value.
+impl From<&ScrubError> for Scrubbed<String> {
+    fn from(refusal: &ScrubError) -> Self {
+        Self::new(refusal.to_string(), Report::default())
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::config::Action;
@@ -78,6 +80,32 @@ impl Session {
         let mut report = Report::default();
         json::scrub(self, &mut value, tool, &mut report)?;
         Ok(Scrubbed::new(value, report))
+    }
+
+    /// Lets the bytes of an image or a sound through, written in base64. What is no base64, what is
+    /// text in disguise and what holds something private that can be read is not let through:
+    /// `None`.
+    pub fn scrub_binary(&mut self, base64: &str) -> Option<Scrubbed<String>> {
+        let bytes = STANDARD.decode(base64).ok()?;
+        if std::str::from_utf8(&bytes).is_ok() {
+            return None;
+        }
+        let readable: Vec<u8> = bytes
+            .iter()
+            .map(|byte| {
+                if (b' '..=b'~').contains(byte) {
+                    *byte
+                } else {
+                    b'\n'
+                }
+            })
+            .collect();
+        // Bytes outside of ASCII became line breaks, so this is a text.
+        let readable = String::from_utf8(readable).ok()?;
+        let found = self.scrubber.candidates(&readable, None, None);
+        found
+            .is_empty()
+            .then(|| Scrubbed::new(base64.to_owned(), Report::default()))
     }
 
     /// Puts real values back for placeholders in the arguments of a tool, right before its server

@@ -227,3 +227,18 @@ fn the_report_counts_and_places_without_the_value() {
     );
     assert!(!report.to_string().contains("example.com"));
 }
+
+#[test]
+fn bytes_pass_if_they_are_no_text_and_nothing_private_can_be_read_in_them() {
+    use base64::Engine as _;
+    let mut session = session(json!({}));
+    let mut passes = |bytes: &[u8]| {
+        let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+        session.scrub_binary(&base64).is_some()
+    };
+    assert!(passes(b"\x89PNG\r\n\x1a\n\x00\xff\xd8 pixels"));
+    assert!(!passes(b"jo@example.com"));
+    assert!(!passes(b"harmless text"));
+    assert!(!passes(b"\x89PNG\xff\x00 jo@example.com \xff"));
+    assert!(session.scrub_binary("no base64!").is_none());
+}
