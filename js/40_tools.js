@@ -276,6 +276,7 @@ export {
   args,
   callTool,
   callToolsBatch,
+  checkText,
   describeTool,
   getPrompt,
   isToolError,
@@ -287,4 +288,5 @@ export {
   ToolError,
   tools,
   trackRequests,
+  unpack,
 };

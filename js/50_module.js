@@ -13,3 +13,4 @@ export {
   ToolError,
   tools,
 } from "ext:pml/40_tools.js";
+export { load, store } from "ext:pml/46_storage.js";

@@ -6,6 +6,7 @@ import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
 import * as api from "ext:pml/40_tools.js";
 import { captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
+import { load, store } from "ext:pml/46_storage.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
 import { runTests } from "ext:pml/74_tests.js";
 import "node:pml";
@@ -52,6 +53,8 @@ defineGlobal(globalThis, "console", createConsole());
 for (const name of new SafeArrayIterator(API_NAMES)) {
   defineGlobal(globalThis, name, api[name]);
 }
+defineGlobal(globalThis, "load", load);
+defineGlobal(globalThis, "store", store);
 watchFailures();
 
 function seal() {

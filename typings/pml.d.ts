@@ -220,6 +220,28 @@ declare var tools: [keyof ToolServers] extends [never]
   ? { readonly [server: string]: ServerTools }
   : ToolServers;
 
+/**
+ * Keeps a value for later scripts of the same session, as JSON has it. It replaces what stood
+ * under the key.
+ *
+ * @throws {ToolError} if the session's storage is full.
+ *
+ * @example
+ * await store("seen", ids);
+ */
+declare function store(key: string, value: unknown): Promise<void>;
+
+/**
+ * Gives back what `store` kept under a key, or `undefined`; or a result that was too large to
+ * show, by the handle that was shown in its place.
+ *
+ * @throws {ToolError} if a handle has expired.
+ *
+ * @example
+ * const seen = (await load<string[]>("seen")) ?? [];
+ */
+declare function load<T = any>(key: string): Promise<T>;
+
 /** The arguments of the script: what stands after `--` on the command line. */
 declare var args: string[];
 
@@ -253,7 +275,9 @@ declare module "pml" {
   export const listPrompts: typeof globalThis.listPrompts;
   export const listResources: typeof globalThis.listResources;
   export const readResource: typeof globalThis.readResource;
+  export const load: typeof globalThis.load;
   export const searchTools: typeof globalThis.searchTools;
+  export const store: typeof globalThis.store;
   export const tools: typeof globalThis.tools;
 }
 

@@ -32,6 +32,15 @@ pub enum Request {
     Harness {
         message: Box<RawValue>,
     },
+    /// Keep a value for later scripts of the same session.
+    Store {
+        key: String,
+        value: Box<RawValue>,
+    },
+    /// Give back what stands under a key or a handle: a list of one, or an empty one.
+    Load {
+        key: String,
+    },
 }
 
 /// What a server has besides tools.

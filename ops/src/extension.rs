@@ -4,6 +4,7 @@ use crate::entropy::op_random_fill;
 use crate::harness::op_harness;
 use crate::log::op_log;
 use crate::refused::refuse;
+use crate::storage::{op_load_value, op_store_value};
 use crate::tools::{
     op_call_tool, op_describe_tool, op_get_prompt, op_list_prompts, op_list_resources,
     op_read_resource, op_search_tools,
@@ -28,6 +29,8 @@ deno_core::extension!(
         op_list_prompts,
         op_get_prompt,
         op_harness,
+        op_store_value,
+        op_load_value,
         op_log,
         op_random_fill,
     ],
@@ -39,6 +42,7 @@ deno_core::extension!(
         "30_plain.js",
         "40_tools.js",
         "45_world.js",
+        "46_storage.js",
         "node:pml" = "50_module.js",
         "55_fault.js",
         "60_result.js",

@@ -9,6 +9,7 @@ mod extension;
 mod harness;
 mod log;
 mod refused;
+mod storage;
 mod tools;
 
 pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Offer, Request};

@@ -14,7 +14,7 @@ pub mod worker;
 mod world;
 
 pub use broker::{
-    Event, HostFuture, Pool, PoolError, PoolOptions, RunOptions, Script, ToolHit, ToolHost,
+    Event, HostFuture, Party, Pool, PoolError, PoolOptions, RunOptions, Script, ToolHit, ToolHost,
     WorkerOptions, memory,
 };
 pub use limits::{Limits, Wishes};

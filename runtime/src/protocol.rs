@@ -29,6 +29,8 @@ pub enum ToWorker {
     Run(Box<RunSpec>),
     /// The answer to the request with this number.
     Answer { id: u32, answer: Answer },
+    /// Stops the clock of the time limit, or lets it run on: the run waits for a person.
+    Clock { stopped: bool },
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use pml_ops::{Answer, Failure, Level, Request};
-use serde_json::value::{RawValue, to_raw_value};
+use pml_ops::{Failure, Level, Request};
 use tokio::net::UnixStream;
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
 use super::process::{MemoryGauge, Worker};
+use super::requests::{self, Answered, Call};
+use super::turns::Party;
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
 use crate::limits::Limits;
 use crate::outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats, millis};
@@ -34,11 +35,6 @@ const MEMORY_CHECK: Duration = Duration::from_millis(20);
 /// What a worker may hold besides its heap and its buffers.
 const MEMORY_BESIDES: u64 = 112 * 1024 * 1024;
 
-/// 500 characters, and at most 50 hits.
-const MAX_QUERY_BYTES: usize = 2_000;
-const MAX_HITS: u32 = 50;
-const MAX_ID_BYTES: usize = 512;
-
 /// A script to run.
 #[derive(Debug, Clone)]
 pub struct Script {
@@ -51,6 +47,8 @@ pub struct Script {
 /// What a run has besides its script, its limits and its tools.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
+    /// Who the run is for, where several share a pool.
+    pub party: Option<Party>,
     /// Time and chance that can be had again; `None` for the real ones.
     pub world: Option<World>,
     /// What timers do in such a world.
@@ -108,7 +106,9 @@ pub async fn run(
         gauge: worker.gauge(),
         memory_check,
         limits,
+        pauses: host.pauses(),
         host,
+        paused_at: None,
         allow_missing_walls,
         link: Link::new(socket),
         started: Instant::now(),
@@ -118,7 +118,7 @@ pub async fn run(
         logs: Vec::new(),
         log_bytes: 0,
         calls: Vec::new(),
-        searches: 0,
+        questions: 0,
         pending: FuturesUnordered::new(),
         slots: Arc::new(Semaphore::new(limits.concurrent_calls.max(1) as usize)),
         on_event,
@@ -144,19 +144,13 @@ enum Ended {
     Judged,
 }
 
-/// An answer on its way back to the worker.
-struct Answered {
-    id: u32,
-    answer: Answer,
-    /// Set for tool calls: the place in the list, and the time it took.
-    call: Option<(usize, Duration)>,
-}
-
 struct Run<'e> {
     gauge: Option<MemoryGauge>,
     memory_check: Interval,
     limits: Limits,
     host: Arc<dyn ToolHost>,
+    pauses: Option<watch::Receiver<bool>>,
+    paused_at: Option<Instant>,
     allow_missing_walls: bool,
     link: Link,
     started: Instant,
@@ -166,7 +160,7 @@ struct Run<'e> {
     logs: Vec<LogLine>,
     log_bytes: u64,
     calls: Vec<CallRecord>,
-    searches: u32,
+    questions: u32,
     pending: FuturesUnordered<HostFuture<'static, Answered>>,
     slots: Arc<Semaphore>,
     on_event: &'e mut (dyn FnMut(Event<'_>) + Send),
@@ -190,7 +184,10 @@ impl Run<'_> {
             tokio::select! {
                 // The deadline first: a worker that floods us must not put it off.
                 biased;
-                () = tokio::time::sleep_until(self.deadline) => return self.too_late(),
+                () = tokio::time::sleep_until(self.deadline), if self.is_timed() => {
+                    return self.too_late();
+                }
+                paused = pause_changed(&mut self.pauses) => self.stop_clock(paused),
                 message = self.link.receive() => match message {
                     Ok(Some(message)) => if let Some(ended) = self.handle(message) {
                         return ended;
@@ -210,6 +207,25 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the deadline counts: not while a person is asked, unless the run is ending.
+    fn is_timed(&self) -> bool {
+        self.paused_at.is_none() || self.verdict.is_some()
+    }
+
+    /// Time in which a person is asked is not the script's.
+    fn stop_clock(&mut self, stop: bool) {
+        match (stop, self.paused_at) {
+            (true, None) => self.paused_at = Some(Instant::now()),
+            (false, Some(since)) => {
+                self.deadline += since.elapsed();
+                self.paused_at = None;
+            }
+            _ => return,
+        }
+        // A worker that cannot be told is one whose end is noticed elsewhere.
+        let _ = self.link.send(&ToWorker::Clock { stopped: stop });
     }
 
     /// Some memory is neither V8's heap nor our buffers: resizable buffers, compiled code, text on
@@ -308,28 +324,24 @@ impl Run<'_> {
     }
 
     fn ask(&mut self, id: u32, request: Request) -> Option<Ended> {
-        let made = match request {
-            Request::Call { .. } => self.calls.len() as u32,
+        let (made, what) = match request {
+            Request::Call { .. } => (self.calls.len() as u32, "calls a tool"),
             // A test says what it does as often as it does something.
-            Request::Harness { .. } => 0,
-            Request::Search { .. } | Request::Describe { .. } | Request::Offer { .. } => {
-                self.searches += 1;
-                self.searches - 1
+            Request::Harness { .. } => (0, "speaks to its test"),
+            _ => {
+                self.questions += 1;
+                (self.questions - 1, "searches, stores and loads")
             }
         };
         if made >= self.limits.calls {
             let limit = self.limits.calls;
-            let what = match request {
-                Request::Call { .. } => "calls a tool",
-                _ => "searches",
-            };
             return Some(self.judge(
                 ErrorKind::Calls,
                 format!("the script {what} more often than its limit of {limit}"),
             ));
         }
         let host = self.host.clone();
-        match request {
+        self.pending.push(match request {
             Request::Call { tool, args } => {
                 let index = self.calls.len();
                 (self.on_event)(Event::CallStarted { index, tool: &tool });
@@ -338,58 +350,18 @@ impl Run<'_> {
                     ms: 0.0,
                     ok: false,
                 });
-                let slots = self.slots.clone();
-                let limit = Duration::from_millis(self.limits.tool_ms);
-                self.pending.push(Box::pin(async move {
-                    // The semaphore is never closed. A call that waits here has not begun, so
-                    // its own time has not either.
-                    let _slot = slots.acquire().await;
-                    let dispatched = Instant::now();
-                    let answer = match malformed(&tool, &args) {
-                        Some(failure) => Err(failure),
-                        None => timeout(limit, host.call(&tool, &args))
-                            .await
-                            .unwrap_or_else(|_| Err(too_slow(&tool, limit))),
-                    };
-                    Answered {
-                        id,
-                        answer,
-                        call: Some((index, dispatched.elapsed())),
-                    }
-                }));
-            }
-            Request::Search {
-                mut query,
-                limit,
-                threshold,
-            } => self.pending.push(Box::pin(async move {
-                // The script's side has checked these; a worker may say anything.
-                query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
-                let limit = limit.clamp(1, MAX_HITS);
-                let answer = match host.search(&query, limit, threshold).await {
-                    Ok(hits) => to_raw_value(&hits)
-                        .map_err(|error| Failure::new("internal", error.to_string())),
-                    Err(failure) => Err(failure),
+                let call = Call {
+                    id,
+                    index,
+                    tool,
+                    args,
+                    slots: self.slots.clone(),
+                    limit: Duration::from_millis(self.limits.tool_ms),
                 };
-                let call = None;
-                Answered { id, answer, call }
-            })),
-            Request::Offer { server, offer } => self.pending.push(Box::pin(async move {
-                let answer = host.offer(&server, &offer).await;
-                let call = None;
-                Answered { id, answer, call }
-            })),
-            Request::Harness { message } => self.pending.push(Box::pin(async move {
-                let answer = host.harness(&message).await;
-                let call = None;
-                Answered { id, answer, call }
-            })),
-            Request::Describe { tool } => self.pending.push(Box::pin(async move {
-                let answer = host.describe(&tool).await;
-                let call = None;
-                Answered { id, answer, call }
-            })),
-        }
+                call.answer(host)
+            }
+            question => requests::answer(host, id, question),
+        });
         None
     }
 
@@ -449,24 +421,12 @@ impl Run<'_> {
     }
 }
 
-/// A call that the script's side would not have let through.
-fn malformed(tool: &str, args: &RawValue) -> Option<Failure> {
-    let id_fits = !tool.is_empty() && tool.len() <= MAX_ID_BYTES;
-    let is_object = args.get().trim_start().starts_with('{');
-    (!id_fits || !is_object).then(|| {
-        Failure::new(
-            "tool",
-            "a call needs a tool id such as server:tool and an object of named arguments",
-        )
-    })
-}
-
-fn too_slow(tool: &str, limit: Duration) -> Failure {
-    Failure {
-        retryable: true,
-        ..Failure::new(
-            "timeout",
-            format!("{tool} did not answer within {} ms", limit.as_millis()),
-        )
+/// Whether the run waits for a person, when that changes; never, where nobody is asked.
+async fn pause_changed(pauses: &mut Option<watch::Receiver<bool>>) -> bool {
+    if let Some(receiver) = pauses
+        && receiver.changed().await.is_ok()
+    {
+        return *receiver.borrow_and_update();
     }
+    std::future::pending().await
 }

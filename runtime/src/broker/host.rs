@@ -6,6 +6,7 @@ use std::pin::Pin;
 use pml_ops::{Answer, Failure, Offer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -58,7 +59,36 @@ pub trait ToolHost: Send + Sync {
         Box::pin(async { Err(Failure::new("denied", "this run is not a test")) })
     }
 
+    /// Whether a call may be made: asked before it waits for its turn, and on nobody's clock. A
+    /// host that asks a person answers when the person has.
+    fn admit<'a>(
+        &'a self,
+        _tool: &'a str,
+        _args: &'a RawValue,
+    ) -> HostFuture<'a, Result<(), Failure>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Tells when the run begins and ends to wait for a person; its time stands still meanwhile.
+    fn pauses(&self) -> Option<watch::Receiver<bool>> {
+        None
+    }
+
+    /// Keeps a value for later scripts of the same session.
+    fn store<'a>(&'a self, _key: &'a str, _value: &'a RawValue) -> HostFuture<'a, Answer> {
+        Box::pin(std::future::ready(Err(nothing_is_kept())))
+    }
+
+    /// What stands under a key or a handle, as a list of one; an empty list if there is nothing.
+    fn load<'a>(&'a self, _key: &'a str) -> HostFuture<'a, Answer> {
+        Box::pin(std::future::ready(Err(nothing_is_kept())))
+    }
+
     /// Calls a tool with an object of arguments. The value is already unwrapped: what
     /// `tools.server.tool()` gives the script.
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer>;
+}
+
+fn nothing_is_kept() -> Failure {
+    Failure::new("denied", "nothing is kept here from script to script")
 }

@@ -7,10 +7,13 @@ mod link;
 pub mod memory;
 mod pool;
 mod process;
+mod requests;
+mod turns;
 mod verdict;
 
 pub use drive::{Event, RunOptions, Script};
 pub use host::{HostFuture, ToolHit, ToolHost};
 pub use pool::{Pool, PoolError, PoolOptions};
+pub use turns::Party;
 
 pub use crate::worker::WorkerOptions;

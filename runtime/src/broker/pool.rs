@@ -7,12 +7,13 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::drive::{self, Event, RunOptions, Script};
 use super::host::ToolHost;
 use super::process::{Starter, Worker};
+use super::turns::{Party, Turns};
 use super::verdict::failed_to_start;
 use crate::limits::Limits;
 use crate::outcome::Outcome;
@@ -63,7 +64,9 @@ pub struct Pool {
     options: PoolOptions,
     starter: Starter,
     warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
-    running: Arc<Semaphore>,
+    turns: Arc<Turns>,
+    /// Whoever does not say who it is.
+    anybody: Party,
 }
 
 impl Pool {
@@ -71,7 +74,8 @@ impl Pool {
         let pool = Self {
             starter: Starter::new(options.program.clone())?,
             warm: Mutex::default(),
-            running: Arc::new(Semaphore::new(options.running)),
+            turns: Turns::new(options.running),
+            anybody: Party::new(),
             options,
         };
         pool.refill();
@@ -112,10 +116,11 @@ impl Pool {
         host: Arc<dyn ToolHost>,
         on_event: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Outcome {
-        // The semaphore is never closed.
-        let _turn = self.running.acquire().await;
+        let party = options.party.as_ref().unwrap_or(&self.anybody);
+        let turn = self.turns.take(party).await;
         match self.worker(&limits).await {
             Ok(worker) => {
+                worker.stand_back(turn.niceness());
                 let allow_missing_walls = self.options.allow_missing_walls;
                 let run = drive::run(
                     worker,

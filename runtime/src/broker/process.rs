@@ -120,6 +120,23 @@ impl Worker {
             .unwrap_or(0)
     }
 
+    /// Lets others have the processor first. All threads of the worker exist by now.
+    pub fn stand_back(&self, niceness: i32) {
+        let Some(child) = self.child.as_ref().filter(|_| niceness > 0) else {
+            return;
+        };
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", child.id())) else {
+            return;
+        };
+        for thread in threads.flatten() {
+            let name = thread.file_name();
+            if let Some(id) = name.to_str().and_then(|name| name.parse().ok()) {
+                // SAFETY: plain system call. A thread that has ended is no reason to worry.
+                unsafe { libc::setpriority(libc::PRIO_PROCESS, id, niceness) };
+            }
+        }
+    }
+
     /// A gauge of the memory that the process holds right now.
     pub fn gauge(&self) -> Option<MemoryGauge> {
         let pid = self.child.as_ref()?.id();

@@ -41,6 +41,8 @@ struct Clock {
     cpu_at_start: Duration,
     wall: Duration,
     cpu: Duration,
+    /// Since when the run has been waiting for a person.
+    stopped: Option<Instant>,
 }
 
 impl Control {
@@ -74,7 +76,23 @@ impl Control {
             cpu_at_start: process_cpu_time(),
             wall: Duration::from_millis(limits.wall_ms),
             cpu: Duration::from_millis(limits.cpu_ms),
+            stopped: None,
         });
+        self.changed.notify_all();
+    }
+
+    /// Time that passes while the clock is stopped is not the script's. Processor time always is.
+    pub fn stop_clock(&self, stop: bool) {
+        if let Some(clock) = &mut self.lock().clock {
+            match (stop, clock.stopped) {
+                (true, None) => clock.stopped = Some(Instant::now()),
+                (false, Some(since)) => {
+                    clock.wall += since.elapsed();
+                    clock.stopped = None;
+                }
+                _ => {}
+            }
+        }
         self.changed.notify_all();
     }
 
@@ -173,7 +191,10 @@ impl Control {
 impl Clock {
     /// How long to wait before the next look, or the limit that was crossed.
     fn check(&self) -> Result<Duration, (ErrorKind, String)> {
-        let wall = self.started.elapsed();
+        let wall = match self.stopped {
+            Some(since) => since - self.started,
+            None => self.started.elapsed(),
+        };
         let cpu = process_cpu_time().saturating_sub(self.cpu_at_start);
         if cpu >= self.cpu {
             return Err((
@@ -194,9 +215,11 @@ impl Clock {
             ));
         }
         let (soonest, latest) = CPU_POLL;
-        Ok((self.cpu - cpu)
-            .clamp(soonest, latest)
-            .min(self.wall - wall))
+        let next_look = (self.cpu - cpu).clamp(soonest, latest);
+        Ok(match self.stopped {
+            Some(_) => next_look,
+            None => next_look.min(self.wall - wall),
+        })
     }
 }
 

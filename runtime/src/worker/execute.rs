@@ -18,7 +18,7 @@ use super::isolate::Isolate;
 use super::loader::Loaded;
 use super::transpile::{Form, transpile, transpile_as};
 use crate::outcome::{ErrorKind, RunError, millis};
-use crate::protocol::{FromWorker, Report, RunSpec, TestSpec};
+use crate::protocol::{FromWorker, Report, RunSpec, TestSpec, ToWorker};
 use crate::world::Sleep;
 
 /// Characters of a script's name that its address keeps.
@@ -48,9 +48,10 @@ pub async fn run(
         biased;
         () = control.tripped() => Err(RunError::new(ErrorKind::Internal, "stopped")),
         result = script(isolate, &spec, connection) => result,
-        // Answers reach the script through this branch; the broker sends nothing else, so it
-        // ends only when the broker is gone.
-        _ = connection.receive() => Err(RunError::new(ErrorKind::Internal, "the broker is gone")),
+        // Answers reach the script through this branch; it ends only when the broker is gone.
+        () = listen(connection, control) => {
+            Err(RunError::new(ErrorKind::Internal, "the broker is gone"))
+        }
     };
     // A terminated script fails in odd ways; the verdict says why.
     let result = match control.verdict() {
@@ -63,6 +64,14 @@ pub async fn run(
         wall_ms: millis(started.elapsed()),
         cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
         heap_bytes: heap.used_heap_size() as u64,
+    }
+}
+
+async fn listen(connection: &Connection, control: &Control) {
+    while let Some(message) = connection.receive().await {
+        if let ToWorker::Clock { stopped } = message {
+            control.stop_clock(stopped);
+        }
     }
 }
 

@@ -1,0 +1,20 @@
+// What stays from script to script: values under a key, and results that were too large to show.
+
+import { op_load_value, op_store_value } from "ext:core/ops";
+import { toJson } from "ext:pml/30_plain.js";
+import { checkText, unpack } from "ext:pml/40_tools.js";
+
+async function store(key, value) {
+  checkText(key, "store", "a key");
+  const json = toJson(value, `the value of ${key}`);
+  const text = typeof json === "string" ? json : await json;
+  unpack(await op_store_value(key, text ?? "null"), "store");
+}
+
+async function load(key) {
+  checkText(key, "load", "a key or a handle");
+  const found = unpack(await op_load_value(key), "load");
+  return found.length === 0 ? undefined : found[0];
+}
+
+export { load, store };

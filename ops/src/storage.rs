@@ -1,0 +1,33 @@
+//! Keeping values from script to script.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use deno_core::{OpState, op2};
+use serde_json::value::RawValue;
+
+use crate::broker::Request;
+use crate::tools::{ToolOpError, ask};
+
+#[op2]
+#[string]
+pub async fn op_store_value(
+    state: Rc<RefCell<OpState>>,
+    #[string] key: String,
+    #[string] value: String,
+) -> Result<String, ToolOpError> {
+    let value = RawValue::from_string(value).map_err(|source| ToolOpError::Arguments {
+        tool: "store".to_owned(),
+        source,
+    })?;
+    ask(state, Request::Store { key, value }).await
+}
+
+#[op2]
+#[string]
+pub async fn op_load_value(
+    state: Rc<RefCell<OpState>>,
+    #[string] key: String,
+) -> Result<String, ToolOpError> {
+    ask(state, Request::Load { key }).await
+}
