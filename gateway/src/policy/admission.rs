@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::approval::AskRule;
 use super::breaker::{Breakers, Outcome, Ticket};
 use super::budget::{BudgetConfig, CallClock, RunBudget};
 use super::bulkhead::{Bulkhead, Slots};
@@ -25,6 +26,7 @@ use super::retry::RetryPolicy;
 #[derive(Debug)]
 pub struct Policy<R = serde_json::Value> {
     pub filter: ToolFilter,
+    pub ask: AskRule,
     pub rate: RateLimiter,
     pub bulkhead: Bulkhead,
     pub retry: RetryPolicy,
@@ -37,6 +39,7 @@ impl<R> Policy<R> {
     pub fn new(config: &PolicyConfig) -> Self {
         Self {
             filter: ToolFilter::new(config.allow.clone(), config.deny.clone()),
+            ask: AskRule::new(config.ask.clone(), config.ask_time),
             rate: RateLimiter::new(&config.rate),
             bulkhead: Bulkhead::new(&config.concurrency),
             retry: RetryPolicy::new(&config.retry),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::approval::AskTime;
 use super::breaker::BreakerConfig;
 use super::budget::BudgetConfig;
 use super::bulkhead::BulkheadConfig;
@@ -16,6 +17,7 @@ use super::retry::RetryConfig;
 /// {
 ///   "allow": ["fs:read_*", "api:*"],      // left out: every tool
 ///   "deny": ["*:delete_*"],               // wins over allow
+///   "ask": ["slack:post_*"], "askTime": "2m",
 ///   "rate": {
 ///     "global": "100/s",
 ///     "perServer": "20/s burst 40",
@@ -52,6 +54,11 @@ pub struct PolicyConfig {
     pub allow: Option<Vec<ToolGlob>>,
     /// Tools that scripts may not call, whatever `allow` says.
     pub deny: Vec<ToolGlob>,
+    /// Tools for which a person is asked first. Left out, those that their server marks as
+    /// destructive, where somebody can be asked; empty, none.
+    pub ask: Option<Vec<ToolGlob>>,
+    /// How long the person has to answer.
+    pub ask_time: AskTime,
     /// How often tools are called.
     pub rate: RateConfig,
     /// How many calls run at once.
@@ -75,6 +82,7 @@ mod tests {
         let json = serde_json::json!({
             "allow": ["fs:read_*", "api:*"],
             "deny": ["*:delete_*"],
+            "ask": ["slack:post_*"], "askTime": "2m",
             "rate": {
                 "global": "100/s", "perServer": "20/s burst 40", "servers": {"api": "5/s"},
                 "tools": {"api:search_*": "30/min"}, "maxWait": "5s"

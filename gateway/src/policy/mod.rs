@@ -5,6 +5,7 @@
 //! the order that wastes least.
 
 mod admission;
+pub mod approval;
 pub mod breaker;
 pub mod budget;
 pub mod bulkhead;
