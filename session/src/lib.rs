@@ -4,12 +4,19 @@
 //! `pml run` has one [`Session`] with one run; `pml serve` has one per connected client, with as
 //! many runs as it asks for.
 
+mod approval;
+mod client;
 mod observed;
 mod run;
 mod scrubbing;
 mod search;
 mod session;
+mod storage;
+mod told;
 
+pub use approval::{Approver, Decision, DecisionFuture, Question};
+pub use client::{Client, ClientOptions};
 pub use run::Run;
 pub use search::Found;
 pub use session::{Session, SessionOptions};
+pub use told::{Answer, Block, Outlet};

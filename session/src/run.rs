@@ -1,26 +1,64 @@
 //! One run: the gateway behind `searchTools`, `describeTool` and `callTool`.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
+use std::sync::Arc;
 
+use pml_gateway::policy::approval::Approval;
 use pml_gateway::{CallError, RunScope, Tool};
 use pml_runtime::{Answer, Failure, Offer, ToolHit, ToolHost};
 use pml_search::Query;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
+use crate::approval::{self, Decision, Gate};
 use crate::session::Session;
+use crate::told::Outlet;
 
 /// A run and its share of the gateway. Dropping it ends its calls; the servers stay.
 pub struct Run {
     session: Session,
     scope: RunScope,
+    asks: Option<Asks>,
+}
+
+/// Somebody who can be asked about a call, and the way to tell them about it.
+struct Asks {
+    gate: Arc<Gate>,
+    outlet: Outlet,
 }
 
 impl Run {
     pub(crate) fn new(session: Session, scope: RunScope) -> Self {
-        Self { session, scope }
+        Self {
+            session,
+            scope,
+            asks: None,
+        }
+    }
+
+    pub(crate) fn asking(self, gate: Arc<Gate>, outlet: Outlet) -> Self {
+        Self {
+            asks: Some(Asks { gate, outlet }),
+            ..self
+        }
+    }
+
+    /// Calls one tool as a script would, without one. The arguments may hold placeholders.
+    pub async fn call_tool(&self, tool: &str, args: Value) -> Result<Value, Failure> {
+        let raw = to_json(&args)?;
+        self.admit(tool, &raw).await?;
+        self.call_with(tool, args).await
+    }
+
+    async fn call_with(&self, tool: &str, mut args: Value) -> Result<Value, Failure> {
+        self.restore(&mut args, tool);
+        let answer = self.session.gateway().call(&self.scope, tool, args).await;
+        let value = answer.map_err(failure)?.value;
+        self.session.observed().note(tool, &value);
+        Ok(value)
     }
 
     /// Everything about a call but the call: whether it would be sent. The answer is the output
@@ -100,14 +138,56 @@ impl ToolHost for Run {
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let mut args = parse(args)?;
-            self.restore(&mut args, tool);
-            let answer = self.session.gateway().call(&self.scope, tool, args).await;
-            let value = answer.map_err(failure)?.value;
-            let json = to_json(&value);
-            self.session.observed().note(tool, &value);
-            json
+            to_json(&self.call_with(tool, parse(args)?).await?)
         })
+    }
+
+    fn admit<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a RawValue,
+    ) -> HostFuture<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            let gateway = self.session.gateway();
+            // A tool that is not there, or not yet, is told about by the call itself.
+            let Ok(known) = gateway.describe(tool).await else {
+                return Ok(());
+            };
+            let can_ask = self.asks.as_ref().is_some_and(|asks| asks.gate.can_ask());
+            match (gateway.approval(&known), &self.asks) {
+                (Approval::NotNeeded, _) => Ok(()),
+                (_, Some(asks)) if can_ask => {
+                    let tool = asks.outlet.text(tool);
+                    let arguments = asks.outlet.beginning(args.get(), approval::SHOWN_CHARS);
+                    asks.gate.admit(&tool, arguments).await
+                }
+                (Approval::IfPossible, _) => Ok(()),
+                (Approval::Needed, _) => Err(approval::refused(tool, Decision::CannotAsk)),
+            }
+        })
+    }
+
+    fn pauses(&self) -> Option<watch::Receiver<bool>> {
+        self.asks.as_ref().map(|asks| asks.gate.waits())
+    }
+
+    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
+        let stored = self.session.storage().store(key, value.get());
+        Box::pin(ready(match stored {
+            Ok(()) => to_json(&Value::Null),
+            Err(error) => Err(Failure::new("output", error.to_string())),
+        }))
+    }
+
+    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
+        let loaded = self.session.storage().load(key);
+        Box::pin(ready(match loaded {
+            // It is JSON: it was stored as such.
+            Ok(Some(json)) => RawValue::from_string(format!("[{json}]"))
+                .map_err(|error| Failure::new("internal", error.to_string())),
+            Ok(None) => to_json(&[(); 0]),
+            Err(error) => Err(Failure::new("unknown", error.to_string())),
+        }))
     }
 }
 

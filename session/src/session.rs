@@ -14,6 +14,7 @@ use crate::observed::Observed;
 use crate::run::Run;
 use crate::scrubbing;
 use crate::search::{self, Found};
+use crate::storage::Storage;
 
 /// How long the first search waits for a server that is not up yet. One that takes longer is
 /// found by a later search.
@@ -43,7 +44,8 @@ pub struct Session {
 struct Parts {
     gateway: Gateway,
     search: Search,
-    scrub: Option<Mutex<pml_scrub::Session>>,
+    scrub: Option<Arc<Mutex<pml_scrub::Session>>>,
+    storage: Arc<Storage>,
     tool_timeout: Option<Duration>,
     asked: OnceCell<()>,
     problems: OnceLock<Vec<(String, StartError)>>,
@@ -51,14 +53,27 @@ struct Parts {
 }
 
 impl Session {
-    pub fn new(options: SessionOptions) -> Self {
+    pub fn new(mut options: SessionOptions) -> Self {
+        let scrubber = options.scrubber.take();
+        let names = scrubber.map(|scrubber| {
+            let names = pml_scrub::Session::new(scrubber);
+            Arc::new(Mutex::new(names))
+        });
+        Self::with(options, names, Arc::default())
+    }
+
+    /// A session over names and values that somebody else holds as well.
+    pub(crate) fn with(
+        options: SessionOptions,
+        names: Option<Arc<Mutex<pml_scrub::Session>>>,
+        storage: Arc<Storage>,
+    ) -> Self {
         Self {
             parts: Arc::new(Parts {
                 gateway: options.gateway,
                 search: options.search,
-                scrub: options
-                    .scrubber
-                    .map(|scrubber| Mutex::new(pml_scrub::Session::new(scrubber))),
+                scrub: names,
+                storage,
                 tool_timeout: options.tool_timeout,
                 asked: OnceCell::new(),
                 problems: OnceLock::new(),
@@ -119,6 +134,10 @@ impl Session {
         let names = self.parts.scrub.as_ref()?;
         // A panic in between leaves placeholders that are whole: each is made in one step.
         Some(names.lock().unwrap_or_else(|poison| poison.into_inner()))
+    }
+
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.parts.storage
     }
 
     /// The tools that fit the words, best first; of one server, if one is named. Words that make

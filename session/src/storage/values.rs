@@ -1,0 +1,346 @@
+//! The values of a session, bounded in number, in memory and on disk.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::spill::{Place, Spill};
+
+const MAX_KEYS: usize = 1_000;
+const MAX_KEY_BYTES: usize = 256;
+const MAX_HANDLES: usize = 100;
+/// A result that nobody asked for in this time is dropped.
+const HANDLE_LIFE: Duration = Duration::from_secs(60 * 60);
+/// What sits in memory; the rest is in the file.
+const MEMORY_BYTES: usize = 1024 * 1024;
+const TOTAL_BYTES: usize = 128 * 1024 * 1024;
+/// The file is written anew when this much of it is no longer wanted.
+const MAX_WASTE: u64 = 64 * 1024 * 1024;
+
+const HANDLE_PREFIX: &str = "r_";
+const HANDLE_LETTERS: &[u8; 32] = b"abcdefghijkmnopqrstuvwxyz2345678";
+const HANDLE_LENGTH: usize = 10;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    #[error("the key has {0} bytes; a key may have up to {MAX_KEY_BYTES}")]
+    KeyTooLong(usize),
+    #[error(
+        "the key \"{0}\" looks like the handle of a result; choose one that does not begin with {HANDLE_PREFIX}"
+    )]
+    KeyIsHandle(String),
+    #[error("{MAX_KEYS} keys are stored, which is the limit; store fewer, larger values")]
+    TooManyKeys,
+    #[error("the session may store {} MiB, and this value does not fit; store less", TOTAL_BYTES / (1024 * 1024))]
+    Full,
+    #[error(
+        "the handle {0} is unknown: it has expired, or it belongs to another session; make the result again"
+    )]
+    UnknownHandle(String),
+    #[error("the value could not be kept on disk: {0}")]
+    Disk(#[from] io::Error),
+}
+
+/// JSON texts by key and by handle.
+#[derive(Default)]
+pub struct Storage(Mutex<Values>);
+
+#[derive(Default)]
+struct Values {
+    entries: HashMap<String, Entry>,
+    memory: usize,
+    total: usize,
+    spill: Option<Spill>,
+}
+
+struct Entry {
+    body: Body,
+    size: usize,
+    touched: Instant,
+}
+
+enum Body {
+    Memory(String),
+    Disk(Place),
+}
+
+impl Storage {
+    /// Keeps a value under a key of the script's choice; an earlier one is replaced.
+    pub fn store(&self, key: &str, json: &str) -> Result<(), StorageError> {
+        if key.len() > MAX_KEY_BYTES {
+            return Err(StorageError::KeyTooLong(key.len()));
+        }
+        if is_handle(key) {
+            return Err(StorageError::KeyIsHandle(key.to_owned()));
+        }
+        let mut values = self.lock();
+        values.expire();
+        let replaced = values.entries.get(key).map_or(0, |entry| entry.size);
+        if replaced == 0 && values.count(false) >= MAX_KEYS {
+            return Err(StorageError::TooManyKeys);
+        }
+        values.make_room(json.len().saturating_sub(replaced))?;
+        values.remove(key);
+        values.insert(key.to_owned(), json)
+    }
+
+    /// Keeps a result and gives the handle it can be loaded with.
+    pub fn keep(&self, json: &str) -> Result<String, StorageError> {
+        let handle = new_handle()?;
+        let mut values = self.lock();
+        values.expire();
+        while values.count(true) >= MAX_HANDLES {
+            if !values.drop_oldest_handle() {
+                break;
+            }
+        }
+        values.make_room(json.len())?;
+        values.insert(handle.clone(), json)?;
+        Ok(handle)
+    }
+
+    /// What stands under a key or a handle. A key without a value is no mistake, a handle without
+    /// one is.
+    pub fn load(&self, name: &str) -> Result<Option<String>, StorageError> {
+        let mut values = self.lock();
+        values.expire();
+        match values.read(name)? {
+            None if is_handle(name) => Err(StorageError::UnknownHandle(name.to_owned())),
+            found => Ok(found),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Values> {
+        // Sums may be off after a panic, by one value; they only bound.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Values {
+    fn count(&self, handles: bool) -> usize {
+        let names = self.entries.keys();
+        names.filter(|name| is_handle(name) == handles).count()
+    }
+
+    fn expire(&mut self) {
+        let old: Vec<String> = self
+            .entries
+            .iter()
+            .filter(|(name, entry)| is_handle(name) && entry.touched.elapsed() > HANDLE_LIFE)
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in old {
+            self.remove(&name);
+        }
+    }
+
+    /// Results make room for what is new; what a script stored on purpose stays.
+    fn make_room(&mut self, bytes: usize) -> Result<(), StorageError> {
+        while self.total + bytes > TOTAL_BYTES {
+            if !self.drop_oldest_handle() {
+                return Err(StorageError::Full);
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_oldest_handle(&mut self) -> bool {
+        let oldest = self
+            .entries
+            .iter()
+            .filter(|(name, _)| is_handle(name))
+            .min_by_key(|(_, entry)| entry.touched)
+            .map(|(name, _)| name.clone());
+        match oldest {
+            Some(name) => {
+                self.remove(&name);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn insert(&mut self, name: String, json: &str) -> Result<(), StorageError> {
+        let size = json.len();
+        let body = if self.memory + size <= MEMORY_BYTES {
+            self.memory += size;
+            Body::Memory(json.to_owned())
+        } else {
+            if self
+                .spill
+                .as_ref()
+                .is_some_and(|spill| spill.waste() > MAX_WASTE)
+            {
+                self.compact()?;
+            }
+            let spill = match &mut self.spill {
+                Some(spill) => spill,
+                none => none.insert(Spill::create()?),
+            };
+            Body::Disk(spill.append(json.as_bytes())?)
+        };
+        self.total += size;
+        let touched = Instant::now();
+        let entry = Entry {
+            body,
+            size,
+            touched,
+        };
+        self.entries.insert(name, entry);
+        Ok(())
+    }
+
+    fn remove(&mut self, name: &str) {
+        let Some(entry) = self.entries.remove(name) else {
+            return;
+        };
+        self.total -= entry.size;
+        match entry.body {
+            Body::Memory(_) => self.memory -= entry.size,
+            Body::Disk(place) => {
+                if let Some(spill) = &mut self.spill {
+                    spill.forget(place);
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, name: &str) -> Result<Option<String>, StorageError> {
+        let Some(entry) = self.entries.get_mut(name) else {
+            return Ok(None);
+        };
+        entry.touched = Instant::now();
+        match (&entry.body, &self.spill) {
+            (Body::Memory(json), _) => Ok(Some(json.clone())),
+            (Body::Disk(place), Some(spill)) => {
+                let bytes = spill.read(*place)?;
+                let json = String::from_utf8(bytes).map_err(io::Error::other)?;
+                Ok(Some(json))
+            }
+            (Body::Disk(_), None) => Ok(None),
+        }
+    }
+
+    /// Writes what is still wanted to a new file.
+    fn compact(&mut self) -> io::Result<()> {
+        let Some(old) = &self.spill else {
+            return Ok(());
+        };
+        let mut new = Spill::create()?;
+        let mut moved = Vec::new();
+        for (name, entry) in &self.entries {
+            if let Body::Disk(place) = entry.body {
+                moved.push((name.clone(), new.append(&old.read(place)?)?));
+            }
+        }
+        for (name, place) in moved {
+            if let Some(entry) = self.entries.get_mut(&name) {
+                entry.body = Body::Disk(place);
+            }
+        }
+        self.spill = Some(new);
+        Ok(())
+    }
+}
+
+fn is_handle(name: &str) -> bool {
+    name.strip_prefix(HANDLE_PREFIX).is_some_and(|rest| {
+        rest.len() == HANDLE_LENGTH && rest.bytes().all(|byte| HANDLE_LETTERS.contains(&byte))
+    })
+}
+
+/// Short, because a model reads it and writes it back; random, because sessions are not to guess
+/// each other's.
+fn new_handle() -> io::Result<String> {
+    let mut random = [0; HANDLE_LENGTH];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let letters = random.map(|byte| char::from(HANDLE_LETTERS[usize::from(byte % 32)]));
+    Ok(HANDLE_PREFIX.to_owned() + &String::from_iter(letters))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_value_comes_back_and_a_key_without_one_is_nothing() {
+        let storage = Storage::default();
+        storage.store("seen", "[1]").unwrap();
+        storage.store("seen", "[1,2]").unwrap();
+        assert_eq!(storage.load("seen").unwrap().as_deref(), Some("[1,2]"));
+        assert_eq!(storage.load("other").unwrap(), None);
+    }
+
+    #[test]
+    fn a_handle_that_is_not_there_is_a_mistake() {
+        let storage = Storage::default();
+        let handle = storage.keep("{}").unwrap();
+        assert_eq!(storage.load(&handle).unwrap().as_deref(), Some("{}"));
+        let error = Storage::default().load(&handle).unwrap_err().to_string();
+        assert!(error.contains("make the result again"), "{error}");
+    }
+
+    #[test]
+    fn what_is_large_goes_to_disk_and_comes_back_whole() {
+        let storage = Storage::default();
+        let values: Vec<String> = (0..5)
+            .map(|n| format!("\"{}\"", n.to_string().repeat(900_000)))
+            .collect();
+        for (n, value) in values.iter().enumerate() {
+            storage.store(&n.to_string(), value).unwrap();
+        }
+        assert!(storage.lock().memory <= MEMORY_BYTES);
+        for (n, value) in values.iter().enumerate() {
+            assert_eq!(storage.load(&n.to_string()).unwrap().as_ref(), Some(value));
+        }
+    }
+
+    #[test]
+    fn handles_make_room_and_stored_values_do_not() {
+        let storage = Storage::default();
+        let large = format!("\"{}\"", "x".repeat(30 * 1024 * 1024));
+        let first = storage.keep(&large).unwrap();
+        for n in 0..4 {
+            storage.store(&n.to_string(), &large).unwrap();
+        }
+        assert!(matches!(
+            storage.load(&first),
+            Err(StorageError::UnknownHandle(_))
+        ));
+        assert!(matches!(
+            storage.store("more", &large),
+            Err(StorageError::Full)
+        ));
+        assert!(storage.load("0").unwrap().is_some());
+    }
+
+    #[test]
+    fn many_results_do_not_grow_without_end() {
+        let storage = Storage::default();
+        let json = format!("\"{}\"", "x".repeat(2_000_000));
+        for _ in 0..300 {
+            storage.keep(&json).unwrap();
+        }
+        let values = storage.lock();
+        assert!(values.entries.len() <= MAX_HANDLES);
+        assert!(values.total <= TOTAL_BYTES);
+        let waste = values.spill.as_ref().unwrap().waste();
+        assert!(waste <= MAX_WASTE + 4_000_000, "{waste}");
+    }
+
+    #[test]
+    fn keys_are_bounded_and_cannot_pose_as_handles() {
+        let storage = Storage::default();
+        assert!(storage.store(&"k".repeat(257), "1").is_err());
+        assert!(storage.store("r_abcdefghij", "1").is_err());
+        for n in 0..MAX_KEYS {
+            storage.store(&n.to_string(), "1").unwrap();
+        }
+        assert!(matches!(
+            storage.store("one more", "1"),
+            Err(StorageError::TooManyKeys)
+        ));
+        storage.store("7", "2").unwrap();
+    }
+}
