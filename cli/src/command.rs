@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     call, check, completions, demo_server, doctor, exit, index, init, login, logout, model, run,
-    scrub, search, test, tools, types,
+    scrub, search, serve, test, tools, types,
 };
 
 #[derive(Parser)]
@@ -19,6 +19,7 @@ use crate::{
         pml run script.ts              run a script\n  \
         pml run -e 'return 6 * 7'      run a line of code\n  \
         pml run --json script.ts       the whole outcome as JSON\n  \
+        pml serve                      be the one MCP server of an AI client\n  \
         pml init                       collect the servers of your other clients\n  \
         pml tools                      list their tools\n  \
         pml search read a file         find a tool by what it does\n\n\
@@ -48,6 +49,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
+    Serve(serve::ServeArgs),
     Scrub(scrub::ScrubArgs),
     DemoServer(demo_server::DemoServerArgs),
     Completions(completions::CompletionsArgs),
@@ -81,6 +83,7 @@ pub fn run() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),
+        Command::Serve(args) => serve::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
         Command::DemoServer(args) => demo_server::run(&args),
         Command::Completions(args) => completions::run(&args),

@@ -12,13 +12,14 @@ use serde::Deserialize;
 use crate::amounts::{parse_memory, parse_size, parse_time};
 
 /// The keys of the `pml` section that some part of pml reads.
-const SECTIONS: [&str; 3] = ["limits", "policy", "scrub"];
+const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
 
 /// What the operator wrote.
 #[derive(Default)]
 pub struct Settings {
     pub servers: Config,
     pub limits: LimitSettings,
+    pub pool: PoolSettings,
     pub scrub: ScrubConfig,
 }
 
@@ -41,12 +42,22 @@ fn read(file: &Path) -> Result<Settings, ConfigError> {
     let servers = Config::load(file)?;
     servers.check_sections(&SECTIONS)?;
     let limits = servers.section("limits")?;
+    let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;
     Ok(Settings {
         servers,
         limits,
+        pool,
         scrub,
     })
+}
+
+/// `pml.pool`: the workers of `pml serve`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct PoolSettings {
+    /// How many are kept ready.
+    pub warm: Option<usize>,
 }
 
 /// `pml.limits`: what is left out keeps its default.

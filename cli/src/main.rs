@@ -23,6 +23,7 @@ mod run;
 mod scrub;
 mod search;
 mod searching;
+mod serve;
 mod servers;
 mod test;
 mod tools;

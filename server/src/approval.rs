@@ -1,0 +1,161 @@
+//! Asking the person in front of the client, by MCP's elicitation.
+
+use std::time::Duration;
+
+use pml_session::{Approver, Decision, DecisionFuture, Question};
+use rmcp::RoleServer;
+use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction};
+use rmcp::service::Peer;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::work::Step;
+
+const DECISION: &str = "decision";
+// The answers as they are shown: titles for them differ from revision to revision.
+const ALL: &str = "Allow all in this script";
+const THESE: &str = "Allow these";
+const DENY: &str = "Deny";
+
+/// Passes questions on to whoever handles the request.
+pub struct Line {
+    pub steps: mpsc::Sender<Step>,
+    /// Whether the client said that it can ask people.
+    pub can_ask: bool,
+}
+
+impl Approver for Line {
+    fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
+    fn ask(&self, question: Question, time: Duration) -> DecisionFuture {
+        let steps = self.steps.clone();
+        Box::pin(async move {
+            let (answer, decision) = oneshot::channel();
+            if steps.send(Step::Ask(question, answer)).await.is_err() {
+                return Decision::NoAnswer;
+            }
+            match tokio::time::timeout(time, decision).await {
+                Ok(Ok(decision)) => decision,
+                _ => Decision::NoAnswer,
+            }
+        })
+    }
+}
+
+/// Asks over the connection and waits.
+pub async fn elicit(peer: &Peer<RoleServer>, question: &Question, time: Duration) -> Decision {
+    let Some(params) = form(question) else {
+        return Decision::CannotAsk;
+    };
+    match peer
+        .create_elicitation_with_timeout(params, Some(time))
+        .await
+    {
+        Ok(result) => decision(&result),
+        Err(error) => {
+            tracing::warn!(%error, "the client could not ask its user");
+            Decision::NoAnswer
+        }
+    }
+}
+
+/// The same question as part of an answer, for clients that are not asked over the connection.
+pub fn request(question: &Question) -> Option<ElicitRequest> {
+    Some(ElicitRequest::new(form(question)?))
+}
+
+pub fn decision_of(result: &Value) -> Decision {
+    match serde_json::from_value::<ElicitResult>(result.clone()) {
+        Ok(result) => decision(&result),
+        Err(_) => Decision::Deny,
+    }
+}
+
+fn form(question: &Question) -> Option<ElicitRequestParams> {
+    let tool = question.tool.as_str();
+    let calls = match question.calls {
+        1 => "1 call".to_owned(),
+        many => format!("{many} calls"),
+    };
+    let mut message = format!("Approve {calls} of {tool}?");
+    for arguments in &question.arguments {
+        message += "\n- ";
+        message += arguments;
+    }
+    if question.calls > question.arguments.len() {
+        message += &format!("\n- and {} more", question.calls - question.arguments.len());
+    }
+    serde_json::from_value(json!({
+        "mode": "form",
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                DECISION: {
+                    "type": "string",
+                    "title": "Decision",
+                    "enum": [ALL, THESE, DENY],
+                    "default": ALL,
+                },
+            },
+        },
+    }))
+    .ok()
+}
+
+/// Whoever accepts without a choice has accepted what was proposed.
+fn decision(result: &ElicitResult) -> Decision {
+    let chosen = result
+        .content
+        .as_ref()
+        .and_then(|content| content.get(DECISION)?.as_str());
+    match (&result.action, chosen) {
+        (ElicitationAction::Accept, Some(ALL) | None) => Decision::AllowAll,
+        (ElicitationAction::Accept, Some(THESE)) => Decision::AllowThese,
+        _ => Decision::Deny,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(calls: usize) -> Question {
+        Question {
+            tool: "slack:post".into(),
+            calls,
+            arguments: vec!["{\"text\":\"hi\"}".into()],
+        }
+    }
+
+    #[test]
+    fn the_question_says_how_many_calls_of_what() {
+        let form = form(&question(50)).expect("the form is a form of the protocol");
+        let text = serde_json::to_value(&form).unwrap();
+        let message = text["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("Approve 50 calls of slack:post?"),
+            "{message}"
+        );
+        assert!(message.ends_with("and 49 more"), "{message}");
+    }
+
+    #[test]
+    fn only_an_acceptance_allows_anything() {
+        let said = |json: Value| decision_of(&json);
+        assert_eq!(said(json!({ "action": "accept" })), Decision::AllowAll);
+        assert_eq!(
+            said(json!({ "action": "accept", "content": { "decision": THESE } })),
+            Decision::AllowThese
+        );
+        assert_eq!(
+            said(json!({ "action": "accept", "content": { "decision": DENY } })),
+            Decision::Deny
+        );
+        assert_eq!(said(json!({ "action": "decline" })), Decision::Deny);
+        assert_eq!(said(json!({ "action": "cancel" })), Decision::Deny);
+        assert_eq!(said(json!("nonsense")), Decision::Deny);
+    }
+}

@@ -1,0 +1,328 @@
+//! The protocol: what a client may ask, and who answers.
+
+#![expect(deprecated, reason = "clients of 2025-11-25 still ask for logs")]
+
+use std::sync::{Arc, OnceLock};
+
+use pml_session::Decision;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, InputRequest,
+    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
+    SubscriptionFilter,
+};
+use rmcp::service::{ElicitationMode, NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use crate::guests::Guest;
+use crate::house::House;
+use crate::notices::{Audience, Notices, severity_number};
+use crate::reply::{Reply, refusal};
+use crate::work::{Step, Work};
+use crate::{approval, brief, tools};
+
+/// The name of the one question that an answer can carry.
+const APPROVAL: &str = "approval";
+
+/// Methods of the protocol: a request that names one and still is not understood has wrong
+/// parameters.
+const METHODS: [&str; 12] = [
+    "initialize",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+];
+
+/// One connection, or one request where there are no connections.
+pub struct Handler {
+    house: House,
+    /// Requests of a connection belong together; those without one are told apart by the name of
+    /// the client's program.
+    connected: bool,
+    own: OnceLock<Arc<Guest>>,
+}
+
+impl Handler {
+    /// `connected` is false where requests of several clients come through the same door.
+    pub fn new(house: House, connected: bool) -> Self {
+        Self {
+            house,
+            connected,
+            own: OnceLock::new(),
+        }
+    }
+
+    fn guest(&self, context: &RequestContext<RoleServer>) -> Arc<Guest> {
+        if self.connected || !is_stateless(context) {
+            let own = self.own.get_or_init(|| Arc::new(self.house.new_guest()));
+            return own.clone();
+        }
+        let program = context
+            .client_info()
+            .map_or_else(String::new, |client| client.name);
+        let registry = self.house.registry();
+        registry.guest(&program, || self.house.new_guest())
+    }
+
+    fn start(
+        &self,
+        request: &mut CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+        guest: &Arc<Guest>,
+    ) -> Result<Work, ErrorData> {
+        let stay = self.house.enter().ok_or_else(|| {
+            refusal(
+                ErrorCode::INTERNAL_ERROR,
+                "the server is shutting down".into(),
+            )
+        })?;
+        let notices = Notices::to(Audience {
+            peer: context.peer.clone(),
+            guest: guest.clone(),
+            progress: context.meta.get_progress_token(),
+            log_level: self.log_level(context, guest),
+        });
+        let can_ask = can_ask(context);
+        let arguments = request.arguments.take();
+        let (house, guest) = (self.house.clone(), guest.clone());
+        Ok(match &*request.name {
+            brief::EXECUTE => Work::start(stay, |steps| {
+                tools::execute(house, guest, arguments, notices, can_ask, steps)
+            }),
+            brief::CALL => Work::start(stay, |steps| {
+                tools::call(house, guest, arguments, notices, can_ask, steps)
+            }),
+            brief::SEARCH => Work::start(stay, |_| tools::search(house, guest, arguments)),
+            _ => {
+                return Err(refusal(
+                    ErrorCode::INVALID_PARAMS,
+                    "there is no such tool; the tools are execute_code, search_tools and call_tool"
+                        .into(),
+                ));
+            }
+        })
+    }
+
+    fn log_level(&self, context: &RequestContext<RoleServer>, guest: &Guest) -> Option<u8> {
+        let asked = context.meta.log_level().map(severity_number);
+        asked.or_else(|| guest.log_level())
+    }
+
+    /// The answer, or a question that has to be answered first.
+    async fn finish(
+        &self,
+        mut work: Work,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        loop {
+            let step = tokio::select! {
+                step = work.next() => step,
+                () = context.ct.cancelled() => {
+                    return Err(refusal(ErrorCode::INTERNAL_ERROR, "the request was cancelled".into()));
+                }
+            };
+            match step {
+                Some(Step::Done(reply)) => return Ok(reply.into_result().into()),
+                Some(Step::Ask(question, answer)) => {
+                    let time = self.house.gateway().approval_time();
+                    if is_stateless(context) {
+                        let asked = approval::request(&question);
+                        let word = self.house.parked().park(work, answer, time);
+                        return match (asked, word) {
+                            (Some(asked), Some(word)) => Ok(input_required(asked, word).into()),
+                            _ => Ok(Reply::failure(
+                                "the user could not be asked; try again later".into(),
+                            )
+                            .into_result()
+                            .into()),
+                        };
+                    }
+                    // The work is not waited for meanwhile: it waits itself.
+                    let decision = tokio::select! {
+                        decision = approval::elicit(&context.peer, &question, time) => decision,
+                        () = context.ct.cancelled() => Decision::NoAnswer,
+                    };
+                    let _ = answer.send(decision);
+                }
+                None => {
+                    return Err(refusal(
+                        ErrorCode::INTERNAL_ERROR,
+                        "the work broke down; this is a fault of pml".into(),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequiredResult {
+    let asked = [(APPROVAL.to_owned(), InputRequest::Elicitation(asked))];
+    InputRequiredResult::new(Some(asked.into()), Some(word))
+}
+
+/// Whether the request stands for itself, as in the revision of 2026-07-28.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .protocol_version()
+        .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    if is_stateless(context) {
+        return context.client_capabilities().is_some_and(|can| {
+            can.elicitation
+                .is_some_and(|how| how.form.is_some() || how.url.is_none())
+        });
+    }
+    let modes = context.peer.supported_elicitation_modes();
+    modes.contains(&ElicitationMode::Form)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        // There are no prompts and no resources; the empty lists are there for those who ask.
+        let capabilities = ServerCapabilities::builder()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_logging()
+            .build();
+        let mut info = Implementation::default();
+        info.name = "pml".to_owned();
+        info.title = Some("pml".to_owned());
+        info.version = env!("CARGO_PKG_VERSION").to_owned();
+        ServerConfig::new(capabilities)
+            .with_server_info(info)
+            .with_instructions(brief::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.house.first_look().await;
+        let guest = self.guest(&context);
+        let tools = brief::tools(guest.outlet(), self.house.gateway(), self.house.limits());
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let work = match request.request_state.take() {
+            Some(word) => {
+                let said = request.input_responses.take().unwrap_or_default();
+                let decision = said
+                    .get(APPROVAL)
+                    .map_or(Decision::Deny, approval::decision_of);
+                self.house.parked().resume(&word, decision).ok_or_else(|| {
+                    refusal(
+                        ErrorCode::INVALID_PARAMS,
+                        "the run that waited for this answer is gone; begin anew".into(),
+                    )
+                })?
+            }
+            None => {
+                let guest = self.guest(&context);
+                self.start(&mut request, &context, &guest)?
+            }
+        };
+        self.finish(work, &context).await
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // Without sessions there is nothing to set: a request says what it wants to hear.
+        if is_stateless(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.guest(&context)
+            .set_log_level(severity_number(request.level));
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (house, peer) = (self.house.clone(), context.peer);
+        tokio::spawn(async move {
+            let mut changes = house.gateway().changes();
+            let mut known = brief::roster(house.gateway());
+            while changes.changed().await.is_ok() && !peer.is_transport_closed() {
+                let roster = brief::roster(house.gateway());
+                if roster != known && peer.notify_tool_list_changed().await.is_err() {
+                    return;
+                }
+                known = roster;
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::default();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.house.gateway().changes();
+        let mut known = brief::roster(self.house.gateway());
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.house.closing().cancelled() => return Ok(()),
+                changed = changes.changed() => if changed.is_err() {
+                    return Ok(());
+                },
+            }
+            let roster = brief::roster(self.house.gateway());
+            if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+            known = roster;
+        }
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(if METHODS.contains(&request.method.as_str()) {
+            refusal(
+                ErrorCode::INVALID_PARAMS,
+                "the parameters do not fit the method".into(),
+            )
+        } else {
+            refusal(
+                ErrorCode::METHOD_NOT_FOUND,
+                "there is no such method".into(),
+            )
+        })
+    }
+}

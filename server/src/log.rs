@@ -1,0 +1,77 @@
+//! Structured lines on standard error. What a script or a server said may be in them, so they
+//! are scrubbed like everything else that leaves.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pml_scrub::{Scrubber, Session};
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// How a line is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    Json,
+}
+
+/// Begins to log. A program that already logs keeps its own way.
+pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) {
+    let writer = Scrubbing(Arc::new(Mutex::new(Session::new(scrubber))));
+    // Libraries speak up only when something is wrong, or when everything is wanted.
+    let libraries = level.min(Level::WARN);
+    let libraries = if level == Level::TRACE {
+        level
+    } else {
+        libraries
+    };
+    let ours = [
+        "pml",
+        "pml_gateway",
+        "pml_runtime",
+        "pml_search",
+        "pml_server",
+        "pml_session",
+    ];
+    let targets = Targets::new()
+        .with_default(libraries)
+        .with_targets(ours.map(|target| (target, level)));
+    let registry = tracing_subscriber::registry().with(targets);
+    let lines = tracing_subscriber::fmt::layer().with_writer(writer);
+    let _ = match format {
+        Format::Text => registry.with(lines.with_ansi(false)).try_init(),
+        Format::Json => registry.with(lines.json().flatten_event(true)).try_init(),
+    };
+}
+
+#[derive(Clone)]
+struct Scrubbing(Arc<Mutex<Session>>);
+
+impl<'a> MakeWriter<'a> for Scrubbing {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+impl Write for Scrubbing {
+    /// Gets one whole line at a time.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let scrubbed = match names.scrub_text(&text, None) {
+            Ok(scrubbed) => scrubbed.into_inner(),
+            Err(refusal) => format!("{refusal}\n"),
+        };
+        io::stderr().write_all(scrubbed.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

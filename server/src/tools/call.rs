@@ -1,0 +1,50 @@
+//! `call_tool`: one call, where a script is more than needed.
+
+use std::sync::Arc;
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::arguments;
+use crate::approval::Line;
+use crate::guests::Guest;
+use crate::house::House;
+use crate::notices::Notices;
+use crate::reply::Reply;
+use crate::work::Step;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    tool: String,
+    #[serde(default)]
+    args: Value,
+}
+
+pub async fn call(
+    house: House,
+    guest: Arc<Guest>,
+    arguments: Option<JsonObject>,
+    notices: Notices,
+    can_ask: bool,
+    steps: mpsc::Sender<Step>,
+) -> Reply {
+    let Arguments { tool, args } = match arguments::read(arguments) {
+        Ok(arguments) => arguments,
+        Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
+    };
+    // Some models write the arguments as a text.
+    let args = match args {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        other => other,
+    };
+    let limits = *house.limits();
+    let approver = Arc::new(Line { steps, can_ask });
+    let run = guest.client.run(&limits, approver, notices.of_tools());
+    let called = run.call_tool(&tool, args).await;
+    notices.finish().await;
+    tracing::info!(%tool, ok = called.is_ok(), "a tool was called");
+    Reply::call(&guest.outlet().call(&tool, called, &limits))
+}

@@ -1,0 +1,95 @@
+//! `search_tools`: tools as signatures that a script can use as they are.
+
+use std::sync::Arc;
+
+use pml_gateway::Tool;
+use pml_session::Found;
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::arguments;
+use crate::brief;
+use crate::guests::Guest;
+use crate::house::House;
+use crate::reply::Reply;
+
+const DEFAULT_LIMIT: usize = 5;
+const MAX_LIMIT: usize = 50;
+const MAX_QUERY_CHARS: usize = 500;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    query: String,
+    limit: Option<usize>,
+    server: Option<String>,
+    #[serde(default)]
+    detail: Detail,
+}
+
+/// How much is told of each tool.
+#[derive(Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Detail {
+    Name,
+    #[default]
+    Signature,
+    /// With the JSON Schema of its arguments.
+    Full,
+}
+
+pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObject>) -> Reply {
+    let arguments: Arguments = match arguments::read(arguments) {
+        Ok(arguments) => arguments,
+        Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
+    };
+    let server = arguments.server.as_deref();
+    if let Some(unknown) =
+        server.filter(|name| !house.gateway().servers().any(|known| known == *name))
+    {
+        let servers = brief::roster(house.gateway());
+        let mistake = format!("there is no server \"{unknown}\"; servers (tools): {servers}");
+        return Reply::failure(guest.outlet().text(&mistake));
+    }
+    let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
+    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let mut found = guest.client.session().search(&query, server).await;
+    found.truncate(limit);
+    let text = match found.is_empty() {
+        true => format!(
+            "No tool fits; try other words. Servers (tools): {}",
+            brief::roster(house.gateway())
+        ),
+        false => told(&found, arguments.detail),
+    };
+    Reply::text(guest.outlet().text(&text))
+}
+
+fn told(found: &[Found], detail: Detail) -> String {
+    let tools = found.iter().map(|found| match detail {
+        Detail::Name => found.tool.id.to_string(),
+        Detail::Signature => signature(&found.tool),
+        Detail::Full => json!({
+            "id": found.tool.id,
+            "title": found.tool.title,
+            "description": found.tool.description,
+            "inputSchema": found.tool.input_schema,
+            "outputSchema": found.tool.output_schema,
+            "annotations": found.tool.annotations,
+        })
+        .to_string(),
+    });
+    tools.collect::<Vec<_>>().join("\n")
+}
+
+fn signature(tool: &Tool) -> String {
+    pml_types::signature(&pml_types::ToolTypes {
+        server: tool.id.server(),
+        name: tool.id.tool(),
+        description: &tool.description,
+        input: &tool.input_schema,
+        output: tool.output_schema.as_ref(),
+        observed: None,
+    })
+}

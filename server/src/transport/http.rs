@@ -1,0 +1,175 @@
+//! Many clients, over streamable HTTP: with sessions (2025-11-25) and without (2026-07-28).
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::any;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::front::{self, Front};
+use super::lines::MAX_MESSAGE;
+use crate::error::ServeError;
+use crate::handler::Handler;
+use crate::house::House;
+
+const PATH: &str = "/mcp";
+const MIN_TOKEN: usize = 16;
+/// A session that nobody used for this long is closed.
+const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
+/// What open streams get to end once the calls have.
+const LAST_STREAMS: Duration = Duration::from_secs(1);
+
+pub struct HttpOptions {
+    pub address: SocketAddr,
+    /// Needed unless the address is this machine only.
+    pub token: Option<String>,
+    /// Names that clients may use for this server, besides the address itself.
+    pub hosts: Vec<String>,
+    /// Web pages that may talk to this server, besides those of this machine.
+    pub origins: Vec<String>,
+}
+
+impl HttpOptions {
+    fn check(&self) -> Result<(), ServeError> {
+        match &self.token {
+            Some(token) if token.len() < MIN_TOKEN => {
+                return Err(ServeError::TokenTooShort(token.len()));
+            }
+            None if !self.address.ip().is_loopback() => {
+                return Err(ServeError::TokenNeeded(self.address));
+            }
+            _ => {}
+        }
+        if self.address.ip().is_unspecified() && self.hosts.is_empty() {
+            return Err(ServeError::HostsNeeded(self.address));
+        }
+        Ok(())
+    }
+
+    fn allowed_hosts(&self) -> Vec<String> {
+        let here = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+        let own = self.address.ip().to_string();
+        here.into_iter()
+            .chain([own])
+            .chain(self.hosts.iter().cloned())
+            .collect()
+    }
+
+    fn allowed_origins(&self) -> Vec<String> {
+        let here = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+        here.map(str::to_owned)
+            .into_iter()
+            .chain(self.origins.iter().cloned())
+            .collect()
+    }
+}
+
+/// Serves until the house is closed and its calls have ended. `listening` hears the address as
+/// soon as there is one.
+pub async fn serve_http(
+    house: House,
+    options: HttpOptions,
+    listening: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    options.check()?;
+    let address = options.address;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| ServeError::Listen { address, source })?;
+    let streams = CancellationToken::new();
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(SESSION_LIFE);
+    let sessions = Arc::new(sessions);
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(options.allowed_hosts())
+        .with_allowed_origins(options.allowed_origins())
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MAX_MESSAGE)
+        .with_json_response(true)
+        .with_cancellation_token(streams.clone());
+    let handlers = house.clone();
+    let service = StreamableHttpService::new(
+        move || Ok(Handler::new(handlers.clone(), false)),
+        sessions.clone(),
+        config,
+    );
+    let front = Arc::new(Front {
+        token: options.token,
+        service,
+        sessions,
+    });
+    let router = Router::new()
+        .route(PATH, any(front::answer))
+        .with_state(front);
+    listening(listener.local_addr()?);
+
+    let closing = house.closing().clone();
+    let serving = axum::serve(listener, router)
+        .with_graceful_shutdown(async move { closing.cancelled().await });
+    let mut serving = tokio::spawn(serving.into_future());
+    tokio::select! {
+        served = &mut serving => return finished(served),
+        () = house.closing().cancelled() => {}
+    }
+    house.drained().await;
+    // What is still open are streams that wait for news: there will be none.
+    streams.cancel();
+    match tokio::time::timeout(LAST_STREAMS, &mut serving).await {
+        Ok(served) => finished(served),
+        Err(_) => {
+            serving.abort();
+            Ok(())
+        }
+    }
+}
+
+fn finished(served: Result<std::io::Result<()>, tokio::task::JoinError>) -> Result<(), ServeError> {
+    match served {
+        Ok(served) => Ok(served?),
+        Err(error) => Err(ServeError::Connection(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(address: &str, token: Option<&str>, hosts: &[&str]) -> HttpOptions {
+        HttpOptions {
+            address: address.parse().unwrap(),
+            token: token.map(str::to_owned),
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            origins: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_token_is_needed_unless_only_this_machine_can_connect() {
+        assert!(options("127.0.0.1:0", None, &[]).check().is_ok());
+        assert!(options("[::1]:0", None, &[]).check().is_ok());
+        let error = options("192.0.2.1:80", None, &[]).check().unwrap_err();
+        assert!(error.to_string().contains("PML_TOKEN"), "{error}");
+        assert!(
+            options("192.0.2.1:80", Some("0123456789abcdef"), &[])
+                .check()
+                .is_ok()
+        );
+        assert!(options("127.0.0.1:0", Some("short"), &[]).check().is_err());
+    }
+
+    #[test]
+    fn every_address_needs_the_names_that_clients_use() {
+        let token = Some("0123456789abcdef");
+        assert!(options("0.0.0.0:80", token, &[]).check().is_err());
+        assert!(
+            options("0.0.0.0:80", token, &["tools.example.com"])
+                .check()
+                .is_ok()
+        );
+    }
+}

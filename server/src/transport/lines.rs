@@ -1,0 +1,184 @@
+//! One message on each line: the transport of standard input and output.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::task::JoinHandle;
+
+use super::wire::{self, Read};
+
+/// A script of a mebibyte, escaped as badly as can be, and room to spare.
+pub const MAX_MESSAGE: usize = 8 * 1024 * 1024;
+
+/// Reads and writes lines. What is no proper message is answered here and goes no further.
+pub struct Lines<R, W> {
+    input: BufReader<R>,
+    /// The beginning of a line; it survives a `receive` that is dropped half way.
+    line: Vec<u8>,
+    too_long: bool,
+    begun: bool,
+    output: Arc<AsyncMutex<W>>,
+    open: Arc<Mutex<HashSet<RequestId>>>,
+    /// An error on its way out. A task of its own writes it, because `receive` may be dropped at
+    /// any moment and half a line must not be left behind.
+    answering: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl<R, W> Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    pub fn new(input: R, output: W) -> Self {
+        Self {
+            input: BufReader::new(input),
+            line: Vec::new(),
+            too_long: false,
+            begun: false,
+            output: Arc::new(AsyncMutex::new(output)),
+            open: Arc::default(),
+            answering: None,
+        }
+    }
+
+    /// The next line without its end; `None` when the input has ended.
+    async fn next_line(&mut self) -> Option<Read> {
+        loop {
+            let available = self.input.fill_buf().await.ok()?;
+            if available.is_empty() {
+                // A last line without an end is a line.
+                return (!self.line.is_empty() || self.too_long).then(|| self.take());
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            if self.line.len() + taken > MAX_MESSAGE {
+                self.too_long = true;
+                self.line = Vec::new();
+            }
+            if !self.too_long {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.input.consume(taken);
+            if end.is_some() {
+                return Some(self.take());
+            }
+        }
+    }
+
+    fn take(&mut self) -> Read {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.too_long) {
+            return wire::error(None, ErrorCode::INVALID_REQUEST, "the message is too large");
+        }
+        match line.trim_ascii() {
+            [] => Read::Nothing,
+            line => wire::read(line),
+        }
+    }
+
+    /// Whether the protocol may see the message; otherwise what answers it.
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> Read {
+        self.begun |= wire::begins(&message);
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                let is_new = self.open().insert(request.id.clone());
+                if !is_new {
+                    return wire::error(
+                        Some(request.id.clone()),
+                        ErrorCode::INVALID_REQUEST,
+                        "a request with this id is still open",
+                    );
+                }
+            }
+            // Before the first request there is nothing that these could be about.
+            _ if !self.begun => return Read::Nothing,
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // It is never answered.
+                    self.open().remove(id);
+                }
+            }
+            _ => {}
+        }
+        Read::Message(Box::new(message))
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(
+    output: &AsyncMutex<W>,
+    message: &ServerJsonRpcMessage,
+) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut output = output.lock().await;
+    output.write_all(&line).await?;
+    output.flush().await
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        if let Some(id) = id {
+            self.open().remove(&id);
+        }
+        let output = self.output.clone();
+        async move { write(&output, &message).await }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(answering) = &mut self.answering {
+                let written = answering.await;
+                self.answering = None;
+                written.ok()?.ok()?;
+            }
+            let read = match self.next_line().await? {
+                Read::Message(message) => self.admit(*message),
+                other => other,
+            };
+            match read {
+                Read::Message(message) => return Some(*message),
+                Read::Error(error) => {
+                    let output = self.output.clone();
+                    self.answering =
+                        Some(tokio::spawn(async move { write(&output, &error).await }));
+                }
+                Read::Nothing => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output.lock().await.shutdown().await
+    }
+}

@@ -1,0 +1,10 @@
+//! How clients reach the server: over standard input and output, or over HTTP.
+
+mod front;
+mod http;
+mod lines;
+mod stdio;
+mod wire;
+
+pub use http::{HttpOptions, serve_http};
+pub use stdio::serve_stdio;

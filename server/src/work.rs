@@ -1,0 +1,117 @@
+//! A tool of ours at work: it may have a question before it has an answer.
+//!
+//! The work is a task of its own. Whoever asked for it holds it; when that holder is gone, as
+//! after a cancellation, the task ends, and the script with it.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use pml_session::{Decision, Question};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::house::Stay;
+use crate::reply::Reply;
+
+/// Runs that wait for an answer which may never come.
+const MAX_PARKED: usize = 64;
+/// How long a finished run waits to be asked for, besides the time its question had.
+const COLLECT: Duration = Duration::from_secs(60);
+
+/// What the work has to say next.
+pub enum Step {
+    Ask(Question, oneshot::Sender<Decision>),
+    Done(Reply),
+}
+
+/// Work under way. Dropping it ends it.
+pub struct Work {
+    steps: mpsc::Receiver<Step>,
+    task: JoinHandle<()>,
+    _stay: Stay,
+}
+
+impl Work {
+    /// `work` gets a line for its questions.
+    pub fn start<F>(stay: Stay, work: impl FnOnce(mpsc::Sender<Step>) -> F) -> Self
+    where
+        F: Future<Output = Reply> + Send + 'static,
+    {
+        let (line, steps) = mpsc::channel(4);
+        let done = line.clone();
+        let work = work(line);
+        let task = tokio::spawn(async move {
+            let reply = work.await;
+            // Nobody listens any more: then nobody misses it.
+            let _ = done.send(Step::Done(reply)).await;
+        });
+        Self {
+            steps,
+            task,
+            _stay: stay,
+        }
+    }
+
+    /// `None` if the task broke down.
+    pub async fn next(&mut self) -> Option<Step> {
+        self.steps.recv().await
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Work whose question went out with an answer to its request: in the revision without sessions
+/// a server cannot ask by itself, so the client comes back with what the person said.
+#[derive(Default)]
+pub struct Parked(Mutex<HashMap<String, Ticket>>);
+
+struct Ticket {
+    work: Work,
+    answer: oneshot::Sender<Decision>,
+    until: Instant,
+}
+
+impl Parked {
+    /// Keeps the work until its client comes back, and gives the word to come back with.
+    pub fn park(
+        &self,
+        work: Work,
+        answer: oneshot::Sender<Decision>,
+        time: Duration,
+    ) -> Option<String> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).ok()?;
+        let word: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut tickets = self.lock();
+        let now = Instant::now();
+        tickets.retain(|_, ticket| ticket.until > now);
+        if tickets.len() >= MAX_PARKED {
+            return None;
+        }
+        let ticket = Ticket {
+            work,
+            answer,
+            until: now + time + COLLECT,
+        };
+        tickets.insert(word.clone(), ticket);
+        Some(word)
+    }
+
+    /// The work that waits for this word, told what the person said.
+    pub fn resume(&self, word: &str, decision: Decision) -> Option<Work> {
+        let Ticket { work, answer, .. } = self.lock().remove(word)?;
+        // The time for an answer may be up; the work has gone on by itself then.
+        let _ = answer.send(decision);
+        Some(work)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Ticket>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
