@@ -16,7 +16,7 @@ mod commands;
 
 #[path = "../gateway/tests/installed.rs"]
 #[allow(dead_code, reason = "the gateway's own tests need more of it")]
-mod installed;
+pub mod installed;
 
 /// A person's machine: a home of its own, and a working folder with a configuration.
 pub struct Place {

@@ -14,6 +14,7 @@ mod limits;
 mod replay;
 mod scrubbing;
 mod search;
+mod serve;
 mod shapes;
 mod surface;
 mod testing;

@@ -1,0 +1,184 @@
+//! The door over HTTP: who may come in, and how it closes.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::driver::Http;
+use crate::gateway::{Place, demo};
+
+const TOKEN: &str = "0123456789-abcdef-token";
+
+fn place() -> (tempfile::TempDir, Place) {
+    let data = tempfile::tempdir().unwrap();
+    let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
+    (data, place)
+}
+
+fn initialize() -> String {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+    } })
+    .to_string()
+}
+
+/// A request of the revision without sessions.
+fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
+    let mut params = params;
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut headers = vec![
+        ("MCP-Protocol-Version", "2026-07-28".to_owned()),
+        ("Mcp-Method", method.to_owned()),
+    ];
+    if let Some(name) = params["name"].as_str() {
+        headers.push(("Mcp-Name", name.to_owned()));
+    }
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    (headers, body.to_string())
+}
+
+fn send(
+    server: &Http,
+    (headers, body): &(Vec<(&'static str, String)>, String),
+) -> (u16, String, String) {
+    let headers: Vec<(&str, &str)> = headers
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    server.post(&headers, body)
+}
+
+#[test]
+fn only_pages_and_names_of_this_machine_are_let_in() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &["--allow-origin", "https://app.example.com:443"]);
+    let status = |headers: &[(&str, &str)]| server.post(headers, &initialize()).0;
+    assert_eq!(status(&[]), 200);
+    assert_eq!(status(&[("Origin", "http://localhost:3000")]), 200);
+    assert_eq!(status(&[("Origin", "https://app.example.com")]), 200);
+    assert_eq!(status(&[("Origin", "https://evil.example.com")]), 403);
+    assert_eq!(status(&[("Origin", "null")]), 403);
+    assert_eq!(status(&[("Host", "evil.example.com")]), 403);
+    assert_eq!(status(&[("Host", "localhost:1234")]), 200);
+}
+
+#[test]
+fn a_token_is_asked_for_where_one_is_set() {
+    let (_data, place) = place();
+    let mut command = place.command(&["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);
+    command.env("PML_TOKEN", TOKEN);
+    let server = Http::start(command);
+    assert_eq!(server.post(&[], &initialize()).0, 401);
+    assert_eq!(
+        server
+            .post(&[("Authorization", "Bearer wrong")], &initialize())
+            .0,
+        401
+    );
+    let bearer = format!("Bearer {TOKEN}");
+    assert_eq!(
+        server.post(&[("Authorization", &bearer)], &initialize()).0,
+        200
+    );
+    assert_eq!(server.send("GET", &[], "").0, 401);
+    assert_eq!(server.send("DELETE", &[], "").0, 401);
+}
+
+#[test]
+fn an_address_of_others_needs_a_token() {
+    let (_data, place) = place();
+    let output = place.run(&["serve", "--http", "0.0.0.0:0"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("PML_TOKEN"), "{told}");
+}
+
+#[test]
+fn what_is_too_large_or_no_message_is_refused_properly() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &[]);
+    let (status, _, _) = server.post(&[], &"x".repeat(9 * 1024 * 1024));
+    assert!(status == 413 || status == 0, "{status}");
+    for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
+        let (status, _, answer) = server.post(&[], body);
+        assert_eq!(status, 400, "{body}");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+    }
+    assert_eq!(server.post(&[], &initialize()).0, 200);
+}
+
+#[test]
+fn a_request_without_a_session_stands_for_itself() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &[]);
+    let call = |code: &str| {
+        let request = stateless(
+            "tools/call",
+            json!({ "name": "execute_code", "arguments": { "code": code } }),
+        );
+        let (status, head, body) = send(&server, &request);
+        assert_eq!(status, 200, "{head}\n{body}");
+        assert!(!head.to_lowercase().contains("mcp-session-id"), "{head}");
+        let answer: Value =
+            serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        super::driver::envelope(&answer["result"])["result"].clone()
+    };
+    assert_eq!(call("return 6 * 7"), 42);
+    call("await store('k', 'kept')");
+    assert_eq!(call("return await load('k')"), "kept");
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_its_script() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &["--warm", "0"]);
+    let (headers, body) = stateless(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 25000))" } }),
+    );
+    let mut stream = std::net::TcpStream::connect(server.authority()).unwrap();
+    let mut request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+        server.authority(),
+        body.len()
+    );
+    for (name, value) in headers {
+        request += &format!("{name}: {value}\r\n");
+    }
+    std::io::Write::write_all(&mut stream, format!("{request}\r\n{body}").as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(800));
+    assert_eq!(super::endurance::workers_of(server.id()).len(), 1);
+    drop(stream);
+    let began = std::time::Instant::now();
+    while !super::endurance::workers_of(server.id()).is_empty() {
+        assert!(
+            began.elapsed() < Duration::from_secs(3),
+            "the worker is still there"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn running_calls_are_answered_before_the_door_closes() {
+    let (_data, place) = place();
+    let mut server = Http::open(&place, &[]);
+    let request = stateless(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 1200)); return 'done'" } }),
+    );
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| send(&server, &request));
+        std::thread::sleep(Duration::from_millis(500));
+        server.terminate();
+        let (status, _, body) = running.join().unwrap();
+        assert_eq!(status, 200);
+        assert!(body.contains("done"), "{body}");
+    });
+    assert!(server.ended_within(Duration::from_secs(8)).is_some());
+}

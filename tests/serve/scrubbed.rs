@@ -1,0 +1,111 @@
+//! Nothing private leaves, on any way there is.
+
+use serde_json::json;
+
+use super::driver::{Lines, envelope};
+use crate::gateway::{Place, demo};
+
+const EMAIL: &str = "jane.roe@example.org";
+const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+fn open(flags: &[&str]) -> (tempfile::TempDir, Place, Lines) {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("mail.txt"), format!("write to {EMAIL}")).unwrap();
+    let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
+    let lines = Lines::open(&place, flags);
+    (data, place, lines)
+}
+
+#[test]
+fn no_way_out_leads_past_the_scrubber() {
+    let (_data, _place, mut client) = open(&["--log-format", "json"]);
+    client.ask("logging/setLevel", json!({ "level": "debug" }));
+    let mut said = Vec::new();
+    let mut ask = |client: &mut Lines, name: &str, arguments: serde_json::Value| {
+        let answer = client.ask(
+            "tools/call",
+            json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": 7 } }),
+        );
+        said.push(answer);
+    };
+    for code in [
+        format!("return '{EMAIL}'"),
+        format!("return {{ '{EMAIL}': ['{TOKEN}'] }}"),
+        format!("console.log('mail {EMAIL}'); console.error('{TOKEN}')"),
+        format!("throw new Error('no {EMAIL} {TOKEN}')"),
+        format!("await callTool('demo:{EMAIL}', {{}})"),
+        format!("await tools.demo.read_file({{ path: '{EMAIL}' }})"),
+        format!("return 'x'.repeat(30000) + '{EMAIL}'"),
+        format!("return '{EMAIL}' + ' x'.repeat(30000)"),
+        format!("await store('k', '{EMAIL}'); return await load('k')"),
+        format!("{EMAIL}"),
+        "return await tools.demo.read_file({ path: 'mail.txt' })".to_owned(),
+    ] {
+        ask(&mut client, "execute_code", json!({ "code": code }));
+    }
+    ask(
+        &mut client,
+        "call_tool",
+        json!({ "tool": "demo:read_file", "args": { "path": "mail.txt" } }),
+    );
+    ask(
+        &mut client,
+        "call_tool",
+        json!({ "tool": "demo:read_file", "args": { "path": EMAIL } }),
+    );
+    ask(
+        &mut client,
+        "call_tool",
+        json!({ "tool": format!("demo:{EMAIL}") }),
+    );
+    ask(
+        &mut client,
+        "search_tools",
+        json!({ "query": EMAIL, "server": EMAIL }),
+    );
+    ask(
+        &mut client,
+        "execute_code",
+        json!({ "code": 1, EMAIL: TOKEN }),
+    );
+    said.append(&mut client.notices);
+    let (_, rest, logged) = client.close();
+    let everything = format!("{}{rest}{logged}", json!(said));
+    for secret in [EMAIL, TOKEN] {
+        let at = everything.find(secret);
+        assert_eq!(
+            at.map(|at| &everything[at.saturating_sub(300)..at + 30]),
+            None
+        );
+    }
+    assert!(everything.contains("[EMAIL_1]"), "{everything}");
+}
+
+#[test]
+fn a_placeholder_becomes_the_value_again_for_a_tool() {
+    let (_data, _place, mut client) = open(&[]);
+    let shown = client.run("return await tools.demo.read_file({ path: 'mail.txt' })");
+    assert_eq!(shown["result"], "write to [EMAIL_1]");
+    assert_eq!(shown["redactions"], json!({ "EMAIL": 1 }));
+    let length = EMAIL.len();
+    let result = client.call(
+        "call_tool",
+        json!({ "tool": "demo:count_text", "args": { "text": "[EMAIL_1]" } }),
+    );
+    assert_eq!(envelope(&result)["characters"], length, "{result}");
+    let again =
+        client.run("return (await tools.demo.count_text({ text: '[EMAIL_1]' })).characters");
+    assert_eq!(again["result"], length, "{again}");
+}
+
+#[test]
+fn inside_the_sandbox_a_loaded_value_is_the_real_one() {
+    let (_data, _place, mut client) = open(&[]);
+    client.run("await store('mail', (await tools.demo.read_file({ path: 'mail.txt' })).slice(9))");
+    let envelope = client.run("const mail = await load('mail'); return [mail, mail.length]");
+    assert_eq!(
+        envelope["result"],
+        json!(["[EMAIL_1]", EMAIL.len()]),
+        "{envelope}"
+    );
+}

@@ -1,0 +1,56 @@
+//! What a model reads before it has done anything, in tokens.
+
+use serde_json::{Value, json};
+use tiktoken_rs::o200k_base;
+
+use super::driver::Lines;
+use crate::gateway::{Place, demo};
+
+const DESCRIPTION_LIMIT: usize = 450;
+const ALL_LIMIT: usize = 900;
+
+fn tools(place: &Place) -> Vec<Value> {
+    let mut client = Lines::open(place, &[]);
+    let listed = client.ask("tools/list", json!({}));
+    listed["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn count(text: &str) -> usize {
+    o200k_base().unwrap().encode_ordinary(text).len()
+}
+
+#[test]
+fn the_description_stays_short_however_many_servers_there_are() {
+    let data = tempfile::tempdir().unwrap();
+    for servers in [1, 18, 40] {
+        let servers: serde_json::Map<String, Value> = (0..servers)
+            .map(|n| {
+                (
+                    format!("some-rather-long-server-name-{n}"),
+                    demo(data.path()),
+                )
+            })
+            .collect();
+        let tools = tools(&Place::with_servers(Value::Object(servers)));
+        let description = tools[0]["description"].as_str().unwrap();
+        let tokens = count(description);
+        assert!(
+            tokens < DESCRIPTION_LIMIT,
+            "{tokens} tokens:\n{description}"
+        );
+        let all = count(&json!(tools).to_string());
+        assert!(all < ALL_LIMIT, "{all} tokens");
+        for needed in [
+            "tools.server.tool(args)",
+            "callTool(",
+            "Filter before you return",
+            "call_tool",
+            "structured content",
+        ] {
+            assert!(
+                description.contains(needed),
+                "{needed} is missing:\n{description}"
+            );
+        }
+    }
+}
