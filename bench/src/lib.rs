@@ -6,5 +6,5 @@ pub mod retrieval;
 mod sample;
 
 pub use machine::{describe_machine, resident_memory};
-pub use peer::{build_pml, cache_folder, install_npm};
+pub use peer::{build_pml, cache_folder, install_npm, install_pip};
 pub use sample::{Sample, millis, timed};

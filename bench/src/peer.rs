@@ -37,6 +37,36 @@ pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
     Ok(binaries)
 }
 
+/// Installs a Python package into an environment of its own, once, and gives its folder.
+pub fn install_pip(name: &str, requirement: &str) -> Result<PathBuf> {
+    let folder_name = requirement.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    let folder = cache_folder()?.join(folder_name);
+    let complete = folder.join("complete");
+    if complete.exists() {
+        return Ok(folder);
+    }
+    eprintln!("installing {requirement} with pip ...");
+    let made = Command::new("python3")
+        .args(["-m", "venv"])
+        .arg(&folder)
+        .status()
+        .context("python3 could not be started")?;
+    let installed = Command::new(folder.join("bin/pip"))
+        .args([
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            requirement,
+        ])
+        .status()
+        .with_context(|| format!("the environment of {name} has no pip"))?;
+    if !made.success() || !installed.success() {
+        bail!("pip could not install {requirement}; is a package index reachable?");
+    }
+    std::fs::write(&complete, "")?;
+    Ok(folder)
+}
+
 /// Builds the release binary of `pml` and gives its path, which is beside this program.
 pub fn build_pml() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -1,0 +1,62 @@
+//! What an AI client meets: `pml serve` against other servers of code mode, and against direct
+//! calls, in the same run.
+//!
+//! `cargo run --release -p pml-bench --bin serve -- --tools tools.jsonl`
+//!
+//! `--tools` names a file with one tool on each line (`server`, `name`, `description`,
+//! `inputSchema`, …), as `tools/list` gives it; without one the table of schemas is left out.
+
+mod client;
+mod peers;
+mod rows;
+mod schemas;
+mod task;
+mod tokens;
+mod tool_server;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Parser;
+use pml_bench::{build_pml, describe_machine};
+
+#[derive(Parser)]
+struct Options {
+    /// Tools of real servers, one on each line
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+
+    /// Use this binary instead of building one in release
+    #[arg(long, value_name = "FILE")]
+    pml: Option<PathBuf>,
+
+    /// Leave out what others have to be installed for
+    #[arg(long)]
+    alone: bool,
+}
+
+fn main() -> Result<()> {
+    // This program is also the servers behind the servers.
+    let mut words = std::env::args().skip(1);
+    if words.next().as_deref() == Some(tool_server::WORD) {
+        return tool_server::run(&words.collect::<Vec<_>>());
+    }
+    let options = Options::parse();
+    let pml = match &options.pml {
+        Some(pml) => pml.clone(),
+        None => build_pml()?,
+    };
+    println!("# Serve\n");
+    println!("{}\n", describe_machine());
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(async {
+            rows::measure(&pml, options.alone).await?;
+            task::measure(&pml).await?;
+            if let Some(tools) = &options.tools {
+                schemas::measure(&pml, tools).await?;
+            }
+            Ok(())
+        })
+}
