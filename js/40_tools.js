@@ -64,6 +64,10 @@ class ToolError extends Error {
 // In a world of its own, time stands still while a request is under way.
 let tracked = (request) => request;
 
+function track(request) {
+  return tracked(request);
+}
+
 function trackRequests(tracker) {
   tracked = tracker;
 }
@@ -287,6 +291,7 @@ export {
   searchTools,
   ToolError,
   tools,
+  track,
   trackRequests,
   unpack,
 };

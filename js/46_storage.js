@@ -2,18 +2,18 @@
 
 import { op_load_value, op_store_value } from "ext:core/ops";
 import { toJson } from "ext:pml/30_plain.js";
-import { checkText, unpack } from "ext:pml/40_tools.js";
+import { checkText, track, unpack } from "ext:pml/40_tools.js";
 
 async function store(key, value) {
   checkText(key, "store", "a key");
   const json = toJson(value, `the value of ${key}`);
   const text = typeof json === "string" ? json : await json;
-  unpack(await op_store_value(key, text ?? "null"), "store");
+  unpack(await track(op_store_value(key, text ?? "null")), "store");
 }
 
 async function load(key) {
   checkText(key, "load", "a key or a handle");
-  const found = unpack(await op_load_value(key), "load");
+  const found = unpack(await track(op_load_value(key)), "load");
   return found.length === 0 ? undefined : found[0];
 }
 

@@ -137,9 +137,7 @@ impl ToolHost for Run {
     }
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
-        Box::pin(async move {
-            to_json(&self.call_with(tool, parse(args)?).await?)
-        })
+        Box::pin(async move { to_json(&self.call_with(tool, parse(args)?).await?) })
     }
 
     fn admit<'a>(
