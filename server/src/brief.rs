@@ -68,24 +68,20 @@ fn listed(items: impl Iterator<Item = String>) -> String {
 /// The description of `execute_code`.
 pub fn execute(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Scrubbed<String> {
     outlet.text(&format!(
-        "Run one TypeScript script that calls the tools of connected MCP servers. Best for several \
-calls, loops, filtering, joining: data in between stays in the sandbox.
-
+        "Run TypeScript that calls tools of the connected MCP servers. Best for several calls, \
+loops, filtering: data in between stays in the sandbox.
 Servers (tools): {roster}
-
 ```ts
 const files = await tools.fs.list_files({{ path: \"logs\" }});
 const texts = await Promise.all(files.map((path) => tools.fs.read_file({{ path }})));
 return texts.filter((text) => text.includes(\"ERROR\")).length;
 ```
-
-- Take ids from search_tools, or searchTools(\"words\") in the script; do not guess.
-- tools.server.tool(args) gives the value and throws ToolError; callTool(\"server:tool\", args) never throws: {{ success, result?, error? }}.
-- A value is the tool's structured content, else its text (parsed if JSON), else its content blocks.
-- Filter before you return: you see only the result (return value or last expression) and console output, up to {limit} characters. More is kept: load(handle) in a later script. store(key, value) and load(key) keep state between scripts.
-- Private data reads like [EMAIL_1]; passed to a tool, it becomes the real value again.
-- No network, files or imports. Types are not checked.
-- For one call whose whole answer you want, use call_tool.",
+- Find ids with search_tools or searchTools(\"words\"); do not guess.
+- tools.server.tool(args) gives the value or throws; callTool(\"server:tool\", args) gives {{ success, result?, error? }}.
+- A value is the structured content, else the text (parsed if JSON), else the content blocks.
+- Filter before you return: you see the result and console output, up to {limit} characters; load(handle) gets more in a later script. store(key, value) and load(key) keep state.
+- [EMAIL_1] stands for private data; tools get the real value.
+- For one whole answer use call_tool.",
         roster = roster(gateway),
         limit = limits.output_chars,
     ))
@@ -95,18 +91,17 @@ return texts.filter((text) => text.includes(\"ERROR\")).length;
 pub fn tools(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
     let execute = execute(outlet, gateway, limits).into_inner();
     vec![
-        Tool::new(EXECUTE, execute, execute_input(limits))
+        Tool::new(EXECUTE, execute, execute_input())
             .with_title("Run a script")
             .with_annotations(
                 ToolAnnotations::new()
                     .read_only(false)
                     .destructive(true)
-                    .idempotent(false)
                     .open_world(true),
             ),
         Tool::new(
             SEARCH,
-            "Find tools of the connected servers by what they do. Answers TypeScript signatures, best first.",
+            "Find tools by what they do: TypeScript signatures, best first.",
             search_input(),
         )
         .with_title("Find tools")
@@ -114,12 +109,11 @@ pub fn tools(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
             ToolAnnotations::new()
                 .read_only(true)
                 .destructive(false)
-                .idempotent(true)
                 .open_world(false),
         ),
         Tool::new(
             CALL,
-            "Call one tool of a connected server and get its whole answer.",
+            "Call one tool and get its whole answer.",
             call_input(),
         )
         .with_title("Call a tool")
@@ -127,21 +121,20 @@ pub fn tools(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
             ToolAnnotations::new()
                 .read_only(false)
                 .destructive(true)
-                .idempotent(false)
                 .open_world(true),
         ),
     ]
 }
 
-fn execute_input(limits: &Limits) -> Arc<JsonObject> {
+fn execute_input() -> Arc<JsonObject> {
     schema(json!({
         "type": "object",
         "properties": {
-            "code": { "type": "string", "description": "TypeScript or JavaScript" },
-            "timeout_ms": { "type": "integer", "minimum": 1, "description": format!("at most {}", limits.wall_ms) },
-            "cpu_ms": { "type": "integer", "minimum": 1, "description": format!("at most {}", limits.cpu_ms) },
-            "memory_mb": { "type": "integer", "minimum": 8, "description": format!("at most {}", limits.heap_bytes >> 20) },
-            "max_output_chars": { "type": "integer", "minimum": 1, "description": format!("at most {}", limits.output_chars) },
+            "code": { "type": "string" },
+            "timeout_ms": { "type": "integer" },
+            "cpu_ms": { "type": "integer" },
+            "memory_mb": { "type": "integer" },
+            "max_output_chars": { "type": "integer" },
         },
         "required": ["code"],
     }))
@@ -151,10 +144,10 @@ fn search_input() -> Arc<JsonObject> {
     schema(json!({
         "type": "object",
         "properties": {
-            "query": { "type": "string", "description": "what the tool should do" },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 50, "default": 5 },
-            "server": { "type": "string", "description": "only tools of this server" },
-            "detail": { "type": "string", "enum": ["name", "signature", "full"], "default": "signature" },
+            "query": { "type": "string" },
+            "limit": { "type": "integer" },
+            "server": { "type": "string" },
+            "detail": { "type": "string", "enum": ["name", "signature", "full"] },
         },
         "required": ["query"],
     }))

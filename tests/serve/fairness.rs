@@ -25,8 +25,8 @@ fn a_client_with_many_endless_loops_does_not_starve_another() {
     let place = Place::empty();
     let server = Http::open(&place, &[]);
     let alone = time(&server);
-    let loops: Vec<_> = (0..24)
-        .map(|_| json!({ "tool": "execute_code", "args": { "code": "for (;;) {}" } }))
+    let loops: Vec<_> = (0..16)
+        .map(|_| json!({ "tool": "execute_code", "args": { "code": "for (;;) {}", "cpu_ms": 2500 } }))
         .collect();
     let busy = json!({ "mode": "legacy", "url": server.url, "steps": loops, "together": true });
     std::thread::scope(|scope| {
