@@ -19,7 +19,7 @@ pub fn cache_folder() -> Result<PathBuf> {
 pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
     let folder = cache_folder()?.join(format!("{package}-{version}"));
     let binaries = folder.join("node_modules").join(".bin");
-    if binaries.is_dir() {
+    if folder.join("node_modules").join(package).is_dir() {
         return Ok(binaries);
     }
     std::fs::create_dir_all(&folder)

@@ -23,6 +23,14 @@ const CONFORMANCE: [&str; 2] = [
 const CONFORMANCE_STATELESS: [&str; 1] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12"];
 const INSPECTOR: [&str; 1] = ["@modelcontextprotocol/inspector@2.12.0"];
 
+const TOKENIZER: [&str; 1] = ["gpt-tokenizer@4.0.0"];
+
+/// A tokenizer that many models use, for Node.
+pub fn tokenizer() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("tokenizer", &TOKENIZER, npm))
+}
+
 /// The Node servers: the folder that holds their `node_modules`.
 pub fn node_servers() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

@@ -1,9 +1,12 @@
 //! What a model reads before it has done anything, in tokens.
 
+use std::io::Write;
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
-use tiktoken_rs::o200k_base;
 
 use super::driver::Lines;
+use crate::gateway::installed::tokenizer;
 use crate::gateway::{Place, demo};
 
 const DESCRIPTION_LIMIT: usize = 450;
@@ -15,8 +18,29 @@ fn tools(place: &Place) -> Vec<Value> {
     listed["result"]["tools"].as_array().unwrap().clone()
 }
 
+/// Tokens of `o200k_base`.
 fn count(text: &str) -> usize {
-    o200k_base().unwrap().encode_ordinary(text).len()
+    let script = "const { encode } = require(process.argv[1]);
+        console.log(encode(require('fs').readFileSync(0, 'utf8')).length)";
+    let module = tokenizer().join("node_modules/gpt-tokenizer/cjs/encoding/o200k_base.js");
+    let mut node = Command::new("node")
+        .args(["-e", script])
+        .arg(module)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    node.stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    let output = node.wait_with_output().unwrap();
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap()
 }
 
 #[test]

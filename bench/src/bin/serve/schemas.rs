@@ -49,10 +49,11 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
         .filter_map(|tool| tool["server"].as_str().map(str::to_owned))
         .collect();
     let count = all.len();
-    let direct: usize = all
+    let direct: Vec<String> = all
         .into_iter()
-        .map(|tool| tokens.count(&listed(tool).to_string()))
-        .sum();
+        .map(|tool| listed(tool).to_string())
+        .collect();
+    let direct = tokens.of_all(&direct)?;
 
     let folder = tempfile::tempdir()?;
     let program = std::env::current_exe()?;
@@ -73,7 +74,7 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
     let client = Client::start(Command::new(pml).arg("serve").arg("--config").arg(&config)).await?;
     let shown = shown(&client, servers.len()).await?;
     client.end().await;
-    let ours = tokens.count(&json!(shown).to_string());
+    let ours = tokens.count(&json!(shown).to_string())?;
 
     println!("\n## What a model reads before it does anything\n");
     println!(

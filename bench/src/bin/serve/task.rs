@@ -60,11 +60,11 @@ pub async fn measure(pml: &Path) -> Result<()> {
         let began = Instant::now();
         let said = sequential(&direct).await?;
         by_calls.push(began.elapsed());
-        calls_tokens = tokens.of_all(&said);
+        calls_tokens = tokens.of_all(&said)?;
         let began = Instant::now();
         let said = script(&ours).await?;
         by_script.push(began.elapsed());
-        script_tokens = tokens.of_all(&said);
+        script_tokens = tokens.of_all(&said)?;
     }
     direct.end().await;
     ours.end().await;

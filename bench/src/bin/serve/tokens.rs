@@ -1,22 +1,53 @@
 //! Tokens, as one widely used tokenizer counts them. A model's own differs by some percent.
 
-use anyhow::Result;
-use tiktoken_rs::{CoreBPE, o200k_base};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use pml_bench::peer::install_npm;
 
 pub const TOKENIZER: &str = "o200k_base";
+const VERSION: &str = "4.0.0";
 
-pub struct Tokens(CoreBPE);
+/// Reads texts as a JSON array and prints how many tokens they have together.
+const COUNT: &str = "
+const { encode } = require(process.argv[1]);
+const texts = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+console.log(texts.reduce((sum, text) => sum + encode(text).length, 0));
+";
+
+pub struct Tokens {
+    module: PathBuf,
+}
 
 impl Tokens {
     pub fn new() -> Result<Self> {
-        Ok(Self(o200k_base()?))
+        let binaries = install_npm("gpt-tokenizer", VERSION)?;
+        let module = format!("../gpt-tokenizer/cjs/encoding/{TOKENIZER}.js");
+        Ok(Self {
+            module: binaries.join(module),
+        })
     }
 
-    pub fn count(&self, text: &str) -> usize {
-        self.0.encode_ordinary(text).len()
+    pub fn count(&self, text: &str) -> Result<usize> {
+        self.of_all(&[text.to_owned()])
     }
 
-    pub fn of_all(&self, texts: &[String]) -> usize {
-        texts.iter().map(|text| self.count(text)).sum()
+    pub fn of_all(&self, texts: &[String]) -> Result<usize> {
+        let mut node = Command::new("node")
+            .args(["-e", COUNT])
+            .arg(&self.module)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("node could not be started")?;
+        let mut input = node.stdin.take().context("node has no input")?;
+        input.write_all(&serde_json::to_vec(texts)?)?;
+        drop(input);
+        let output = node.wait_with_output()?;
+        ensure!(output.status.success(), "the tokenizer failed");
+        let count = String::from_utf8(output.stdout)?;
+        count.trim().parse().context("the tokenizer gave no number")
     }
 }
