@@ -174,7 +174,6 @@ async fn run_scripts(
     stop: Arc<AtomicBool>,
 ) -> Vec<Told> {
     let session = Session::new(SessionOptions {
-        search: pml_search::Search::new(Default::default()),
         gateway,
         search: Search::new(SearchOptions::default()),
         scrubber: None,
