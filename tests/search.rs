@@ -56,7 +56,7 @@ fn index(place: &Place) -> PathBuf {
 #[test]
 fn a_tool_is_found_by_what_it_means_and_by_its_name() {
     let place = place(false);
-    let found = search(&place, &["how", "long", "is", "this", "essay"]);
+    let found = search(&place, &["tally", "the", "letters", "of", "my", "essay"]);
     assert_eq!(found[0]["id"], "demo:count_text", "{found:#?}");
     assert!(found[0]["parts"]["whole"].is_number(), "{found:#?}");
     assert!(
@@ -70,7 +70,7 @@ fn a_tool_is_found_by_what_it_means_and_by_its_name() {
         (&named[0]["id"], &named[0]["score"]),
         (&json!("demo:read_file"), &json!(1.0))
     );
-    let script = "return (await searchTools('how long is this essay', 1))[0].id";
+    let script = "return (await searchTools('tally the letters of my essay', 1))[0].id";
     assert_eq!(place.result(script), "demo:count_text");
 }
 

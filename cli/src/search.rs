@@ -31,7 +31,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_HITS)]
     limit: u32,
 
-    /// The least score of a hit, from 0 to 1 [default: 0.05]
+    /// The least score of a hit, from 0 to 1 [default: 0.1]
     #[arg(long, value_name = "SCORE")]
     threshold: Option<f64>,
 

@@ -15,9 +15,9 @@ const SENTENCES: usize = 8;
 
 /// The tools with their words, and with their vectors once those are there.
 ///
-/// Words and vectors lie in memory while LanceDB has them on disk: asking it for one query took
-/// longer than the whole search may (the figures are in docs/search.md), and its full text search
-/// knows neither fields nor what a query could have matched.
+/// Words and vectors lie in memory while LanceDB has the vectors on disk: the ranking wants both
+/// parts for every tool (the best of each server counts), so a query would read the whole table,
+/// and LanceDB's full text search knows no fields.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     words: Arc<WordSide>,

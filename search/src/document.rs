@@ -158,15 +158,14 @@ mod tests {
     #[test]
     fn the_views_have_name_description_and_parameters() {
         let document = document(json!({ "properties": {
-            "filePath": { "description": "where" },
-            "encoding": { "enum": ["utf8", "latin1", 7] },
+            "textEncoding": { "description": "how", "enum": ["utf8", "latin1", 7] },
         } }));
         assert_eq!(document.id, "fs:readFile");
         assert_eq!(
             document.views(),
             [
-                "fs read File: Reads a file. encoding, file Path",
-                "read File: Reads a file. encoding, file Path"
+                "fs read File: Reads a file. text Encoding",
+                "read File: Reads a file. text Encoding"
             ]
         );
         let encoding = &document.parameters[0];

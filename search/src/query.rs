@@ -10,7 +10,7 @@ pub const MOST_HITS: u32 = 50;
 /// Tools that a search finds where nobody says how many.
 pub const DEFAULT_HITS: u32 = 10;
 /// What a hit must score where nobody says what: under it lies what any words at all would find.
-pub const DEFAULT_THRESHOLD: f64 = 0.05;
+pub const DEFAULT_THRESHOLD: f64 = 0.1;
 
 /// A search that makes sense.
 #[derive(Debug, Clone)]

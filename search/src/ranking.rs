@@ -12,36 +12,36 @@ const WORDS: f32 = 0.02;
 /// and the best tool of the same server: what a task needs often lies on one server.
 const SERVER: f32 = 0.5;
 
-/// From a sum to the odds that the tool is one of those wanted, fitted to queries with and
-/// without a fitting tool.
+/// From a sum to the odds that the tool is one of those wanted.
 struct Calibration {
     /// What the sum is worth,
     sum: f32,
-    /// what is held against it for each point that the words of the query could have scored (a
-    /// long query finds some of its words anywhere),
-    possible: f32,
-    /// and where the odds begin.
+    /// what is held against a tool for each point that it lies behind the best,
+    gap: f32,
+    /// and where the odds begin: words that mean nothing to any tool must end up below the
+    /// default threshold.
     base: f32,
 }
 
 const HYBRID: Calibration = Calibration {
-    sum: 10.0,
-    possible: 0.0,
-    base: -6.5,
+    sum: 9.0,
+    gap: 4.0,
+    base: -4.2,
 };
+/// Here the sum is the part of the query's words that was found.
 const WORDS_ALONE: Calibration = Calibration {
-    sum: 0.2,
-    possible: 0.05,
-    base: -2.0,
+    sum: 6.0,
+    gap: 4.0,
+    base: -2.2,
 };
 
 /// Only a query that is a tool's name is certain.
 const NEARLY_CERTAIN: f64 = 0.99;
 
 impl Calibration {
-    fn score(&self, sum: f32, possible: f32) -> f64 {
-        let odds = self.base + self.sum * sum - self.possible * possible;
-        (1.0 / (1.0 + f64::from(-odds).exp())).min(NEARLY_CERTAIN)
+    fn score(&self, sum: f32, gap: f32) -> f64 {
+        let odds = self.base + self.sum * sum - self.gap * gap;
+        NEARLY_CERTAIN / (1.0 + f64::from(-odds).exp())
     }
 }
 
@@ -82,7 +82,7 @@ pub fn rank(
                 + SENTENCE * at(&cosines.sentence, place)
                 + WORDS * words[place]
         }
-        None => words[place],
+        None => words[place] / possible.max(f32::EPSILON),
     };
     let own: Vec<f32> = (0..words.len()).map(own).collect();
     let mut best = vec![f32::MIN; servers.iter().max().map_or(0, |&most| most as usize + 1)];
@@ -111,9 +111,58 @@ pub fn rank(
             };
             let score = match parts.exact {
                 true => 1.0,
-                false => calibration.score(own + lacking, possible),
+                false => calibration.score(own + lacking, top - own - lacking),
             };
             (score, parts)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosines(values: &[f32]) -> Cosines {
+        Cosines {
+            whole: values.to_vec(),
+            sentence: values.to_vec(),
+        }
+    }
+
+    #[test]
+    fn scores_lie_between_0_and_1_and_only_a_name_is_certain() {
+        let near = cosines(&[1.0, 0.5, -1.0]);
+        let ranked = rank(
+            &[90.0, 1.0, 0.0],
+            90.0,
+            Some(&near),
+            &[0, 0, 0],
+            &[false, true, false],
+        );
+        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
+        assert!(
+            scores.iter().all(|score| (0.0..=1.0).contains(score)),
+            "{scores:?}"
+        );
+        assert!(scores[0] < 1.0 && scores[1] == 1.0, "{scores:?}");
+    }
+
+    #[test]
+    fn a_tool_of_the_better_server_comes_first_where_all_else_is_equal() {
+        let near = cosines(&[0.8, 0.4, 0.4]);
+        let ranked = rank(&[0.0; 3], 1.0, Some(&near), &[0, 0, 1], &[false; 3]);
+        assert!(ranked[1].0 > ranked[2].0, "{ranked:?}");
+    }
+
+    #[test]
+    fn certain_tools_are_still_told_apart() {
+        let near = cosines(&[0.99, 1.0]);
+        let ranked = rank(&[60.0, 60.0], 60.0, Some(&near), &[0, 0], &[false; 2]);
+        assert!(ranked[1].0 > ranked[0].0, "{ranked:?}");
+    }
+
+    #[test]
+    fn nothing_is_ranked_without_tools() {
+        assert!(rank(&[], 0.0, None, &[], &[]).is_empty());
+    }
 }

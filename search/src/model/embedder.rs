@@ -105,8 +105,10 @@ fn serve(loaded: Result<TextEmbedding, ModelError>, jobs: &mpsc::Receiver<Job>) 
         if job.answer.is_closed() {
             continue;
         }
+        // One at a time: a batch is padded to its longest text, which costs more than it saves,
+        // and in 8 bits a text's vector would depend on what it is batched with.
         let vectors = model
-            .embed(&job.texts, None)
+            .embed(&job.texts, Some(1))
             .map(|vectors| vectors.into_iter().map(unit).collect())
             .map_err(|error| ModelError::Broken(error.to_string()));
         let _ = job.answer.send(vectors);
