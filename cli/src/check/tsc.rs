@@ -39,7 +39,8 @@ pub fn check(
             Err(_) => {
                 let name = format!("{index}.ts");
                 write(&name, source)?;
-                folder.path().join(name)
+                let path = folder.path().join(name);
+                fs::canonicalize(&path).unwrap_or(path)
             }
         };
         scripts.push(path);
