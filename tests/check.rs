@@ -214,13 +214,23 @@ fn without_a_compiler_the_flag_says_how_to_get_one() {
 #[test]
 fn the_examples_have_no_mistakes() {
     let place = Place::empty();
-    for entry in fs::read_dir(repository().join("examples")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "ts") {
-            let output = place.run(&["check", path.to_str().unwrap()]);
-            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let examples = repository().join("examples").canonicalize().unwrap();
+    let mut scripts = Vec::new();
+    let mut folders = vec![examples];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "ts") {
+                scripts.push(path.to_str().unwrap().to_owned());
+            }
         }
     }
+    assert!(scripts.len() > 10, "{scripts:?}");
+    let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+    let output = place.run(&[&["check"][..], &scripts].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }
 
 /// A configuration of 500 tools, a script of 300 lines. The limit here leaves room for a busy

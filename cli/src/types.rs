@@ -17,6 +17,8 @@ use crate::{complain, config, exit, servers};
 
 /// What every script has, whatever the configuration.
 pub const API: &str = include_str!("../../typings/pml.d.ts");
+/// What a file of tests has besides.
+pub const TEST_API: &str = include_str!("../../typings/test.d.ts");
 
 /// Write TypeScript types for every tool of the configuration
 ///

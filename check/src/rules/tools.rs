@@ -38,8 +38,8 @@ struct Visitor<'a, 'b> {
 enum Written {
     /// `"fs:read_file"`
     Id(Span),
-    /// `tools.fs.read_file`: the part after the last dot.
-    Member(Span),
+    /// `tools.fs.read_file`: the two parts after the dots.
+    Member { server: Span, tool: Span },
     /// `const { read_file } = tools.fs`, and then its name alone.
     Elsewhere(Span),
 }
@@ -47,7 +47,14 @@ enum Written {
 impl Written {
     fn span(&self) -> Span {
         match self {
-            Self::Id(span) | Self::Member(span) | Self::Elsewhere(span) => *span,
+            Self::Id(span) | Self::Member { tool: span, .. } | Self::Elsewhere(span) => *span,
+        }
+    }
+
+    fn server_span(&self) -> Span {
+        match self {
+            Self::Member { server, .. } => *server,
+            other => other.span(),
         }
     }
 }
@@ -59,7 +66,10 @@ impl Visit for Visitor<'_, '_> {
                 Some(Meaning::Tool { server, tool }) => {
                     let written = match literal::bare(callee) {
                         Expr::Member(member) => match &member.prop {
-                            MemberProp::Ident(name) => Written::Member(name.span),
+                            MemberProp::Ident(name) => Written::Member {
+                                server: last_part(&member.obj),
+                                tool: name.span,
+                            },
                             other => Written::Elsewhere(other.span()),
                         },
                         other => Written::Elsewhere(other.span()),
@@ -274,7 +284,7 @@ impl Visitor<'_, '_> {
                         .fix(*span, text, format!("call `{server}:{meant}`")),
                 )
             }
-            Written::Member(span) if is_identifier(meant) => Some(self.script.fix(
+            Written::Member { tool: span, .. } if is_identifier(meant) => Some(self.script.fix(
                 *span,
                 meant,
                 format!("call `{server}:{meant}`"),
@@ -332,9 +342,17 @@ impl Visitor<'_, '_> {
         };
         let finding = self
             .script
-            .finding(Rule::UnknownServer, written.span(), message);
+            .finding(Rule::UnknownServer, written.server_span(), message);
         self.findings.push(finding);
         false
+    }
+}
+
+/// `fs` of `tools.fs`.
+fn last_part(expr: &Expr) -> Span {
+    match literal::bare(expr) {
+        Expr::Member(member) => member.prop.span(),
+        other => other.span(),
     }
 }
 

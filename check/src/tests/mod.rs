@@ -166,6 +166,8 @@ fn a_server_is_unknown_disabled_or_silent() {
             "there is no server `fz`; did you mean `fs`?"
         )
     );
+    let place = findings("await tools.fz.list();")[0].start;
+    assert_eq!(place.column, 13);
     let (_, _, message) = only("await listResources('off');");
     assert_eq!(message, "the server `off` is disabled in the configuration");
     nothing("await tools.slow.anything({ x: 1 });");

@@ -10,7 +10,7 @@ use pml_check::report::Checked;
 use pml_check::{Finding, Place, Rule};
 use serde_json::json;
 
-use crate::types::API;
+use crate::types::{API, TEST_API};
 
 /// What the compiler refuses and a run accepts: a `return` outside a function, and `await` in a
 /// file that it takes for no module.
@@ -28,6 +28,7 @@ pub fn check(
         fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
     };
     write("pml.d.ts", API)?;
+    write("test.d.ts", TEST_API)?;
     write("pml-tools.d.ts", types.unwrap_or_default())?;
     // Scripts stay where they are, so that a test finds what it imports; only standard input has
     // no place of its own.
@@ -38,21 +39,22 @@ pub fn check(
             Err(_) => {
                 let name = format!("{index}.ts");
                 write(&name, source)?;
-                folder.path().join(name)
+                let path = folder.path().join(name);
+                fs::canonicalize(&path).unwrap_or(path)
             }
         };
         scripts.push(path);
     }
-    let mut files = vec![
-        folder.path().join("pml.d.ts"),
-        folder.path().join("pml-tools.d.ts"),
-    ];
+    let mut files: Vec<PathBuf> = ["pml.d.ts", "test.d.ts", "pml-tools.d.ts"]
+        .iter()
+        .map(|name| folder.path().join(name))
+        .collect();
     files.extend(scripts.iter().cloned());
     let options = json!({
         "compilerOptions": {
             "target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler",
             "moduleDetection": "force", "lib": ["ESNext"], "types": [],
-            "strict": true, "noEmit": true,
+            "strict": true, "noEmit": true, "allowImportingTsExtensions": true,
         },
         "files": files,
     });

@@ -235,7 +235,8 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
             trace.finish(outcome.as_ref(), |tool| backing.session().scrub_words(tool))
         });
         let session = backing.session();
-        if session.has_listed() {
+        // A replay has no servers to learn from.
+        if session.has_listed() && session.gateway().servers().next().is_some() {
             memory.keep_tools(&session.gateway().tools(), session.problems());
         }
         memory.keep_shapes(session.take_observed());
