@@ -223,6 +223,7 @@ impl Backing {
             Tools::Extended { extension, .. } => (Some(extension.world()), Sleep::Real),
         };
         RunOptions {
+            party: None,
             world,
             sleep,
             test: None,
