@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_flaky_tool_fails_as_often_as_it_is_told_for_each_key() {
         let flaky = Flaky::default();
-        let mut call = |key: &str| {
+        let call = |key: &str| {
             flaky.call(Attempt {
                 key: key.to_owned(),
                 failures: 2,

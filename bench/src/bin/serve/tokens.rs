@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use pml_bench::peer::install_npm;
+use pml_bench::install_npm;
 
 pub const TOKENIZER: &str = "o200k_base";
 const VERSION: &str = "4.0.0";
