@@ -311,9 +311,11 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(if METHODS.contains(&request.method.as_str()) {
+        let method = request.method.as_str();
+        let is_gone = is_stateless(&context) && method == "logging/setLevel";
+        Err(if METHODS.contains(&method) && !is_gone {
             refusal(
                 ErrorCode::INVALID_PARAMS,
                 "the parameters do not fit the method".into(),

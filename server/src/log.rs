@@ -2,6 +2,7 @@
 //! are scrubbed like everything else that leaves.
 
 use std::io::{self, Write};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pml_scrub::{Scrubber, Session};
@@ -11,6 +12,9 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+/// Lines that wait for somebody to read them.
+const QUEUE: usize = 1_024;
+
 /// How a line is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -19,8 +23,8 @@ pub enum Format {
 }
 
 /// Begins to log. A program that already logs keeps its own way.
-pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) {
-    let writer = Scrubbing(Arc::new(Mutex::new(Session::new(scrubber))));
+pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result<()> {
+    let writer = Scrubbing::start(scrubber)?;
     // Libraries speak up only when something is wrong, or when everything is wanted.
     let libraries = level.min(Level::WARN);
     let libraries = if level == Level::TRACE {
@@ -45,10 +49,33 @@ pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) {
         Format::Text => registry.with(lines.with_ansi(false)).try_init(),
         Format::Json => registry.with(lines.json().flatten_event(true)).try_init(),
     };
+    Ok(())
 }
 
+/// Lines on their way out. A client that does not read our standard error must not stop us: what
+/// does not fit is dropped.
 #[derive(Clone)]
-struct Scrubbing(Arc<Mutex<Session>>);
+struct Scrubbing {
+    names: Arc<Mutex<Session>>,
+    lines: SyncSender<String>,
+}
+
+impl Scrubbing {
+    fn start(scrubber: Arc<Scrubber>) -> io::Result<Self> {
+        let (lines, waiting) = sync_channel::<String>(QUEUE);
+        std::thread::Builder::new()
+            .name("pml-log".to_owned())
+            .spawn(move || {
+                for line in waiting {
+                    let _ = io::stderr().write_all(line.as_bytes());
+                }
+            })?;
+        Ok(Self {
+            names: Arc::new(Mutex::new(Session::new(scrubber))),
+            lines,
+        })
+    }
+}
 
 impl<'a> MakeWriter<'a> for Scrubbing {
     type Writer = Self;
@@ -62,16 +89,16 @@ impl Write for Scrubbing {
     /// Gets one whole line at a time.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let scrubbed = match names.scrub_text(&text, None) {
             Ok(scrubbed) => scrubbed.into_inner(),
             Err(refusal) => format!("{refusal}\n"),
         };
-        io::stderr().write_all(scrubbed.as_bytes())?;
+        let _ = self.lines.try_send(scrubbed);
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }

@@ -108,7 +108,7 @@ pub fn run(args: &ServeArgs, config: Option<&Path>) -> ExitCode {
 fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::load(config)?;
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
-    log::init(args.format(), args.level(), scrubber.clone());
+    log::init(args.format(), args.level(), scrubber.clone())?;
     let http = args
         .http
         .map(|address| args.http_options(address))
