@@ -32,18 +32,3 @@ pub fn processes_with(mark: &str) -> Vec<u32> {
     }
     found
 }
-
-/// The zombies among our own children.
-pub fn zombies() -> usize {
-    let own = std::process::id().to_string();
-    std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
-        .filter(|stat| {
-            // After the name, which may hold anything: state, then parent.
-            let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
-            fields.next() == Some("Z") && fields.next() == Some(own.as_str())
-        })
-        .count()
-}
