@@ -15,6 +15,9 @@ use crate::model::{Embedder, ModelChoice};
 use crate::place::Place;
 use crate::query::Query;
 
+/// Hears what takes long, in words for a person.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// How a search is set up.
 #[derive(Clone, Default)]
 pub struct SearchOptions {
@@ -23,8 +26,7 @@ pub struct SearchOptions {
     /// The configuration file that the tools come from: each has an index of its own.
     pub configuration: Option<PathBuf>,
     pub model: ModelChoice,
-    /// Hears what takes long, in words for a person.
-    pub tell: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub tell: Option<Tell>,
 }
 
 /// What a search ranks by.

@@ -20,7 +20,7 @@ mod words;
 
 pub use catalog::{Catalog, Hit};
 pub use document::{Described, Document, Parameter};
-pub use engine::{Search, SearchOptions, State};
+pub use engine::{Search, SearchOptions, State, Tell};
 pub use error::{ModelError, SearchError};
 pub use filter::Filter;
 pub use index::{IndexStats, Progress};

@@ -38,7 +38,7 @@ fn no_way_out_leads_past_the_scrubber() {
         format!("return 'x'.repeat(30000) + '{EMAIL}'"),
         format!("return '{EMAIL}' + ' x'.repeat(30000)"),
         format!("await store('k', '{EMAIL}'); return await load('k')"),
-        format!("{EMAIL}"),
+        EMAIL.to_owned(),
         "return await tools.demo.read_file({ path: 'mail.txt' })".to_owned(),
     ] {
         ask(&mut client, "execute_code", json!({ "code": code }));
