@@ -23,4 +23,3 @@ mod types;
 mod typings;
 mod walls;
 mod web;
-mod workspace;

@@ -739,8 +739,10 @@ fn pml_can_be_imported_in_every_form() {
                 "getPrompt",
                 "listPrompts",
                 "listResources",
+                "load",
                 "readResource",
                 "searchTools",
+                "store",
                 "tools"
             ]),
         ),

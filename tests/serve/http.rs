@@ -170,11 +170,11 @@ fn running_calls_are_answered_before_the_door_closes() {
     let mut server = Http::open(&place, &[]);
     let request = stateless(
         "tools/call",
-        json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 1200)); return 'done'" } }),
+        json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 3000)); return 'done'" } }),
     );
     std::thread::scope(|scope| {
         let running = scope.spawn(|| send(&server, &request));
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(1500));
         server.terminate();
         let (status, _, body) = running.join().unwrap();
         assert_eq!(status, 200);

@@ -28,7 +28,7 @@ impl Quality {
             .sum();
         let ideal: f64 = (0..gold.len().min(10)).map(discount).sum();
         self.ndcg += if ideal > 0.0 { gain / ideal } else { 0.0 };
-        let first = found.iter().take(10).position(|id| right(id));
+        let first = found.iter().take(10).position(right);
         self.mrr += first.map_or(0.0, |place| 1.0 / (place + 1) as f64);
     }
 
