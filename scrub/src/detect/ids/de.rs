@@ -154,33 +154,6 @@ pub(super) const IDS: &[Id] = &[
         ],
     },
     Id {
-        // A sole trader's entry leads to a person.
-        kind: Kind::new("DE_HANDELSREGISTER"),
-        family: Family::Tax,
-        layouts: &[
-            ("hra?9", 0.2),
-            ("hra?99", 0.2),
-            ("hra?999", 0.2),
-            ("hra?9999", 0.6),
-            ("hra?99999", 0.6),
-            ("hra?999999", 0.6),
-            ("hrb?9", 0.2),
-            ("hrb?99", 0.2),
-            ("hrb?999", 0.2),
-            ("hrb?9999", 0.6),
-            ("hrb?99999", 0.6),
-            ("hrb?999999", 0.6),
-        ],
-        check: any,
-        words: &[
-            "handelsregister",
-            "handelsregisternummer",
-            "amtsgericht",
-            "registergericht",
-            "eingetragen",
-        ],
-    },
-    Id {
         kind: Kind::new("DE_LANR"),
         family: Family::Health,
         layouts: &[("999999999", 0.1)],
@@ -342,15 +315,6 @@ mod tests {
             "PASSPORT",
             &[("Reisepass C01X00T47", "C01X00T47")],
             &["Reisepass L01X00T47"],
-        );
-        cases::check(
-            "DE_HANDELSREGISTER",
-            &[
-                ("Amtsgericht Köln, HRB 1", "HRB 1"),
-                ("eingetragen als HRA 99999", "HRA 99999"),
-                ("hrb123456", "hrb123456"),
-            ],
-            &["HRC 12345", "HRB 1234567", "HR 12345", "HRB 7"],
         );
         cases::check(
             "DE_LANR",
