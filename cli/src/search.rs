@@ -14,7 +14,7 @@ use crate::{complain, config, exit, index, searching, servers};
 
 /// Find tools by what they do
 ///
-/// Each hit has a score from 0 to 1: about the chance that the tool is one of those wanted.
+/// Each hit has a score from 0 to 1: how well the tool fits, on one scale for every query.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml search read a file and parse JSON\n  \

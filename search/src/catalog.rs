@@ -36,7 +36,7 @@ struct WordSide {
 #[derive(Debug, Clone)]
 pub struct Hit {
     pub id: String,
-    /// From 0 to 1: about the chance that the tool is one of those wanted.
+    /// From 0 to 1: how well the tool fits, on one scale for every query.
     pub score: f64,
     pub parts: Parts,
     /// The stems of the query that the tool has.

@@ -10,7 +10,7 @@ const SATURATION: f32 = 1.2;
 /// How much a long field is held against its words.
 const LENGTH_PENALTY: f32 = 0.75;
 
-/// Fields and what a word in each is worth, decided by measurement (docs/search.md).
+/// Fields and what a word in each is worth (docs/search.md).
 const FIELDS: [f32; FIELD_COUNT] = [2.0, 3.0, 2.0, 1.0, 0.5, 0.3, 0.3];
 const FIELD_COUNT: usize = 7;
 
