@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    #[error("{} cannot be read: {source}", path.display())]
-    Read { path: PathBuf, source: io::Error },
+    #[error("{} cannot be read: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
     #[error("{} is larger than {limit} MiB; record a smaller run", path.display())]
     TooLarge { path: PathBuf, limit: u64 },
-    #[error("{} is no recording ({source}); make one with `pml run --record`", path.display())]
+    #[error("{} is no recording ({error}); make one with `pml run --record`", path.display())]
     NoRecording {
         path: PathBuf,
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
     #[error(
         "{} has the format `{found}`, and this pml reads `{expected}`; record it anew",
@@ -24,15 +24,15 @@ pub enum ReplayError {
         expected: &'static str,
     },
     #[error(
-        "{} holds no fixtures ({source}); they look like {{ \"fs:read_file\": {{ \"value\": \"text\" }} }}",
+        "{} holds no fixtures ({error}); they look like {{ \"fs:read_file\": {{ \"value\": \"text\" }} }}",
         path.display()
     )]
     NoFixtures {
         path: PathBuf,
-        source: serde_json::Error,
+        error: serde_json::Error,
     },
-    #[error("the recording {} cannot be written: {source}", path.display())]
-    Write { path: PathBuf, source: io::Error },
+    #[error("the recording {} cannot be written: {error}", path.display())]
+    Write { path: PathBuf, error: io::Error },
     #[error("the recording is not written: {0}")]
     Blocked(#[from] pml_scrub::ScrubError),
 }

@@ -10,9 +10,9 @@ use crate::ReplayError;
 const LIMIT_MIB: u64 = 64;
 
 pub fn read(path: &Path) -> Result<Vec<u8>, ReplayError> {
-    let failed = |source| ReplayError::Read {
+    let failed = |error| ReplayError::Read {
         path: path.to_owned(),
-        source,
+        error,
     };
     let limit = LIMIT_MIB << 20;
     let mut bytes = Vec::new();

@@ -35,9 +35,9 @@ struct Fixture {
 
 impl Fixtures {
     pub fn load(path: &Path) -> Result<Self, ReplayError> {
-        serde_json::from_slice(&file::read(path)?).map_err(|source| ReplayError::NoFixtures {
+        serde_json::from_slice(&file::read(path)?).map_err(|error| ReplayError::NoFixtures {
             path: path.to_owned(),
-            source,
+            error,
         })
     }
 

@@ -77,9 +77,9 @@ impl Recording {
 
     pub fn load(path: &Path) -> Result<Self, ReplayError> {
         let bytes = file::read(path)?;
-        let no_recording = |source| ReplayError::NoRecording {
+        let no_recording = |error| ReplayError::NoRecording {
             path: path.to_owned(),
-            source,
+            error,
         };
         // The format first: a later one may have other fields.
         let head: Head = serde_json::from_slice(&bytes).map_err(no_recording)?;
@@ -112,9 +112,9 @@ impl Recording {
 
     /// Writes the file in one piece.
     pub fn save(&self, path: &Path) -> Result<(), ReplayError> {
-        let write = |source| ReplayError::Write {
+        let write = |error| ReplayError::Write {
             path: path.to_owned(),
-            source,
+            error,
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
         file::replace(path, &(text + "\n")).map_err(write)
