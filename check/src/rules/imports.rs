@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use pml_runtime::syntax::source_of;
 use swc_core::common::Span;
 use swc_core::ecma::ast::{
-    CallExpr, Callee, ImportDecl, ImportSpecifier, ModuleDecl, ModuleExportName, ModuleItem, Str,
-    TsModuleRef,
+    CallExpr, Callee, ImportDecl, ImportSpecifier, ModuleDecl, ModuleExportName, ModuleItem,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -41,27 +41,6 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     script.module.visit_with(&mut dynamic);
     findings.extend(dynamic.findings);
     findings
-}
-
-/// The module that a declaration takes values from. Types are gone before a script runs.
-fn source_of(declaration: &ModuleDecl) -> Option<(&Str, Span)> {
-    match declaration {
-        ModuleDecl::Import(import) if !takes_only_types(import) => Some((&import.src, import.span)),
-        ModuleDecl::ExportAll(export) if !export.type_only => Some((&export.src, export.span)),
-        ModuleDecl::ExportNamed(export) if !export.type_only => {
-            export.src.as_deref().map(|source| (source, export.span))
-        }
-        ModuleDecl::TsImportEquals(import) if !import.is_type_only => match &import.module_ref {
-            TsModuleRef::TsExternalModuleRef(module) => Some((&module.expr, import.span)),
-            TsModuleRef::TsEntityName(_) => None,
-        },
-        _ => None,
-    }
-}
-
-fn takes_only_types(import: &ImportDecl) -> bool {
-    let is_type = |specifier: &ImportSpecifier| matches!(specifier, ImportSpecifier::Named(named) if named.is_type_only);
-    import.type_only || (!import.specifiers.is_empty() && import.specifiers.iter().all(is_type))
 }
 
 fn refuse(script: &Script<'_>, specifier: &str, span: Span) -> Option<Finding> {

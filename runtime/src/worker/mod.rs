@@ -19,5 +19,5 @@ mod transpile;
 mod walls;
 
 pub use command::{WorkerOptions, run_if_requested};
-pub(crate) use transpile::read;
 pub use transpile::{Module, Rejection, RejectionKind, transpile};
+pub(crate) use transpile::{read, source_of};

@@ -61,8 +61,8 @@ fn may_import(form: Form, specifier: &str) -> bool {
     specifier == API || (in_test && (specifier == TEST_API || is_relative(specifier)))
 }
 
-/// The module a declaration takes values from.
-fn source_of(declaration: &ModuleDecl) -> Option<(&Str, Span)> {
+/// The module a declaration takes values from. Types are gone before a script runs.
+pub fn source_of(declaration: &ModuleDecl) -> Option<(&Str, Span)> {
     match declaration {
         ModuleDecl::Import(import) if !takes_only_types(import) => Some((&import.src, import.span)),
         ModuleDecl::ExportAll(export) if !export.type_only => Some((&export.src, export.span)),

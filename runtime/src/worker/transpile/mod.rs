@@ -8,6 +8,7 @@ mod parse;
 mod shape;
 mod unfence;
 
+pub(crate) use imports::source_of;
 pub(super) use imports::{API, TEST_API, is_relative, refusal as import_refusal};
 
 use swc_core::common::source_map::DefaultSourceMapGenConfig;
