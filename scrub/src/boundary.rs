@@ -17,10 +17,10 @@ pub(crate) fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
 }
 
 pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
-    let previous = before(bytes, start);
-    if is_word(previous) {
+    if follows_letter(bytes, start) {
         return false;
     }
+    let previous = before(bytes, start);
     let joined = matches!(
         previous,
         b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'#' | b'*' | b'&' | b'%'
@@ -31,7 +31,7 @@ pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
 
 pub(crate) fn ends(bytes: &[u8], end: usize) -> bool {
     let next = at(bytes, end);
-    if is_word(next) {
+    if is_letter(next) {
         return false;
     }
     let joined = matches!(
@@ -45,4 +45,40 @@ pub(crate) fn ends(bytes: &[u8], end: usize) -> bool {
 /// Letters and digits; every non-ASCII byte counts as a letter.
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
+}
+
+/// Whether a letter or digit stands right before a place, so that what begins there is a part of
+/// its word.
+pub(crate) fn follows_letter(bytes: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(4);
+    let first = bytes[from..at]
+        .iter()
+        .rposition(|b| !(0x80..0xC0).contains(b));
+    first.is_some_and(|i| is_letter(bytes[from + i]))
+}
+
+/// Whether the character that begins with this byte would join a word before it. Chinese, Korean,
+/// Thai and the like put no space between a word and a number, and typographic quotes are none:
+/// their first bytes are those of longer sequences.
+pub(crate) fn is_letter(first: u8) -> bool {
+    first.is_ascii_alphanumeric() || (0xC3..0xE0).contains(&first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_joins_a_value_and_a_script_without_spaces_does_not() {
+        let alone = |text: &str| {
+            let start = text.find('1').expect("a digit");
+            stands_alone(text.as_bytes(), start, start + 2)
+        };
+        for text in ["12", "x 12.", "“12”", "번호는 12입니다", "号12。", "«12»"] {
+            assert!(alone(text), "{text}");
+        }
+        for text in ["a12", "é12", "12é", "ж12", "x-12", "12.5"] {
+            assert!(!alone(text), "{text}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::boundary;
 /// How far a word may stand before a value, in bytes.
 const BEFORE: usize = 64;
 /// And after it.
-const AFTER: usize = 24;
+const AFTER: usize = 32;
 
 /// Whether one of the words, given in lower case, stands shortly before the value or, on the same
 /// line, right after it. `cardNumber` and `card_number` hold the word `card`; `discard` does not.

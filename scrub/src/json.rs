@@ -161,7 +161,8 @@ impl Walk<'_> {
         path: &Path<'_>,
     ) -> Result<Option<String>, ScrubError> {
         let scrubber = self.session.scrubber().clone();
-        let found = scrubber.candidates(text, key, self.tool);
+        // Without a key a number counts something: it is not looked at as a text of its own.
+        let found = scrubber.candidates(text, key.or(Some("")), self.tool);
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };

@@ -34,6 +34,8 @@ pub(crate) struct Prefilter {
     blobs: Vec<(&'static Detector, RangeCheck)>,
     at_signs: Vec<(&'static Detector, PlaceCheck)>,
     hex_pairs: Vec<(&'static Detector, PlaceCheck)>,
+    wholes: Vec<(&'static Detector, PlaceCheck)>,
+    codes: Vec<(&'static Detector, PlaceCheck)>,
 }
 
 impl Prefilter {
@@ -47,6 +49,8 @@ impl Prefilter {
             blobs: Vec::new(),
             at_signs: Vec::new(),
             hex_pairs: Vec::new(),
+            wholes: Vec::new(),
+            codes: Vec::new(),
         };
         for detector in detectors {
             for trigger in detector.triggers {
@@ -60,6 +64,8 @@ impl Prefilter {
                     Trigger::Number(check) => filter.numbers.push((detector, *check)),
                     Trigger::Blob(check) => filter.blobs.push((detector, *check)),
                     Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
+                    Trigger::Whole(check) => filter.wholes.push((detector, *check)),
+                    Trigger::Code(check) => filter.codes.push((detector, *check)),
                     Trigger::HexPair(check) => filter.hex_pairs.push((detector, *check)),
                 }
             }
@@ -83,6 +89,9 @@ impl Prefilter {
     pub(crate) fn run(&self, scan: &mut Scan<'_>) {
         self.literals(scan);
         self.bytes(scan);
+        if let Some(whole) = scan.whole.clone() {
+            call(&self.wholes, scan, whole.start);
+        }
     }
 
     /// Whether any word that a detector asked for stands in the text.
@@ -123,7 +132,15 @@ impl Prefilter {
                         at += 1;
                     }
                     if seen & DIGIT == 0 {
+                        // Cisco's `aabb.ccdd.eeff` may do without digits.
+                        let dot = |at: usize| boundary::at(bytes, at) == b'.';
+                        if at - start == 4 && dot(at) && dot(at + 5) {
+                            call(&self.hex_pairs, scan, at);
+                        }
                         continue;
+                    }
+                    if begins_code(bytes, start, at) {
+                        call(&self.codes, scan, start);
                     }
                     if let Some(end) = timestamp_end(bytes, start) {
                         call(&self.dates, scan, start);
@@ -268,6 +285,17 @@ fn cluster(bytes: &[u8], start: usize) -> usize {
     } else {
         start
     }
+}
+
+/// Whether a word from `start` to `end` could be the first part of a postal code of two.
+fn begins_code(bytes: &[u8], start: usize, end: usize) -> bool {
+    let sign = |at: usize| boundary::at(bytes, at);
+    end - start <= 4
+        && sign(end) == b' '
+        && sign(end + 1).is_ascii_digit()
+        && sign(start).is_ascii_uppercase()
+        && sign(end + 2).is_ascii_uppercase()
+        && !boundary::is_word(sign(end + 4))
 }
 
 fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {

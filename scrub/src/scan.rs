@@ -8,6 +8,9 @@ use crate::{Kind, boundary, context};
 /// No value that is found from its middle or end is longer than this before that place.
 const MAX_BACK: usize = 512;
 
+/// A longer text is more than one value.
+const MAX_WHOLE: usize = 64;
+
 /// Something that may be private, in bytes of the text that was scanned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
@@ -30,6 +33,8 @@ pub(crate) struct Scan<'t> {
     /// are digits.
     pub(crate) reach: usize,
     pub(crate) lead: usize,
+    /// Where the value stands in a short text without a key that holds nothing else.
+    pub(crate) whole: Option<Range<usize>>,
     pub(crate) found: Vec<Candidate>,
 }
 
@@ -43,6 +48,7 @@ impl<'t> Scan<'t> {
             encoded: Vec::new(),
             reach: 0,
             lead: 0,
+            whole: whole(text, key_end),
             found: Vec::new(),
         }
     }
@@ -69,6 +75,13 @@ impl<'t> Scan<'t> {
     pub(crate) fn found_by(&mut self, detector: &'static str, kind: Kind, place: Range<usize>) {
         self.detector = detector;
         self.found(kind, place.start, place.end, 1.0);
+    }
+
+    /// Whether the text is this stretch and nothing else: somebody's value, not a part of a sentence.
+    pub(crate) fn is_whole(&self, start: usize, end: usize) -> bool {
+        self.whole
+            .as_ref()
+            .is_some_and(|whole| (whole.start, whole.end) == (start, end))
     }
 
     /// Notes a token that may be text in base64.
@@ -135,4 +148,15 @@ impl<'t> Scan<'t> {
     pub(crate) fn in_key(&self, at: usize) -> bool {
         at <= self.key_end && self.key_end > 0
     }
+}
+
+/// The stretch of a short text without its quotes, brackets and full stops.
+fn whole(text: &str, key_end: usize) -> Option<Range<usize>> {
+    if key_end > 0 || text.len() > MAX_WHOLE {
+        return None;
+    }
+    let part = |c: char| c.is_alphanumeric() || c == '+';
+    let start = text.find(part)?;
+    let end = text.rfind(part)? + 1;
+    text.is_char_boundary(end).then_some(start..end)
 }

@@ -38,6 +38,9 @@ struct Args {
     /// characters.
     #[arg(long)]
     findings: Option<PathBuf>,
+    /// Writes what is found without the recognizer's name as key.
+    #[arg(long)]
+    bare: bool,
     /// Counts findings in the source code below this folder; may be given several times.
     #[arg(long)]
     code: Vec<PathBuf>,
@@ -52,16 +55,16 @@ struct Args {
 fn main() -> Result<()> {
     let args = Args::parse();
     let rows = rows::read(&args.folder)?;
-    let ours = accuracy::findings(&rows, true)?;
-    if let Some(path) = &args.findings {
-        accuracy::write(path, &rows, &ours)?;
-    }
-    accuracy::print("pml-scrub", &rows, &ours);
+    let keyed = accuracy::findings(&rows, true)?;
     let bare = accuracy::findings(&rows, false)?;
-    let cases = |keyed: &[Vec<accuracy::Found>]| accuracy::structured(&rows, keyed);
-    println!(
-        "structured kinds without the recognizer's name as key: {}",
-        cases(&bare)
+    if let Some(path) = &args.findings {
+        accuracy::write(path, &rows, if args.bare { &bare } else { &keyed })?;
+    }
+    accuracy::print("pml-scrub", &rows, &keyed);
+    accuracy::print(
+        "pml-scrub, without the recognizer's name as key",
+        &rows,
+        &bare,
     );
     for folder in &args.code {
         code::measure(folder, args.list)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger};
+use super::{Default, Detector, Trigger, postal_code};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -11,7 +11,7 @@ const ADDRESS: Kind = Kind::new("ADDRESS");
 
 pub(super) static DETECTOR: Detector = Detector {
     name: "address",
-    kinds: || vec![ADDRESS],
+    kinds: || vec![ADDRESS, postal_code::POSTAL],
     default: Default::Reversible,
     triggers: &[
         Trigger::Literals(|| AFTER, check_after),
@@ -51,6 +51,23 @@ const KEYS: &[&str] = &[
     "street: ",
 ];
 
+/// Notes a street with the town below it, up to the postal code; a code on a line of its own, or
+/// after a state, is a finding of its own.
+fn street(scan: &mut Scan<'_>, place: Range<usize>, confidence: f32) {
+    let mut end = place.end;
+    if let Some(code) = postal_code::below_street(scan, place.end) {
+        let line = scan.run_back(code.start, |b| b != b'\n');
+        let state = scan.text[line..code.start].trim();
+        let state = state.rsplit(' ').next().unwrap_or_default();
+        if state.is_empty() || (state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())) {
+            scan.found(postal_code::POSTAL, code.start, code.end, confidence - 0.1);
+        } else {
+            end = code.end;
+        }
+    }
+    scan.found(ADDRESS, place.start, end, confidence);
+}
+
 /// The word of a street's name that ends at a place: its start, if it is a name.
 fn name_before(scan: &Scan<'_>, end: usize) -> Option<usize> {
     let start = scan.run_back(end, |b| is_word(b) || matches!(b, b'\'' | b'-' | b'.'));
@@ -85,13 +102,8 @@ fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
             }
             let end = tail_end(scan, hit.end);
             let short = hit.len() <= 3;
-            // `2 Big St` may be anything; a number of two digits before a name is a house.
-            return scan.found(
-                ADDRESS,
-                start,
-                end,
-                if short && part.len() < 2 { 0.4 } else { 0.8 },
-            );
+            let sure = !short || part.len() >= 2;
+            return street(scan, start..end, if sure { 0.8 } else { 0.4 });
         }
         match name_before(scan, at) {
             Some(name) if name > 0 && matches!(scan.bytes[name - 1], b' ' | b',') => {
@@ -192,9 +204,9 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         (gap < hit.start && digits < gap && gap - digits <= 5 && !is_word(scan.before(digits)))
             .then_some(digits);
     match (before, after) {
-        (Some(start), _) => scan.found(ADDRESS, start, name_end, 0.75),
+        (Some(start), _) => street(scan, start..name_end, 0.75),
         (None, Some(end)) if scan.bytes[hit.start].is_ascii_uppercase() => {
-            scan.found(ADDRESS, hit.start, end, 0.75)
+            street(scan, hit.start..end, 0.75)
         }
         _ => {}
     }
@@ -219,7 +231,7 @@ fn check_german(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         && hit.start - start >= 2
         && !(scan.at(letter) == b'.' && is_word(scan.at(letter + 1)))
     {
-        scan.found(ADDRESS, start, letter, 0.75);
+        street(scan, start..letter, 0.75);
     }
 }
 
@@ -252,6 +264,11 @@ mod tests {
                 ("Calle Mayor 12", "Calle Mayor 12"),
                 ("in der Hauptstraße 5a.", "Hauptstraße 5a"),
                 ("P.O. Box 1234", "P.O. Box 1234"),
+                ("to Calle Mayor 12\n Madrid 28001 now", "Calle Mayor 12"),
+                (
+                    "Calle Mayor 12\n Madrid 28001",
+                    "Calle Mayor 12\n Madrid 28001",
+                ),
             ],
             &[
                 "drive 5 miles",

@@ -14,12 +14,15 @@ pub(super) static DETECTOR: Detector = Detector {
     triggers: &[Trigger::AtSign(check)],
 };
 
+const MAX_LOCAL: usize = 64;
+
 fn check(scan: &mut Scan<'_>, at: usize) {
     let start = local_start(scan, at);
-    // RFC 5321 allows 64 bytes before the @.
-    if start == at || at - start > 64 {
+    if start == at {
         return;
     }
+    // RFC 5321 allows 64 bytes before the @; what is glued to them hides no address.
+    let start = start.max(scan.text.ceil_char_boundary(at.saturating_sub(MAX_LOCAL)));
     let Some(end) = domain_end(scan, at + 1) else {
         return;
     };

@@ -30,6 +30,9 @@ const WORDS: &[&str] = &[
 
 fn check_pairs(scan: &mut Scan<'_>, at: usize) {
     let separator = scan.bytes[at];
+    if separator == b'.' {
+        return check_quads(scan, at.saturating_sub(4));
+    }
     let Some(start) = at.checked_sub(2) else {
         return;
     };
@@ -83,6 +86,7 @@ mod tests {
                 ("00:1A:2b:3c:4d:5e up", "00:1A:2b:3c:4d:5e"),
                 ("MAC AA-BB-CC-DD-EE-FE.", "AA-BB-CC-DD-EE-FE"),
                 ("mac address 0012.3456.789a", "0012.3456.789a"),
+                ("physical address aabb.ccdd.eeff", "aabb.ccdd.eeff"),
             ],
             &[
                 "00:00:00:00:00:00",

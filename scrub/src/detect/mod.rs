@@ -18,6 +18,7 @@ mod mac;
 mod name;
 mod opt_in;
 mod phone;
+mod postal_code;
 mod private_key;
 mod providers;
 mod randomness;
@@ -49,7 +50,13 @@ pub(crate) enum Trigger {
     Blob(RangeCheck),
     /// An `@`.
     AtSign(PlaceCheck),
-    /// A `:` or `-` between hexadecimal digits, or the first of `::`.
+    /// The first byte of a short text that has no key and is one value and nothing else.
+    Whole(PlaceCheck),
+    /// The first byte of a word with a digit in it that a word of three follows, the first of them
+    /// a digit: `SW1A 1AA`.
+    Code(PlaceCheck),
+    /// A `:` or `-` between hexadecimal digits, the first of `::`, or the first dot of two with four
+    /// letters before and between.
     HexPair(PlaceCheck),
 }
 
@@ -87,6 +94,7 @@ pub(crate) static DETECTORS: &[&Detector] = &[
     &ids::HEALTH,
     &ids::DRIVER,
     &ids::PLATES,
+    &ids::REGISTER,
     &ip::DETECTOR,
     &mac::DETECTOR,
     &url_credentials::DETECTOR,
@@ -100,7 +108,7 @@ pub(crate) static DETECTORS: &[&Detector] = &[
     &birth_date::DETECTOR,
     &address::DETECTOR,
     &name::DETECTOR,
-    &opt_in::POSTAL_CODE,
+    &postal_code::DETECTOR,
     &opt_in::DATE,
     &opt_in::AGE,
     &opt_in::URL,

@@ -1,25 +1,16 @@
-//! Kinds that only some teams must hide (the HIPAA list names them): postal codes, dates, ages and
-//! plain URLs. All are off unless the configuration switches them on, except postal codes, which
-//! are only looked for after a word that announces one.
+//! Kinds that only some teams must hide (the HIPAA list names them): dates, ages and plain URLs. All
+//! are off unless the configuration switches them on.
 
 use std::ops::Range;
 
 use super::{Default, Detector, Trigger, date};
 use crate::Kind;
-use crate::boundary::{begins, is_word, stands_alone};
+use crate::boundary::{begins, is_word};
 use crate::scan::Scan;
 
-const POSTAL: Kind = Kind::new("POSTAL_CODE");
 const DATE_KIND: Kind = Kind::new("DATE");
 const AGE_KIND: Kind = Kind::new("AGE");
 const URL_KIND: Kind = Kind::new("URL");
-
-pub(super) static POSTAL_CODE: Detector = Detector {
-    name: "postal_code",
-    kinds: || vec![POSTAL],
-    default: Default::Reversible,
-    triggers: &[Trigger::Literals(|| POSTAL_WORDS, postal)],
-};
 
 pub(super) static DATE: Detector = Detector {
     name: "date",
@@ -44,75 +35,6 @@ pub(super) static URL: Detector = Detector {
     default: Default::Off,
     triggers: &[Trigger::Literals(|| &["://", "www."], url)],
 };
-
-#[rustfmt::skip]
-const POSTAL_WORDS: &[&str] = &[
-    "zip:", "zip code", "zipcode", "zip_code", "postcode", "post code", "postal code", "postal_code", "postalcode",
-    "plz", "postleitzahl", "codigo postal", "code postal", "cap:", "cep:", "uk_postcode", "\"zip\"",
-];
-
-/// After the word: a sign or a verb, then the code.
-fn postal(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
-    if is_word(scan.before(hit.start)) {
-        return;
-    }
-    let from = scan.run(hit.end, |b| {
-        matches!(b, b':' | b'=' | b' ' | b'"' | b'\'' | b'\n')
-    });
-    let from = match scan
-        .text
-        .get(from..)
-        .is_some_and(|t| t.starts_with("is ") || t.starts_with("of "))
-    {
-        true => from + 3,
-        false => from,
-    };
-    if from == hit.end && !scan.in_key(hit.end) && scan.before(hit.end) != b':'
-        || from > hit.end + 6
-    {
-        return;
-    }
-    let ends = POSTAL_LAYOUTS
-        .iter()
-        .filter_map(|layout| super::ids::matches(layout.as_bytes(), scan.bytes, from));
-    let Some(end) = ends
-        .filter(|end| stands_alone(scan.bytes, from, *end))
-        .max()
-    else {
-        return;
-    };
-    let code = &scan.bytes[from..end];
-    // No British area begins with Q, V or X; no country has a code of zeros.
-    let british = code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
-    let german =
-        POSTAL_WORDS[word].starts_with("plz") || POSTAL_WORDS[word].starts_with("postleitzahl");
-    // German codes have five digits, from 01001 to 99998.
-    let fits = !german || (code.len() == 5 && (&b"01001"[..]..=&b"99998"[..]).contains(&code));
-    if !british && fits && code.iter().any(|b| *b != b'0') {
-        scan.found(POSTAL, from, end, 0.75);
-    }
-}
-
-/// Most countries; United States with four more digits; Brazil; Poland; Canada; United Kingdom;
-/// the Netherlands; Sweden.
-const POSTAL_LAYOUTS: &[&str] = &[
-    "9999",
-    "99999",
-    "999999",
-    "99999-9999",
-    "99999-999",
-    "99-999",
-    "A9A?9A9",
-    "A9?9AA",
-    "A99?9AA",
-    "AA9?9AA",
-    "AA99?9AA",
-    "A9A?9AA",
-    "AA9A?9AA",
-    "9999?AA",
-    "999 99",
-    "999-9999",
-];
 
 #[rustfmt::skip]
 const DATE_WORDS: &[&str] = &[
@@ -219,26 +141,6 @@ fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
 mod tests {
     use crate::cases;
     use crate::{ScrubConfig, Scrubber};
-
-    #[test]
-    fn postal_codes_are_found_where_they_are_announced() {
-        cases::check(
-            "POSTAL_CODE",
-            &[
-                ("My zip code is 35350", "35350"),
-                ("PLZ: 10115", "10115"),
-                ("postcode EC1A 1BB", "EC1A 1BB"),
-                ("ZIP: 75534-030", "75534-030"),
-            ],
-            &[
-                "35350",
-                "zip file 35350",
-                "unzip: 12345",
-                "PLZ 00000",
-                "zip code of the town",
-            ],
-        );
-    }
 
     #[test]
     fn dates_ages_and_urls_are_found_when_switched_on() {

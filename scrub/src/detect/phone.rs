@@ -79,7 +79,11 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     } else if is_date_or_decimal(text, &number) {
         0.0
     } else {
-        national(&number, digits, named(scan, &number, start, end))
+        let confidence = national(&number, digits, named(scan, &number, start, end));
+        match confidence {
+            LIKELY if scan.is_whole(at, end) => 0.55,
+            confidence => confidence,
+        }
     };
     if confidence > 0.0 {
         scan.found(PHONE, start, end, confidence);
@@ -179,6 +183,9 @@ fn is_date_or_decimal(text: &str, number: &Number) -> bool {
     date || decimal
 }
 
+/// A number that is for calling if nothing else stands in the text.
+const LIKELY: f32 = 0.4;
+
 /// Whether a word says that the number is for calling.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
@@ -228,10 +235,17 @@ fn national(number: &Number, digits: &[u8], named: Named) -> f32 {
         };
     }
     if named == Named::No {
-        // `01 23 45 67 89`, `0171 2345678` and the like: probably, but not surely, a number to call.
-        let trunk = digits[0] == 0 && digits[1] != 0 && (9..=11).contains(&digits.len());
-        let grouped = groups.len() >= 3 && groups.iter().all(|g| (2..=4).contains(g)) && same;
-        return if trunk && grouped { 0.45 } else { 0.1 };
+        // `0171 2345678`, `0917 123 4567`, `0 (532) 1234567`: no amount begins with a zero.
+        let trunk = digits[0] == 0 && digits[1] != 0 && (10..=11).contains(&digits.len());
+        let rest = if groups[0] == 1 { &groups[1..] } else { groups };
+        let grouped = rest.len() >= 2 && rest.iter().all(|g| (2..=4).contains(g)) && same;
+        return match (trunk, grouped) {
+            // `01 02 03 04 05` are bytes as often as a French number.
+            (true, true) if groups.len() >= 3 && groups.iter().any(|g| *g > 2) => 0.5,
+            (true, _) => LIKELY,
+            (false, true) if groups.len() >= 3 && digits.len() >= 10 => LIKELY,
+            _ => 0.1,
+        };
     }
     // A year in a bracket or a version is no number to call.
     let tiny = groups.len() > 1 && groups.iter().all(|g| *g <= 3) && digits.len() < 7;
@@ -268,6 +282,10 @@ mod tests {
                 ("call me on 450 0840?", "450 0840"),
                 ("Fax\n5403926876", "5403926876"),
                 ("tel:+33123456789", "+33123456789"),
+                ("or 0917 123 4567", "0917 123 4567"),
+                ("09171234567", "09171234567"),
+                ("0 (532) 1234567", "0 (532) 1234567"),
+                ("532-123-45-67", "532-123-45-67"),
             ],
             &[
                 "2024-01-15 10:20:30",
@@ -283,6 +301,9 @@ mod tests {
                 "[123, 456, 7890]",
                 "size 1024 2048 4096",
                 "recall 1234567",
+                "take 09171234567 of them",
+                "<Buffer 01 02 03 04 05>",
+                "1234567890",
             ],
         );
     }

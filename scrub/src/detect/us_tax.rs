@@ -57,7 +57,8 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     match (named, separators) {
         (true, _) => scan.found(kind, start, end, 0.95),
         (false, [b'-', b'-']) => scan.found(kind, start, end, 0.8),
-        (false, [b' ', b' '] | [b'.', b'.']) => scan.found(kind, start, end, 0.4),
+        (false, [b' ', b' ']) => scan.found(kind, start, end, 0.5),
+        (false, [b'.', b'.']) if scan.is_whole(start, end) => scan.found(kind, start, end, 0.55),
         (false, _) => scan.found(kind, start, end, 0.1),
     }
 }

@@ -1,7 +1,7 @@
 //! Germany: tax id and number, value-added-tax id, pension and health insurance, identity card,
 //! passport, driving licence, physicians' numbers.
 
-use super::{Family, Id, any, varied};
+use super::{Family, Id, varied};
 use crate::{Kind, checksum};
 
 const CARD_WORDS: &[&str] = &[
@@ -56,10 +56,10 @@ pub(super) const IDS: &[Id] = &[
         kind: Kind::new("DE_TAX_NUMBER"),
         family: Family::Tax,
         layouts: &[
-            ("99/999/99999", 0.4),
-            ("999/999/99999", 0.4),
-            ("99/9999/9999", 0.4),
-            ("999/9999/9999", 0.4),
+            ("99/999/99999", 0.55),
+            ("999/999/99999", 0.55),
+            ("99/9999/9999", 0.55),
+            ("999/9999/9999", 0.55),
             ("9999999999999", 0.1),
             ("9999999999", 0.0),
             ("99 999 99999", 0.2),
@@ -113,6 +113,7 @@ pub(super) const IDS: &[Id] = &[
         check: health,
         words: &[
             "kvnr",
+            "egk",
             "krankenversicherung",
             "krankenkasse",
             "krankenversichertennummer",
@@ -144,7 +145,7 @@ pub(super) const IDS: &[Id] = &[
             ("X999XXX9X99", 0.1),
             ("X999XXXXX99", 0.1),
         ],
-        check: any,
+        check: |text| text.bytes().any(|b| b.is_ascii_uppercase()),
         words: &[
             "führerschein",
             "fuehrerschein",
@@ -282,12 +283,12 @@ mod tests {
                 ("DE136695976", "DE136695976"),
                 ("DE 136.695.976", "DE 136.695.976"),
             ],
-            &["DE136695977"],
+            &["to DE136695977"],
         );
         cases::check(
             "DE_TAX_NUMBER",
             &[("Steuernummer 21/815/08150", "21/815/08150")],
-            &["21/815/08150"],
+            &["a/21/815/08150", "21/815/081500"],
         );
     }
 
@@ -304,12 +305,12 @@ mod tests {
         cases::check(
             "DE_HEALTH_INSURANCE",
             &[("KVNR A123456780", "A123456780")],
-            &["KVNR A123456781", "A123456780"],
+            &["KVNR A123456781", "to A123456780"],
         );
         cases::check(
             "DE_ID_CARD",
             &[("Personalausweis L01X00T47", "L01X00T47")],
-            &["Personalausweis A01X00T47", "L01X00T47"],
+            &["Personalausweis A01X00T47", "to L01X00T47"],
         );
         cases::check(
             "PASSPORT",
@@ -324,7 +325,7 @@ mod tests {
         cases::check(
             "DRIVER_LICENSE",
             &[("Führerschein B072RRE2I55", "B072RRE2I55")],
-            &["B072RRE2I55"],
+            &["to B072RRE2I55"],
         );
     }
 }

@@ -48,7 +48,7 @@ pub(super) const IDS: &[Id] = &[
         family: Family::Tax,
         layouts: &[
             ("999-999-999-99999", 0.3),
-            ("999-999-999-999", 0.3),
+            ("999-999-999-999", 0.5),
             ("999-999-999", 0.1),
             ("999999999999", 0.0),
             ("999999999", 0.0),
@@ -114,8 +114,12 @@ fn chinese(text: &str) -> bool {
 fn thai(text: &str) -> bool {
     let digits = checksum::digits(text);
     let sum = checksum::weighted(&digits[..12], &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
-    // The second to fifth digits are a province, which begins with 1 to 9.
-    (1..=8).contains(&digits[0]) && digits[1] != 0 && (11 - sum % 11) % 10 == digits[12]
+    // The second and third digits are a province.
+    let province = matches!(
+        digits[1] * 10 + digits[2],
+        10..=27 | 30..=39 | 40..=49 | 50..=58 | 60..=67 | 70..=77 | 80..=86 | 90..=96
+    );
+    (1..=8).contains(&digits[0]) && province && (11 - sum % 11) % 10 == digits[12]
 }
 
 fn south_african(text: &str) -> bool {
@@ -128,7 +132,7 @@ fn south_african(text: &str) -> bool {
 fn philippine(text: &str) -> bool {
     let digits = checksum::digits(text);
     let sum = checksum::weighted(&digits[..8], &[9, 8, 7, 6, 5, 4, 3, 2]);
-    varied(text) && digits[..9].iter().any(|d| *d != 0) && sum % 11 % 10 == digits[8]
+    varied(text) && digits[..9].iter().any(|d| *d != 0) && sum % 11 == digits[8]
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ mod tests {
         cases::check(
             "PASSPORT",
             &[("pasaporte AAA123456", "AAA123456")],
-            &["AAA123456", "pasaporte AA123456"],
+            &["to AAA123456", "pasaporte AA123456"],
         );
         cases::check(
             "ES_NSS",

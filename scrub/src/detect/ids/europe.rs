@@ -89,7 +89,7 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("SE_ORGANISATIONSNUMMER"),
         family: Family::Tax,
-        layouts: &[("999999-9999", 0.4), ("9999999999", 0.1)],
+        layouts: &[("999999-9999", 0.5), ("9999999999", 0.1)],
         check: |text| {
             text.as_bytes()[2] >= b'2'
                 && text.as_bytes()[0] != b'0'
@@ -267,7 +267,7 @@ mod tests {
         cases::check(
             "DK_CPR",
             &[("CPR 211062-5629", "211062-5629")],
-            &["211062-5629"],
+            &["to 211062-5629"],
         );
     }
 }

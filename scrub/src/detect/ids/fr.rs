@@ -95,12 +95,12 @@ mod tests {
         cases::check(
             "FR_TAX_ID",
             &[("numéro fiscal 30 23 217 600 053", "30 23 217 600 053")],
-            &["30 23 217 600 053", "numéro fiscal 30 23 217 600 054"],
+            &["to 30 23 217 600 053", "numéro fiscal 30 23 217 600 054"],
         );
         cases::check(
             "PASSPORT",
             &[("passeport 12AB34567", "12AB34567")],
-            &["12AB34567"],
+            &["to 12AB34567"],
         );
         cases::check(
             "FR_SIRET",

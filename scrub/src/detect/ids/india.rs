@@ -90,12 +90,12 @@ mod tests {
         cases::check(
             "PASSPORT",
             &[("passport J8369854", "J8369854")],
-            &["J8369854"],
+            &["to J8369854"],
         );
         cases::check(
             "IN_VOTER",
             &[("voter id XGZ1234567", "XGZ1234567")],
-            &["XGZ1234567"],
+            &["to XGZ1234567"],
         );
     }
 }

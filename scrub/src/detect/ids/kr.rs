@@ -22,14 +22,14 @@ pub(super) const IDS: &[Id] = &[
         // Numbers given since October 2020 are random after the birthday.
         kind: Kind::new("KR_RRN"),
         family: Family::National,
-        layouts: &[("999999-9999999", 0.4), ("9999999999999", 0.1)],
+        layouts: &[("999999-9999999", 0.6), ("9999999999999", 0.1)],
         check: |text| is_birth(text, b'1'..=b'4'),
         words: &["rrn", "resident registration", "주민등록번호"],
     },
     Id {
         kind: Kind::new("KR_FRN"),
         family: Family::National,
-        layouts: &[("999999-9999999", 0.4), ("9999999999999", 0.1)],
+        layouts: &[("999999-9999999", 0.6), ("9999999999999", 0.1)],
         check: |text| is_birth(text, b'5'..=b'8'),
         words: &["frn", "foreigner registration", "외국인등록번호"],
     },
@@ -43,7 +43,7 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("PASSPORT"),
         family: Family::Passport,
-        layouts: &[("A99999999", 0.1), ("A999A9999", 0.2)],
+        layouts: &[("A99999999", 0.1), ("A999A9999", 0.5)],
         check: |text| b"MSRODG".contains(&text.as_bytes()[0]),
         words: &["passport", "여권"],
     },
@@ -90,7 +90,7 @@ mod tests {
         cases::check(
             "KR_RRN",
             &[("960121-1234561", "960121-1234561")],
-            &["961321-1234561", "960121-1234562"],
+            &["961321-1234561", "960121-0234562", "960121 1234562"],
         );
         cases::check(
             "KR_BRN",
@@ -100,7 +100,7 @@ mod tests {
         cases::check(
             "PASSPORT",
             &[("passport M12345678", "M12345678")],
-            &["M12345678"],
+            &["to M12345678"],
         );
         cases::check(
             "DRIVER_LICENSE",

@@ -13,6 +13,7 @@ mod it;
 mod kr;
 mod pl;
 mod plates;
+mod register;
 mod sg;
 mod uk;
 mod us;
@@ -50,6 +51,10 @@ struct Id {
 
 /// The confidence in an id that a word announces.
 const ANNOUNCED: f32 = 0.92;
+/// At least this much in an id that is the whole of a text: nothing else there says otherwise.
+const WHOLE: f32 = 0.55;
+/// Digits alone say that only from this many on: shorter numbers count and order everything.
+const WHOLE_DIGITS: usize = 11;
 
 const COUNTRIES: &[&[Id]] = &[
     au::IDS,
@@ -97,6 +102,7 @@ family!(HEALTH, Health, "health_id");
 family!(DRIVER, Driver, "driver_license");
 family!(BANK, Bank, "bank_account");
 pub(super) use plates::DETECTOR as PLATES;
+pub(super) use register::DETECTOR as REGISTER;
 
 /// A layout with its id, ready to be tried, and what rules it out at a glance.
 struct Entry {
@@ -167,10 +173,27 @@ fn check(scan: &mut Scan<'_>, start: usize, family: Family) {
         if !stands_alone(scan.bytes, start, end) || !(id.check)(&compact(&scan.text[start..end])) {
             continue;
         }
-        let named = scan.near(start, end, id.words);
-        let confidence = if named { ANNOUNCED } else { entry.alone };
+        let confidence = if scan.near(start, end, id.words) {
+            ANNOUNCED
+        } else if scan.is_whole(start, end) && tells(&scan.text[start..end], entry.alone) {
+            entry.alone.max(WHOLE)
+        } else {
+            entry.alone
+        };
         scan.found(id.kind, start, end, confidence);
     }
+}
+
+/// Whether a text that is nothing but this is an id rather than a count or a time.
+fn tells(text: &str, alone: f32) -> bool {
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    alone > 0.0 && (!digits || (text.len() >= WHOLE_DIGITS && !is_time(text)))
+}
+
+/// Milliseconds since 1970, from 2010 to 2040.
+fn is_time(text: &str) -> bool {
+    let is_now = |n: u64| (1_262_304_000_000..2_208_988_800_000).contains(&n);
+    text.len() == 13 && text.parse().is_ok_and(is_now)
 }
 
 /// The end of a stretch that is written as the layout says.

@@ -1,4 +1,5 @@
-//! Number plates of vehicles, where a word announces one: alone they look like anything else.
+//! Number plates of vehicles, where a word announces one or a text holds nothing else: within a
+//! sentence they look like anything else.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ pub(crate) static DETECTOR: Detector = Detector {
     name: "vehicle_plate",
     kinds: || vec![PLATE],
     default: Default::Reversible,
-    triggers: &[Trigger::Literals(|| WORDS, check)],
+    triggers: &[Trigger::Literals(|| WORDS, check), Trigger::Whole(whole)],
 };
 
 #[rustfmt::skip]
@@ -35,6 +36,7 @@ const LAYOUTS: &[&str] = &[
     "AA99?AA?9999", "AA99?A?9999", "AA9999", "AA9?AA?9999",
     "AAA-999AA",
     "99?AAA?9999", "99?AAA?999", "99?AAA?99", "99?AA?9999", "99?AA?999", "99?AA?99", "99?A?99999", "99?A?9999",
+    "99?A?999", "99?A?99",
     "AA?999?AA", "9999?AAA",
 ];
 
@@ -49,23 +51,43 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
             at += 1;
             continue;
         }
-        let ends = LAYOUTS
-            .iter()
-            .filter_map(|layout| matches(layout.as_bytes(), scan.bytes, at));
-        let best = ends
-            .filter(|end| {
-                stands_alone(scan.bytes, at, *end)
-                    && is_plate(&scan.text[at..*end], scan.key_end > 0)
-            })
-            .max();
-        match best {
-            Some(end) => {
-                scan.found(PLATE, at, end, 0.8);
-                at = end;
-            }
-            None => at = scan.run(at, is_word),
+        let Some(end) = longest(scan, at).filter(|_| !continues(scan, hit.end, at)) else {
+            at = scan.run(at, is_word);
+            continue;
+        };
+        if is_plate(&scan.text[at..end], scan.key_end > 0) {
+            scan.found(PLATE, at, end, 0.8);
         }
+        at = end;
     }
+}
+
+/// Fewer letters and digits are too little for a text of their own.
+const MIN_WHOLE: usize = 6;
+
+fn whole(scan: &mut Scan<'_>, start: usize) {
+    let Some(end) = longest(scan, start).filter(|end| scan.is_whole(start, *end)) else {
+        return;
+    };
+    let text = &scan.text[start..end];
+    let size = text.bytes().filter(u8::is_ascii_alphanumeric).count();
+    if size >= MIN_WHOLE - usize::from(text.contains(' ')) && is_plate(text, false) {
+        scan.found(PLATE, start, end, 0.55);
+    }
+}
+
+fn longest(scan: &Scan<'_>, at: usize) -> Option<usize> {
+    let ends = LAYOUTS
+        .iter()
+        .filter_map(|layout| matches(layout.as_bytes(), scan.bytes, at));
+    ends.filter(|end| stands_alone(scan.bytes, at, *end)).max()
+}
+
+/// Whether a short word in capitals right before the place is the first part of something longer.
+fn continues(scan: &Scan<'_>, word_end: usize, at: usize) -> bool {
+    let gap = at.saturating_sub(1);
+    let start = scan.run_back(gap, |b| b.is_ascii_uppercase());
+    scan.before(at) == b' ' && start >= word_end && (1..=4).contains(&(gap - start))
 }
 
 /// A plate's letters are all of one case. Small ones are only taken below a JSON key: in a sentence
@@ -73,25 +95,38 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
 fn is_plate(text: &str, keyed: bool) -> bool {
     let small = text.bytes().any(|b| b.is_ascii_lowercase());
     let capital = text.bytes().any(|b| b.is_ascii_uppercase());
-    // British plates of the current scheme never have I, Q or Z, nor the years 00 and 35 to 50.
     let compact: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let compact = compact.to_ascii_uppercase();
     let bytes = compact.as_bytes();
-    let current = compact.len() == 7
-        && bytes[..2]
-            .iter()
-            .chain(&bytes[4..])
-            .all(u8::is_ascii_alphabetic);
-    let year = compact.get(2..4).and_then(|y| y.parse::<u32>().ok());
-    let british = !current
-        || (!matches!(year, Some(0 | 1 | 35..=50 | 85..))
-            && !compact.to_ascii_uppercase().contains(['I', 'Q', 'Z']));
     // A Turkish plate begins with a province from 01 to 81.
     let province = !bytes[..2].iter().all(u8::is_ascii_digit)
         || bytes
             .get(2..4)
             .is_some_and(|b| b.iter().all(u8::is_ascii_digit))
         || matches!(compact[..2].parse(), Ok(1..=81));
-    small != capital && (capital || keyed) && british && province
+    small != capital && (capital || keyed) && province && is_british(bytes)
+}
+
+/// What the British schemes leave out: the current one (`AB51 ABC`) has no I, Q or Z in the area, no
+/// I or Q at the end and not every year; those before (`A123 BCD`, `ABC 123D`) have no I, O, Q, U or
+/// Z for the year.
+fn is_british(plate: &[u8]) -> bool {
+    let shape: String = plate
+        .iter()
+        .map(|b| if b.is_ascii_digit() { '9' } else { 'A' })
+        .collect();
+    let year = |b: u8| !b"IOQUZ".contains(&b);
+    match shape.as_str() {
+        "AA99AAA" => {
+            let number = u32::from(plate[2] - b'0') * 10 + u32::from(plate[3] - b'0');
+            !matches!(number, 0 | 1 | 35..=50 | 85..)
+                && !plate[..2].iter().any(|b| b"IQZ".contains(b))
+                && !plate[4..].iter().any(|b| b"IQ".contains(b))
+        }
+        "A9AAA" | "A99AAA" | "A999AAA" => year(plate[0]),
+        "AAA9A" | "AAA99A" | "AAA999A" => year(plate[plate.len() - 1]),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -108,9 +143,14 @@ mod tests {
                 ("Plaka 34 ABC 123", "34 ABC 123"),
                 ("plate KJA-999PZ", "KJA-999PZ"),
                 ("vehicle registration: KA53ME3456", "KA53ME3456"),
+                ("vehicles seen: BD62XYZ", "BD62XYZ"),
+                ("HH-AB 1234", "HH-AB 1234"),
             ],
             &[
-                "HH-AB 1234",
+                "to HH-AB 1234",
+                "plate O123 BCD",
+                "plate 99 ABC 123",
+                "Kennzeichen BXYZ AB 1234",
                 "template AB51 ABC",
                 "plate AB00 ABC",
                 "number plate is in the box of 12",

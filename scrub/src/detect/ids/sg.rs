@@ -22,7 +22,7 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("SG_UEN"),
         family: Family::Tax,
-        layouts: &[("99999999A", 0.1), ("999999999A", 0.2), ("A99AA9999A", 0.4)],
+        layouts: &[("99999999A", 0.5), ("999999999A", 0.6), ("A99AA9999A", 0.8)],
         check: uen,
         words: &["uen", "unique entity"],
     },
@@ -49,12 +49,31 @@ fn nric(text: &str) -> bool {
     letters[((sum + offset) % 11) as usize] == bytes[8]
 }
 
+/// Businesses, local companies (which begin with their year) and other entities each have their
+/// own weights and letters.
 fn uen(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    match (text.len(), bytes[0]) {
-        (9, _) => true,
-        (_, b'1' | b'2') => matches!(&text[..2], "18" | "19" | "20"),
-        (_, first) => matches!(first, b'R' | b'S' | b'T'),
+    let last = text.as_bytes()[text.len() - 1];
+    let digits = checksum::digits(&text[..text.len() - 1]);
+    let letter = |letters: &[u8], sum: u32| letters[(sum % 11) as usize] == last;
+    match (text.len(), text.as_bytes()[0]) {
+        (9, _) => {
+            let sum = checksum::weighted(&digits, &[10, 4, 9, 3, 8, 2, 7, 1]);
+            letter(b"XMKECAWLJDB", sum)
+        }
+        (_, b'0'..=b'9') => {
+            let sum = checksum::weighted(&digits, &[10, 8, 6, 4, 9, 7, 5, 3, 1]);
+            matches!(&text[..2], "18" | "19" | "20") && letter(b"ZKCMDNERGWH", sum)
+        }
+        (_, first) => {
+            const SIGNS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWX0123456789";
+            let values = text.bytes().take(9).map(|b| {
+                let place = SIGNS.iter().position(|sign| *sign == b);
+                place.unwrap_or_default() as u32
+            });
+            let values: Vec<u32> = values.collect();
+            let sum = checksum::weighted(&values, &[4, 3, 5, 3, 10, 2, 2, 5, 7]);
+            matches!(first, b'R' | b'S' | b'T') && letter(SIGNS, sum + 6)
+        }
     }
 }
 
@@ -77,9 +96,16 @@ mod tests {
             "SG_UEN",
             &[
                 ("UEN 201434292D", "201434292D"),
-                ("uen T08LL0001A", "T08LL0001A"),
+                ("201434292D", "201434292D"),
+                ("uen T01FC6132D", "T01FC6132D"),
+                ("uen 00192200M", "00192200M"),
             ],
-            &["201434292D", "uen 991434292D"],
+            &[
+                "uen 201434292E",
+                "uen 991434292D",
+                "uen T01FC6132E",
+                "uen 00192200X",
+            ],
         );
     }
 }

@@ -19,7 +19,11 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("UK_NHS"),
         family: Family::Health,
-        layouts: &[("999 999 9999", 0.45), ("999?999?9999", 0.2)],
+        layouts: &[
+            ("999 999 9999", 0.5),
+            ("999-999-9999", 0.5),
+            ("999?999?9999", 0.2),
+        ],
         check: nhs,
         words: &["nhs", "national health"],
     },
@@ -116,7 +120,7 @@ mod tests {
         cases::check(
             "PASSPORT",
             &[("passport AB1234567", "AB1234567")],
-            &["AB1234567"],
+            &["to AB1234567"],
         );
         cases::check(
             "UK_SORT_CODE",

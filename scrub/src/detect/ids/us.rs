@@ -46,7 +46,11 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("US_NPI"),
         family: Family::Health,
-        layouts: &[("9999999999", 0.1), ("9999?999?999", 0.2)],
+        layouts: &[
+            ("9999999999", 0.1),
+            ("9999-999-999", 0.5),
+            ("9999?999?999", 0.2),
+        ],
         check: npi,
         words: &["npi", "national provider", "provider"],
     },
@@ -160,7 +164,7 @@ mod tests {
         cases::check(
             "MEDICAL_LICENSE",
             &[("DEA AB1234563", "AB1234563")],
-            &["DEA AB1234564", "AB1234563"],
+            &["DEA AB1234564", "to AB1234563"],
         );
         cases::check(
             "PASSPORT",
@@ -170,12 +174,12 @@ mod tests {
         cases::check(
             "DRIVER_LICENSE",
             &[("my driver's license is F162823540116", "F162823540116")],
-            &["F162823540116"],
+            &["to F162823540116"],
         );
         cases::check(
             "US_EIN",
             &[("EIN 12-3456789", "12-3456789")],
-            &["12-3456789"],
+            &["to 12-3456789"],
         );
     }
 
