@@ -29,7 +29,13 @@ fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
     window[..length].copy_from_slice(&bytes[from..to]);
     window[..length].make_ascii_lowercase();
     let window = &window[..length];
+    // Most words have a letter that does not even occur nearby.
+    let letters = |bytes: &[u8]| bytes.iter().fold(0u64, |set, b| set | 1 << (b & 63));
+    let here = letters(window);
     words.iter().any(|word| {
+        if letters(word.as_bytes()) & !here != 0 {
+            return false;
+        }
         let mut offset = 0;
         while let Some(found) = memchr::memmem::find(&window[offset..], word.as_bytes()) {
             let start = from + offset + found;

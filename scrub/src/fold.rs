@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::lookalike::{Reading, may_begin, reading};
+use crate::skip;
 
 /// Encodings can be nested; this many layers are undone.
 const MAX_LAYERS: usize = 3;
@@ -66,21 +67,10 @@ impl<'t> Folded<'t> {
     }
 }
 
-/// Bytes at which a disguise can begin.
-const fn interesting() -> [bool; 256] {
-    let mut table = [false; 256];
-    table[b'%' as usize] = true;
-    table[b'\\' as usize] = true;
-    table[b'&' as usize] = true;
-    let mut byte = 0x80;
-    while byte < 256 {
-        table[byte] = true;
-        byte += 1;
-    }
-    table
+/// Whether a disguise can begin with this byte.
+fn is_interesting(byte: u8) -> bool {
+    (byte >= 0x80) | (byte == b'%') | (byte == b'\\') | (byte == b'&')
 }
-
-static INTERESTING: [bool; 256] = interesting();
 
 fn fold(text: &str) -> Option<(String, Vec<Piece>)> {
     let bytes = text.as_bytes();
@@ -88,8 +78,8 @@ fn fold(text: &str) -> Option<(String, Vec<Piece>)> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(skip) = bytes[at..].iter().position(|b| INTERESTING[*b as usize]) {
-        at += skip;
+    while let Some(place) = skip::to(bytes, at, is_interesting) {
+        at = place;
         let Some((length, meaning)) = disguise(text, at) else {
             at += char_length(bytes[at]);
             continue;

@@ -26,6 +26,7 @@ mod scan;
 mod scrubbed;
 mod scrubber;
 mod session;
+mod skip;
 
 #[cfg(test)]
 mod cases;

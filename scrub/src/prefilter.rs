@@ -4,11 +4,13 @@
 //! Literal words come from one Aho-Corasick automaton. Everything else hangs on a byte that is
 //! rare in ordinary text: a digit, an `@`, a `:` between hexadecimal digits.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, Input, MatchKind, StartKind};
 
-use crate::boundary;
 use crate::detect::{Detector, LiteralCheck, PlaceCheck, RangeCheck, Trigger};
 use crate::scan::Scan;
+use crate::{boundary, skip};
 
 /// The detector that looks for plain dates.
 const DATE: &str = "date";
@@ -16,15 +18,26 @@ const DATE: &str = "date";
 const CLUSTER: usize = 48;
 /// A cluster with fewer letters and digits, or fewer digits, is no number of any kind.
 const MIN_CLUSTER: usize = 6;
-const MIN_DIGITS: usize = 4;
+const MIN_DIGITS: usize = 6;
+/// Where letters and digits share a word, as in `ABCPE1234F`, this many digits are enough.
+const MIN_MIXED_DIGITS: usize = 4;
+/// No number goes on after a word of more letters: IBANs have four.
+const MAX_LETTERS: usize = 4;
 /// Words of random text are at least this long between the dashes of a token.
 const MIN_BLOB_WORD: usize = 10;
 /// A token shorter than this holds no secret that has no label.
 const MIN_BLOB: usize = 20;
 
+/// How far the text has been looked at as a cluster of numbers, and as a long token.
+#[derive(Default)]
+struct Ends {
+    cluster: usize,
+    blob: usize,
+}
+
 /// The detectors that are switched on, sorted by what triggers them.
 pub(crate) struct Prefilter {
-    literals: Option<AhoCorasick>,
+    literals: Option<DFA>,
     /// For each literal of the automaton: its detector, its place in that detector's list, and
     /// the check that asked for it.
     owners: Vec<(&'static Detector, usize, LiteralCheck)>,
@@ -77,10 +90,11 @@ impl Prefilter {
         filter.dates = dates.copied().collect();
         // Building fails only past 2^31 states; the literals are a few hundred short words. Were
         // it to fail all the same, the tests of every literal-driven detector would show it.
-        filter.literals = AhoCorasick::builder()
+        filter.literals = DFA::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
+            .start_kind(StartKind::Unanchored)
+            .prefilter(false)
             .build(&literals)
             .ok();
         filter
@@ -96,79 +110,84 @@ impl Prefilter {
 
     /// Whether any word that a detector asked for stands in the text.
     pub(crate) fn has_literal(&self, text: &str) -> bool {
+        let found = |automaton: &DFA| automaton.try_find(&Input::new(text));
         self.literals
             .as_ref()
-            .is_none_or(|automaton| automaton.is_match(text))
+            .is_none_or(|automaton| !matches!(found(automaton), Ok(None)))
     }
 
     fn literals(&self, scan: &mut Scan<'_>) {
         let Some(automaton) = &self.literals else {
             return;
         };
-        for hit in automaton.find_overlapping_iter(scan.text) {
-            let (detector, index, check) = self.owners[hit.pattern().as_usize()];
-            scan.enter(detector);
-            check(scan, index, hit.range());
+        let Ok(mut state) = automaton.start_state(Anchored::No) else {
+            return;
+        };
+        // The crate's iterator over overlapping matches keeps its state in memory for every byte;
+        // this loop keeps it in a register.
+        for (at, byte) in scan.bytes.iter().enumerate() {
+            state = automaton.next_state(Anchored::No, state, *byte);
+            if !automaton.is_match(state) {
+                continue;
+            }
+            for number in 0..automaton.match_len(state) {
+                let literal = automaton.match_pattern(state, number);
+                let start = at + 1 - automaton.pattern_len(literal);
+                let (detector, index, check) = self.owners[literal.as_usize()];
+                scan.enter(detector);
+                check(scan, index, start..at + 1);
+            }
         }
     }
 
     fn bytes(&self, scan: &mut Scan<'_>) {
         let bytes = scan.bytes;
-        let mut at = 0;
-        let mut cluster_end = 0;
-        let mut blob_end = 0;
-        while at < bytes.len() {
-            match CLASS[bytes[at] as usize] {
-                OTHER => at += 1,
-                LETTER | DIGIT => {
-                    let start = at;
-                    let mut seen = 0;
-                    while at < bytes.len() {
-                        let class = CLASS[bytes[at] as usize];
-                        if class & (LETTER | DIGIT) == 0 {
-                            break;
-                        }
-                        seen |= class;
-                        at += 1;
-                    }
-                    if seen & DIGIT == 0 {
-                        // Cisco's `aabb.ccdd.eeff` may do without digits.
-                        let dot = |at: usize| boundary::at(bytes, at) == b'.';
-                        if at - start == 4 && dot(at) && dot(at + 5) {
-                            call(&self.hex_pairs, scan, at);
-                        }
-                        continue;
-                    }
-                    if begins_code(bytes, start, at) {
-                        call(&self.codes, scan, start);
-                    }
-                    if let Some(end) = timestamp_end(bytes, start) {
-                        call(&self.dates, scan, start);
-                        at = at.max(end);
-                        continue;
-                    }
-                    if start >= cluster_end {
-                        cluster_end = cluster(bytes, start);
-                    }
-                    if start < cluster_end {
-                        self.number(scan, start);
-                    }
-                    if at - start >= MIN_BLOB_WORD && start >= blob_end {
-                        blob_end = self.blob(scan, start, at);
-                    }
-                }
-                AT => {
-                    call(&self.at_signs, scan, at);
-                    at += 1;
-                }
-                _ => {
-                    if joins_hex(bytes, at) {
-                        call(&self.hex_pairs, scan, at);
-                    }
-                    at += 1;
-                }
+        let mut ends = Ends::default();
+        skip::each_telling(bytes, |place| match bytes[place] {
+            b'0'..=b'9' => self.word(scan, place, &mut ends),
+            b'@' => {
+                call(&self.at_signs, scan, place);
+                place + 1
             }
+            sign => {
+                let joins = match sign {
+                    b'.' => joins_letters(bytes, place),
+                    b'/' => false,
+                    _ => joins_hex(bytes, place),
+                };
+                if joins {
+                    call(&self.hex_pairs, scan, place);
+                }
+                place + 1
+            }
+        });
+    }
+
+    /// Looks at the word around a digit, and says where to go on.
+    fn word(&self, scan: &mut Scan<'_>, digit: usize, ends: &mut Ends) -> usize {
+        let bytes = scan.bytes;
+        let start = scan.run_back(digit, |b| b.is_ascii_alphanumeric());
+        let end = scan.run(digit, |b| b.is_ascii_alphanumeric());
+        if begins_code(bytes, start, end) {
+            call(&self.codes, scan, start);
         }
+        if let Some(time_end) = timestamp_end(bytes, start) {
+            call(&self.dates, scan, start);
+            return end.max(time_end);
+        }
+        if let Some(time_end) = clock_end(bytes, start) {
+            return time_end;
+        }
+        if start >= ends.cluster {
+            ends.cluster = cluster(bytes, start);
+        }
+        if start < ends.cluster {
+            self.number(scan, start);
+        }
+        if end - start >= MIN_BLOB_WORD && start >= ends.blob {
+            ends.blob = self.blob(scan, start, end);
+        }
+        end
     }
 
     /// A number may begin at the word itself, or at a short word of letters before it, as in
@@ -254,33 +273,58 @@ fn timestamp_end(bytes: &[u8], start: usize) -> Option<usize> {
     (whole && !boundary::is_word(boundary::before(bytes, start))).then_some(end)
 }
 
+/// The end of a time of day, `23:59` or `T23:59:59`, that is no part of a longer list of bytes.
+fn clock_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let pair = |at: usize, most: u8| {
+        let (tens, ones) = (boundary::at(bytes, at), boundary::at(bytes, at + 1));
+        let fits = tens.is_ascii_digit() && ones.is_ascii_digit() && tens <= most;
+        fits.then_some(at + 2)
+    };
+    let colon = |at: usize| (boundary::at(bytes, at) == b':').then_some(at + 1);
+    let hour = start + usize::from(bytes[start] == b'T');
+    let minutes = pair(colon(pair(hour, b'2')?)?, b'5')?;
+    let end = match colon(minutes) {
+        Some(seconds) => pair(seconds, b'5')?,
+        None => minutes,
+    };
+    let next = boundary::at(bytes, end);
+    (!matches!(next, b':' | b'-') && !next.is_ascii_hexdigit()).then_some(end)
+}
+
 /// The end of the cluster of numbers that begins at `start`, or `start` if it is too small.
 fn cluster(bytes: &[u8], start: usize) -> usize {
     let limit = bytes.len().min(start + CLUSTER);
     let (mut digits, mut total, mut gap, mut dots, mut end) = (0, 0, 0, 0, start);
+    // Of the word at hand: whether it is the first, how many letters, whether a digit.
+    let (mut first, mut letters, mut digit, mut mixed) = (true, 0, false, false);
     for (at, byte) in bytes[..limit].iter().enumerate().skip(start) {
         match byte {
             b'0'..=b'9' => {
                 digits += 1;
-                total += 1;
-                gap = 0;
-                end = at + 1;
+                digit = true;
             }
             b'A'..=b'Z' | b'a'..=b'z' => {
-                total += 1;
-                gap = 0;
-                end = at + 1;
+                letters += 1;
+                if !first && !digit && letters > MAX_LETTERS {
+                    break;
+                }
             }
-            b'.' if gap == 0 => {
-                dots += 1;
-                gap = 1;
+            b' ' | b'-' | b'.' | b'/' | b'(' | b')' | b':' | b'_' | b'\n' if gap < 3 => {
+                dots += usize::from(*byte == b'.' && gap == 0);
+                gap += 1;
+                (first, letters, digit) = (false, 0, false);
+                continue;
             }
-            b' ' | b'-' | b'.' | b'/' | b'(' | b')' | b':' | b'_' | b'\n' if gap < 3 => gap += 1,
             _ => break,
         }
+        mixed |= digit && letters > 0;
+        total += 1;
+        gap = 0;
+        end = at + 1;
     }
-    // 8.8.8.8 is short, but an address.
-    if (total >= MIN_CLUSTER || dots >= 3) && digits >= MIN_DIGITS {
+    // 8.8.8.8 is short, but an address; few digits need letters among them.
+    let enough = digits >= MIN_DIGITS || (digits >= MIN_MIXED_DIGITS && mixed);
+    if (enough && total >= MIN_CLUSTER) || (dots >= 3 && digits >= 4) {
         end
     } else {
         start
@@ -332,26 +376,9 @@ fn joins_hex(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-const OTHER: u8 = 0;
-const LETTER: u8 = 1;
-const DIGIT: u8 = 2;
-const AT: u8 = 4;
-const JOINT: u8 = 8;
-
-const fn classes() -> [u8; 256] {
-    let mut table = [OTHER; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'0'..=b'9' => DIGIT,
-            b'A'..=b'Z' | b'a'..=b'z' => LETTER,
-            b'@' => AT,
-            b':' | b'-' => JOINT,
-            _ => OTHER,
-        };
-        byte += 1;
-    }
-    table
+/// Whether the dot stands where Cisco's `aabb.ccdd.eeff` has its first, and no digit before it.
+fn joins_letters(bytes: &[u8], at: usize) -> bool {
+    at >= 4
+        && boundary::at(bytes, at + 5) == b'.'
+        && bytes[at - 4..at].iter().all(u8::is_ascii_hexdigit)
 }
-
-static CLASS: [u8; 256] = classes();

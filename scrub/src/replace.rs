@@ -84,6 +84,13 @@ impl<'t> Quoting<'t> {
     }
 }
 
+/// Whether replacing this value could break JSON around it: it reaches over a sign that JSON is made
+/// of, or it may be a number that stands without quotes. Words stand in strings alone.
+pub(crate) fn may_break_json(value: &str) -> bool {
+    let sign = |b: u8| matches!(b, b'"' | b'\\' | b',' | b':' | b'{' | b'}' | b'[' | b']');
+    !value.bytes().any(|b| b.is_ascii_alphabetic()) || value.bytes().any(sign)
+}
+
 /// Whether a text is a JSON object or array.
 pub(crate) fn is_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()

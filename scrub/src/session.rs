@@ -124,13 +124,13 @@ impl Session {
         pointer: &dyn Fn() -> String,
     ) -> Result<Option<String>, ScrubError> {
         let mut found = Report::default();
-        let mut scrubbed = self.scrub_rounds(text, key, tool, &mut found, pointer)?;
+        let rounds = self.scrub_rounds(text, key, tool, &mut found, pointer)?;
+        let mut scrubbed = rounds.out;
         // A finding that reaches over the end of a JSON string would break the JSON: such a text
         // is taken apart and scrubbed string by string.
-        if scrubbed
-            .as_ref()
-            .is_some_and(|out| replace::is_json(text) && !replace::is_json(out))
-            && let Ok(mut value) = serde_json::from_str::<Value>(text)
+        if scrubbed.as_ref().is_some_and(|out| {
+            rounds.may_break_json && replace::is_json(text) && !replace::is_json(out)
+        }) && let Ok(mut value) = serde_json::from_str::<Value>(text)
         {
             found = Report::default();
             json::scrub(self, &mut value, tool, &mut found)?;
@@ -147,8 +147,9 @@ impl Session {
         tool: Option<&str>,
         report: &mut Report,
         pointer: &dyn Fn() -> String,
-    ) -> Result<Option<String>, ScrubError> {
+    ) -> Result<Rounds, ScrubError> {
         let mut scrubbed: Option<String> = None;
+        let mut may_break_json = false;
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(text);
             let candidates = self.scrubber.candidates(text, key, tool);
@@ -160,13 +161,17 @@ impl Session {
             let mut replacements = Vec::with_capacity(candidates.len());
             for candidate in &candidates {
                 let value = &text[candidate.start..candidate.end];
+                may_break_json |= replace::may_break_json(value);
                 let replacement = self.replacement(candidate, value, false, tool)?;
                 report.add(candidate.kind, || finding(candidate, &mut places));
                 replacements.push((candidate.start..candidate.end, replacement));
             }
             scrubbed = Some(replace::replace(text, &replacements));
         }
-        Ok(scrubbed)
+        Ok(Rounds {
+            out: scrubbed,
+            may_break_json,
+        })
     }
 
     /// What stands for a value from now on.
@@ -229,6 +234,13 @@ impl Session {
             .verdict_of(original.kind, original.detector, Some(tool));
         verdict.reversible.then_some(original)
     }
+}
+
+/// What scrubbing a text until nothing is left came to.
+struct Rounds {
+    /// `None` when nothing was private.
+    out: Option<String>,
+    may_break_json: bool,
 }
 
 /// A number written with spaces or dashes is the same number; a word in capitals is not always

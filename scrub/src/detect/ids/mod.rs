@@ -111,42 +111,43 @@ struct Entry {
     id: &'static Id,
     /// How many letters and digits it has.
     size: usize,
-    /// How many of its first signs are digits, and whether another digit may follow them.
-    lead: usize,
-    open: bool,
 }
+
+/// Numbers that begin with more digits are tried as if they had this many.
+const MAX_LEAD: usize = 20;
 
 impl Entry {
     fn new(layout: &'static str, alone: f32, id: &'static Id) -> Self {
         let layout = layout.as_bytes();
-        let digit = |b: &u8| *b == b'9' || b.is_ascii_digit();
-        let lead = layout.iter().take_while(|b| digit(b)).count();
         Self {
             layout,
             alone,
             id,
             size: layout.iter().filter(|b| b.is_ascii_alphanumeric()).count(),
-            lead,
-            open: matches!(layout.get(lead), Some(b'?' | b'X')),
         }
+    }
+
+    /// Whether it can be written with exactly so many digits at its beginning.
+    fn begins_with(&self, digits: usize) -> bool {
+        let lead = self.layout.iter().take_while(|b| b.is_ascii_digit());
+        let lead = lead.count();
+        let open = matches!(self.layout.get(lead), Some(b'?' | b'X'));
+        digits == lead || (open && digits > lead)
     }
 }
 
-/// The layouts of a family that can begin with a digit, and those that can begin with a letter,
-/// the shortest first.
-type Table = [Vec<Entry>; 2];
+/// The layouts of a family by the number of digits that stand at the beginning, the shortest first.
+type Table = [Vec<Entry>; MAX_LEAD + 1];
 
 static TABLES: LazyLock<[Table; 6]> = LazyLock::new(|| {
-    let mut tables: [Table; 6] = std::array::from_fn(|_| [Vec::new(), Vec::new()]);
+    let mut tables: [Table; 6] = std::array::from_fn(|_| std::array::from_fn(|_| Vec::new()));
     for id in COUNTRIES.iter().flat_map(|ids| ids.iter()) {
         for (layout, alone) in id.layouts {
-            let table = &mut tables[id.family as usize];
-            let first = layout.as_bytes()[0];
-            if matches!(first, b'9' | b'X') || first.is_ascii_digit() {
-                table[0].push(Entry::new(layout, *alone, id));
-            }
-            if matches!(first, b'A' | b'X') || first.is_ascii_lowercase() {
-                table[1].push(Entry::new(layout, *alone, id));
+            for (digits, entries) in tables[id.family as usize].iter_mut().enumerate() {
+                let entry = Entry::new(layout, *alone, id);
+                if entry.begins_with(digits) {
+                    entries.push(entry);
+                }
             }
         }
     }
@@ -157,14 +158,9 @@ static TABLES: LazyLock<[Table; 6]> = LazyLock::new(|| {
 });
 
 fn check(scan: &mut Scan<'_>, start: usize, family: Family) {
-    let by_letter = usize::from(!scan.at(start).is_ascii_digit());
-    let lead = scan.lead;
-    for entry in &TABLES[family as usize][by_letter] {
+    for entry in &TABLES[family as usize][scan.lead.min(MAX_LEAD)] {
         if entry.size > scan.reach {
             break;
-        }
-        if lead < entry.lead || (lead > entry.lead && !entry.open) {
-            continue;
         }
         let Some(end) = matches(entry.layout, scan.bytes, start) else {
             continue;
