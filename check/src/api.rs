@@ -14,7 +14,7 @@ use crate::literal;
 use crate::script::Script;
 
 /// What a script can import from `pml`, and has as globals.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "ToolError",
     "args",
     "callTool",
@@ -23,8 +23,10 @@ pub const NAMES: [&str; 11] = [
     "getPrompt",
     "listPrompts",
     "listResources",
+    "load",
     "readResource",
     "searchTools",
+    "store",
     "tools",
 ];
 

@@ -2,7 +2,8 @@
 
 use swc_core::common::Span;
 use swc_core::ecma::ast::{
-    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, Expr, ExprStmt, MemberExpr, ModuleItem, Stmt,
+    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Expr, ExprStmt, Function,
+    GetterProp, MemberExpr, ModuleItem, Stmt,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -12,15 +13,17 @@ use crate::literal;
 use crate::script::Script;
 
 /// What of pml gives a promise.
-const ASYNC: [&str; 8] = [
+const ASYNC: [&str; 10] = [
     "callTool",
     "callToolsBatch",
     "describeTool",
     "getPrompt",
     "listPrompts",
     "listResources",
+    "load",
     "readResource",
     "searchTools",
+    "store",
 ];
 
 pub fn check(script: &Script<'_>) -> Vec<Finding> {
@@ -32,6 +35,7 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     let mut visitor = Visitor {
         script,
         result,
+        can_await: true,
         findings: Vec::new(),
     };
     script.module.visit_with(&mut visitor);
@@ -41,6 +45,8 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
 struct Visitor<'a, 'b> {
     script: &'a Script<'b>,
     result: Option<Span>,
+    /// Whether `await` may stand here: at the top of a script, and in async functions.
+    can_await: bool,
     findings: Vec<Finding>,
 }
 
@@ -84,12 +90,38 @@ impl Visitor<'_, '_> {
         let message = format!("nobody waits for `{name}`: if it fails, the script does not notice");
         let mut finding = self.script.finding(Rule::FloatingPromise, span, message);
         let before = at.with_hi(at.lo);
-        finding.fix = Some(self.script.fix(before, "await ", "put `await` before it"));
+        finding.fix = self
+            .can_await
+            .then(|| self.script.fix(before, "await ", "put `await` before it"));
         self.findings.push(finding);
+    }
+
+    fn inside(&mut self, is_async: bool, look: impl FnOnce(&mut Self)) {
+        let outside = std::mem::replace(&mut self.can_await, is_async);
+        look(self);
+        self.can_await = outside;
     }
 }
 
 impl Visit for Visitor<'_, '_> {
+    fn visit_arrow_expr(&mut self, arrow: &ArrowExpr) {
+        self.inside(arrow.is_async, |inside| arrow.visit_children_with(inside));
+    }
+
+    fn visit_function(&mut self, function: &Function) {
+        self.inside(function.is_async, |inside| {
+            function.visit_children_with(inside)
+        });
+    }
+
+    fn visit_class_member(&mut self, member: &ClassMember) {
+        self.inside(false, |inside| member.visit_children_with(inside));
+    }
+
+    fn visit_getter_prop(&mut self, getter: &GetterProp) {
+        self.inside(false, |inside| getter.visit_children_with(inside));
+    }
+
     fn visit_expr_stmt(&mut self, statement: &ExprStmt) {
         if self.result != Some(statement.span)
             && let Some(name) = self.unhandled(&statement.expr)
@@ -116,10 +148,10 @@ impl Visit for Visitor<'_, '_> {
                 .finding(Rule::FloatingPromise, member.span, message);
             let call = swc_core::common::Spanned::span(&member.obj);
             let awaited = format!("(await {})", self.script.text(call));
-            finding.fix = Some(
+            finding.fix = self.can_await.then(|| {
                 self.script
-                    .fix(call, awaited, "put `await` before the call"),
-            );
+                    .fix(call, awaited, "put `await` before the call")
+            });
             self.findings.push(finding);
         }
         member.visit_children_with(self);

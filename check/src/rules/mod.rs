@@ -4,6 +4,7 @@ mod floating;
 mod globals;
 mod imports;
 mod tools;
+mod written;
 
 use pml_catalog::Catalog;
 

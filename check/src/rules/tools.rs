@@ -1,11 +1,8 @@
 //! Tools that do not exist, and arguments that do not fit.
 
 use pml_catalog::{Catalog, KnownTool, ServerState};
-use serde_json::Value;
 use swc_core::common::{Span, Spanned};
-use swc_core::ecma::ast::{
-    ArrowFunctionBody, CallExpr, Callee, Expr, ExprOrSpread, MemberProp, ReturnStmt,
-};
+use swc_core::ecma::ast::{ArrowFunctionBody, CallExpr, Callee, Expr, ExprOrSpread, ReturnStmt};
 use swc_core::ecma::visit::{Visit, VisitWith};
 
 use crate::api::{Meaning, property};
@@ -13,6 +10,7 @@ use crate::finding::{Finding, Rule};
 use crate::judge::judge;
 use crate::literal::{self, Known, Literal};
 use crate::names;
+use crate::rules::written::{Part, Written, quoted};
 use crate::script::Script;
 
 pub fn check(script: &Script<'_>, catalog: &Catalog) -> Vec<Finding> {
@@ -34,43 +32,18 @@ struct Visitor<'a, 'b> {
     findings: Vec<Finding>,
 }
 
-/// How a tool's name is written, for what to write instead.
-enum Written {
-    /// `"fs:read_file"`
-    Id(Span),
-    /// `tools.fs.read_file`: the two parts after the dots.
-    Member { server: Span, tool: Span },
-    /// `const { read_file } = tools.fs`, and then its name alone.
-    Elsewhere(Span),
-}
-
-impl Written {
-    fn span(&self) -> Span {
-        match self {
-            Self::Id(span) | Self::Member { tool: span, .. } | Self::Elsewhere(span) => *span,
-        }
-    }
-
-    fn server_span(&self) -> Span {
-        match self {
-            Self::Member { server, .. } => *server,
-            other => other.span(),
-        }
-    }
-}
-
 impl Visit for Visitor<'_, '_> {
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee {
             match self.script.api().meaning(self.script, callee) {
                 Some(Meaning::Tool { server, tool }) => {
                     let written = match literal::bare(callee) {
-                        Expr::Member(member) => match &member.prop {
-                            MemberProp::Ident(name) => Written::Member {
-                                server: last_part(&member.obj),
-                                tool: name.span,
+                        Expr::Member(member) => Written::Member {
+                            server: match literal::bare(&member.obj) {
+                                Expr::Member(server) => Some(Part::of(server)),
+                                _ => None,
                             },
-                            other => Written::Elsewhere(other.span()),
+                            tool: Part::of(member),
                         },
                         other => Written::Elsewhere(other.span()),
                     };
@@ -124,7 +97,7 @@ impl Visitor<'_, '_> {
             "callToolsBatch" => self.batch(&first.expr),
             "listResources" | "readResource" | "listPrompts" | "getPrompt" => {
                 if let Some(server) = literal::text(&first.expr) {
-                    self.known_server(&server, &Written::Id(first.expr.span()));
+                    self.known_server(&server, None, &Written::Id(first.expr.span()));
                 }
             }
             _ => {}
@@ -248,7 +221,7 @@ impl Visitor<'_, '_> {
             self.malformed(id, written);
             return None;
         };
-        if !self.known_server(server, written) {
+        if !self.known_server(server, Some(tool), written) {
             return None;
         }
         if let Some(tool) = self.catalog.tool(id) {
@@ -276,20 +249,10 @@ impl Visitor<'_, '_> {
         let mut finding = self
             .script
             .finding(Rule::UnknownTool, written.span(), message);
-        finding.fix = meant.and_then(|meant| match written {
-            Written::Id(span) => {
-                let text = Value::from(format!("{server}:{meant}")).to_string();
-                Some(
-                    self.script
-                        .fix(*span, text, format!("call `{server}:{meant}`")),
-                )
-            }
-            Written::Member { tool: span, .. } if is_identifier(meant) => Some(self.script.fix(
-                *span,
-                meant,
-                format!("call `{server}:{meant}`"),
-            )),
-            _ => None,
+        finding.fix = meant.and_then(|meant| {
+            let (span, text) = written.with_tool(server, meant)?;
+            let about = format!("call `{server}:{meant}`");
+            Some(self.script.fix(span, text, about))
         });
         self.findings.push(finding);
         None
@@ -312,14 +275,17 @@ impl Visitor<'_, '_> {
             .script
             .finding(Rule::UnknownTool, written.span(), message);
         if let ([only], &Written::Id(span)) = (named.as_slice(), written) {
-            let text = Value::from(*only).to_string();
-            finding.fix = Some(self.script.fix(span, text, format!("call `{only}`")));
+            finding.fix = Some(
+                self.script
+                    .fix(span, quoted(only), format!("call `{only}`")),
+            );
         }
         self.findings.push(finding);
     }
 
     /// Whether anything can be said about the tools of a server.
-    fn known_server(&mut self, server: &str, written: &Written) -> bool {
+    fn known_server(&mut self, server: &str, tool: Option<&str>, written: &Written) -> bool {
+        let mut fix = None;
         let message = match self.catalog.server(server) {
             Some(ServerState::Listed) => return true,
             Some(ServerState::Silent) => return false,
@@ -329,6 +295,11 @@ impl Visitor<'_, '_> {
             None => {
                 let known: Vec<&str> = self.catalog.servers().map(|(name, _)| name).collect();
                 let meant = names::typo_of(server, known.iter().copied());
+                fix = meant.and_then(|meant| {
+                    let (span, text) = written.with_server(meant, tool)?;
+                    let about = format!("use the server `{meant}`");
+                    Some(self.script.fix(span, text, about))
+                });
                 let hint = match (meant, known.is_empty()) {
                     (Some(meant), _) => format!("; did you mean `{meant}`?"),
                     (None, true) => "; the configuration has none".to_owned(),
@@ -340,19 +311,12 @@ impl Visitor<'_, '_> {
                 format!("there is no server `{server}`{hint}")
             }
         };
-        let finding = self
+        let mut finding = self
             .script
             .finding(Rule::UnknownServer, written.server_span(), message);
+        finding.fix = fix;
         self.findings.push(finding);
         false
-    }
-}
-
-/// `fs` of `tools.fs`.
-fn last_part(expr: &Expr) -> Span {
-    match literal::bare(expr) {
-        Expr::Member(member) => member.prop.span(),
-        other => other.span(),
     }
 }
 
@@ -364,13 +328,6 @@ fn nothing(span: Span) -> Literal {
             whole: true,
         },
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$'))
 }
 
 /// What a function gives back, without the functions inside it.

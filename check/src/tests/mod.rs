@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::{Finding, Rule, check};
 
 mod judged;
+mod ordinary;
 
 fn tool(id: &str, input_schema: Value) -> KnownTool {
     KnownTool {
@@ -154,6 +155,25 @@ fn a_tool_that_does_not_exist_is_told_with_the_nearest() {
         mended("await callTool('list');"),
         "await callTool(\"fs:list\");"
     );
+    assert_eq!(
+        mended("await tools['my-git']['lgo']();"),
+        "await tools['my-git'][\"log\"]();"
+    );
+}
+
+#[test]
+fn a_slip_in_the_name_of_a_server_is_mended_where_it_stands() {
+    for (source, mended_source) in [
+        ("await tools.fz.list();", "await tools.fs.list();"),
+        ("await callTool('fz:list');", "await callTool(\"fs:list\");"),
+        (
+            "await tools['my-gti'].log();",
+            "await tools[\"my-git\"].log();",
+        ),
+        ("await listPrompts('fz');", "await listPrompts(\"fs\");"),
+    ] {
+        assert_eq!(mended(source), mended_source);
+    }
 }
 
 #[test]
@@ -314,6 +334,7 @@ fn imports_lead_to_pml_and_nowhere_else() {
     );
     for source in [
         "import { callTool, tools, type MCPTool } from 'pml';\nawait callTool('fs:list');",
+        "import { load, store } from 'pml';\nawait store('a', await load('b'));",
         "import type { Thing } from './types.ts';\nexport default 1 as any as Thing;",
         "import { MCPTool } from 'pml';\nexport default [] as MCPTool[];",
         "await import(args[0]);",
@@ -424,6 +445,35 @@ fn a_call_that_nobody_waits_for_is_told() {
         mended("const x = callTool('fs:list').result;"),
         "const x = (await callTool('fs:list')).result;"
     );
+}
+
+#[test]
+fn where_await_cannot_stand_it_is_no_fix() {
+    for source in [
+        "const f = () => { tools.fs.list(); };\nf();",
+        "function f() { store('a', 1); }\nf();",
+        "class A { x = callTool('fs:list').result; }\nnew A();",
+        "async function f() { [1].map(() => { tools.fs.list(); }); }\nawait f();",
+    ] {
+        let found = findings(source);
+        assert_eq!(found.len(), 1, "{source}");
+        assert_eq!(found[0].rule, Rule::FloatingPromise, "{source}");
+        assert_eq!(found[0].fix, None, "{source}");
+    }
+    assert_eq!(
+        mended("const f = async () => { tools.fs.list(); };\nawait f();"),
+        "const f = async () => { await tools.fs.list(); };\nawait f();"
+    );
+}
+
+#[test]
+fn a_pattern_refuses_no_text_that_javascript_would_match() {
+    let words = json!({ "type": "object", "properties": { "x": { "pattern": "^[^\\w]+$" } } });
+    let servers = BTreeMap::from([("a".to_owned(), ServerState::Listed)]);
+    let catalog = Arc::new(Catalog::new("", 0, servers, &[tool("a:b", words)]));
+    let found = |source: &str| check("script.ts", source, Some(&catalog)).len();
+    assert_eq!(found("await tools.a.b({ x: 'é' });"), 0);
+    assert_eq!(found("await tools.a.b({ x: 'e' });"), 1);
 }
 
 #[test]
