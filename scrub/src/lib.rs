@@ -15,6 +15,7 @@ mod error;
 mod fold;
 mod json;
 mod kind;
+mod literals;
 mod lookalike;
 mod overlap;
 mod placeholder;

@@ -1,14 +1,10 @@
 //! The one pass over a text: finds the places worth an exact check, and hands each to the
 //! detectors that asked for it.
 //!
-//! Literal words come from one Aho-Corasick automaton. Everything else hangs on a byte that is
-//! rare in ordinary text: a digit, an `@`, a `:` between hexadecimal digits.
-
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
-use aho_corasick::{Anchored, Input, MatchKind, StartKind};
-
-use crate::detect::{Detector, LiteralCheck, PlaceCheck, RangeCheck, Trigger};
+//! Literal words come from [`Literals`]. Everything else hangs on a byte that is rare in ordinary
+//! text: a digit, an `@`, a `:` between hexadecimal digits.
+use crate::detect::{Detector, PlaceCheck, RangeCheck, Trigger};
+use crate::literals::Literals;
 use crate::scan::Scan;
 use crate::{boundary, skip};
 
@@ -37,10 +33,7 @@ struct Ends {
 
 /// The detectors that are switched on, sorted by what triggers them.
 pub(crate) struct Prefilter {
-    literals: Option<DFA>,
-    /// For each literal of the automaton: its detector, its place in that detector's list, and
-    /// the check that asked for it.
-    owners: Vec<(&'static Detector, usize, LiteralCheck)>,
+    literals: Literals,
     numbers: Vec<(&'static Detector, PlaceCheck)>,
     /// Of those, the ones that times of the clock and the calendar are for.
     dates: Vec<(&'static Detector, PlaceCheck)>,
@@ -53,10 +46,8 @@ pub(crate) struct Prefilter {
 
 impl Prefilter {
     pub(crate) fn new(detectors: &[&'static Detector]) -> Self {
-        let mut literals: Vec<&'static str> = Vec::new();
         let mut filter = Self {
-            literals: None,
-            owners: Vec::new(),
+            literals: Literals::new(),
             numbers: Vec::new(),
             dates: Vec::new(),
             blobs: Vec::new(),
@@ -70,8 +61,7 @@ impl Prefilter {
                 match trigger {
                     Trigger::Literals(list, check) => {
                         for (index, literal) in list().iter().enumerate() {
-                            literals.push(literal);
-                            filter.owners.push((detector, index, *check));
+                            filter.literals.add(literal, detector, index, *check);
                         }
                     }
                     Trigger::Number(check) => filter.numbers.push((detector, *check)),
@@ -88,20 +78,14 @@ impl Prefilter {
             .iter()
             .filter(|(detector, _)| detector.name == DATE);
         filter.dates = dates.copied().collect();
-        // Building fails only past 2^31 states; the literals are a few hundred short words. Were
-        // it to fail all the same, the tests of every literal-driven detector would show it.
-        filter.literals = DFA::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .start_kind(StartKind::Unanchored)
-            .prefilter(false)
-            .build(&literals)
-            .ok();
         filter
     }
 
     pub(crate) fn run(&self, scan: &mut Scan<'_>) {
-        self.literals(scan);
+        self.literals.each(scan.bytes, |literal, place| {
+            scan.enter(literal.detector);
+            (literal.check)(scan, literal.index, place);
+        });
         self.bytes(scan);
         if let Some(whole) = scan.whole.clone() {
             call(&self.wholes, scan, whole.start);
@@ -110,34 +94,9 @@ impl Prefilter {
 
     /// Whether any word that a detector asked for stands in the text.
     pub(crate) fn has_literal(&self, text: &str) -> bool {
-        let found = |automaton: &DFA| automaton.try_find(&Input::new(text));
-        self.literals
-            .as_ref()
-            .is_none_or(|automaton| !matches!(found(automaton), Ok(None)))
-    }
-
-    fn literals(&self, scan: &mut Scan<'_>) {
-        let Some(automaton) = &self.literals else {
-            return;
-        };
-        let Ok(mut state) = automaton.start_state(Anchored::No) else {
-            return;
-        };
-        // The crate's iterator over overlapping matches keeps its state in memory for every byte;
-        // this loop keeps it in a register.
-        for (at, byte) in scan.bytes.iter().enumerate() {
-            state = automaton.next_state(Anchored::No, state, *byte);
-            if !automaton.is_match(state) {
-                continue;
-            }
-            for number in 0..automaton.match_len(state) {
-                let literal = automaton.match_pattern(state, number);
-                let start = at + 1 - automaton.pattern_len(literal);
-                let (detector, index, check) = self.owners[literal.as_usize()];
-                scan.enter(detector);
-                check(scan, index, start..at + 1);
-            }
-        }
+        let mut found = false;
+        self.literals.each(text.as_bytes(), |_, _| found = true);
+        found
     }
 
     fn bytes(&self, scan: &mut Scan<'_>) {
