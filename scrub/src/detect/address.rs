@@ -97,7 +97,7 @@ fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         if is_number && words > 0 {
             // `(c) 2011 Gary Court` and `U+005D RIGHT SQUARE` are no houses.
             let is_house = part[0] != b'0' && !scan.near(start, start, &["copyright", "(c)"]);
-            if !is_house || scan.before(start) == b'+' {
+            if !is_house || matches!(scan.before(start), b'+' | b'_') {
                 return;
             }
             let end = tail_end(scan, hit.end);

@@ -132,11 +132,10 @@ fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
         }
         at = end + 1;
     }
-    let end = if scan.text.get(start..end)?.ends_with("'s") {
-        end - 2
-    } else {
-        end
-    };
+    // An apostrophe or quote at the end is not the name's.
+    let name = scan.text.get(start..end)?;
+    let name = name.strip_suffix("'s").unwrap_or(name);
+    let end = start + name.trim_end_matches(['\'', '-']).len();
     let first = scan
         .text
         .get(start..end)?
@@ -201,7 +200,7 @@ fn after_title(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     }
 }
 
-fn after_person_label(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+fn after_person_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     if scan.in_key(hit.end) {
         return below_key(scan, 0.85);
     }
@@ -218,13 +217,15 @@ fn after_person_label(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         // One word may be a type or a column; a known given name or a second word makes it sure.
         let known = words > 1 || given_names::holds(&scan.text[start..end]);
         let quoted = matches!(scan.before(start), b'"' | b'\'');
+        // Components of user interfaces have a display name too.
+        let of_people = !PERSON_LABELS[label].starts_with("display");
         found(
             scan,
             start,
             end,
             if known {
                 0.8
-            } else if quoted {
+            } else if quoted && of_people {
                 0.6
             } else {
                 0.4
@@ -335,6 +336,7 @@ mod tests {
                 ("Name: John Doe\nAge", "John Doe"),
                 ("Dear Alice,", "Alice"),
                 ("Kind regards,\nJane Doe\n", "Jane Doe"),
+                ("{ firstName: 'Zorblax' }", "Zorblax"),
                 (r#"{"first_name": "Zorblax"}"#, "Zorblax"),
                 ("Hello Maria, how", "Maria"),
                 ("author: \"Jane van der Doe\"", "Jane van der Doe"),

@@ -58,7 +58,9 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     }
     let (start, plus) = number_start(scan, at);
     let signed = scan.at(start) == b'+';
-    if !signed && !begins(scan.bytes, start) || signed && is_word(scan.before(start)) {
+    // `f(x)+3864292196` adds.
+    let added = || is_word(scan.before(start)) || matches!(scan.before(start), b')' | b']');
+    if !signed && !begins(scan.bytes, start) || signed && added() {
         return;
     }
     let Some(number) = read(scan, at, start) else {
@@ -72,11 +74,11 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     let text = &scan.text[start..number.end];
     let confidence = if plus {
         match calling_codes::fits(digits) {
-            true if number.groups.len() > 1 || number.count >= 9 => 0.85,
+            true if number.groups.len() > 1 || number.count >= 9 => 0.92,
             true => 0.6,
             false => 0.0,
         }
-    } else if is_date_or_decimal(text, &number) {
+    } else if is_date_or_decimal(text, &number) || is_time(text) && scan.key_end == 0 {
         0.0
     } else {
         let confidence = national(&number, digits, named(scan, &number, start, end));
@@ -163,6 +165,10 @@ fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
     }) else {
         return end;
     };
+    // `(0x110000` is hexadecimal.
+    if name.len() == 1 && scan.before(end) == b'0' && !scan.before(end - 1).is_ascii_digit() {
+        return end;
+    }
     let digits = scan.run(word + name.len(), |b| b == b' ');
     let last = scan.run(digits, |b| b.is_ascii_digit());
     if (1..=6).contains(&(last - digits)) && !is_word(scan.at(last)) {
@@ -181,6 +187,12 @@ fn is_date_or_decimal(text: &str, number: &Number) -> bool {
     let date = parts.len() >= 3 && (year(parts[0]) || year(parts[2])) && parts[1].len() <= 2;
     let decimal = number.groups.len() == 2 && number.separators == [b'.'];
     date || decimal
+}
+
+/// Seconds since 1970, from 2010 to 2035.
+fn is_time(text: &str) -> bool {
+    let is_now = |n: u64| (1_262_304_000..2_051_222_400).contains(&n);
+    text.len() == 10 && text.parse().is_ok_and(is_now)
 }
 
 /// A number that is for calling if nothing else stands in the text.
@@ -269,6 +281,7 @@ mod tests {
             "PHONE",
             &[
                 ("+1 415 555 0132", "+1 415 555 0132"),
+                ("phone: +1 (415) 555-0132", "+1 (415) 555-0132"),
                 ("+442071234567.", "+442071234567"),
                 ("at +41 (0)62 585 51 90", "+41 (0)62 585 51 90"),
                 ("+49 30 1234567", "+49 30 1234567"),
@@ -302,6 +315,9 @@ mod tests {
                 "size 1024 2048 4096",
                 "recall 1234567",
                 "take 09171234567 of them",
+                "IE mobile 1340150400",
+                "f(n,5)+3864292196",
+                "the Number 1114112 (0x110000)",
                 "<Buffer 01 02 03 04 05>",
                 "1234567890",
             ],
