@@ -31,7 +31,7 @@ const {
 
 const MAX_QUERY = 500;
 const MAX_LIMIT = 50;
-const MAX_CONCURRENCY = 16;
+const MAX_CONCURRENCY = 64;
 
 const args = [];
 

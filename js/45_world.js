@@ -1,38 +1,22 @@
 // A world of its own for a script: time that can be had again, and chance that can be had again.
-//
-// The clock stands still while the script computes and while a request is under way; a timer
-// moves it to the moment the timer was set for. A millionth of a second passes with each look at
-// it, so that a loop that waits for the time to pass comes to an end.
 
 import { primordials } from "ext:core/mod.js";
-import {
-  defineGlobal,
-  realTimers,
-  replaceClock,
-  replaceEntropy,
-  restoreClock,
-} from "ext:pml/10_web.js";
+import { defineGlobal, replaceClock, replaceEntropy, restoreClock } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
-import { trackRequests } from "ext:pml/40_tools.js";
+import { addTimer, look, startTimers, stopTimers } from "ext:pml/42_timers.js";
 
 const {
   ArrayPrototypePop,
   ArrayPrototypePush,
-  ArrayPrototypeSplice,
   Date,
   DatePrototype,
   DatePrototypeToString,
   MathFloor,
   MathImul,
-  MathMax,
   Number,
-  NumberIsFinite,
   ObjectDefineProperty,
   ObjectGetOwnPropertyDescriptor,
   ObjectSetPrototypeOf,
-  Promise,
-  PromisePrototypeThen,
-  RangeError,
   ReflectApply,
   ReflectConstruct,
   ReflectDeleteProperty,
@@ -40,10 +24,21 @@ const {
 } = primordials;
 
 // What is needed of `Temporal`, which the primordials do not have and V8 makes only when it has
-// started from the snapshot.
+// started from the snapshot; and of what the web brings.
 let temporal;
+let web;
 
-function captureTemporal() {
+function captureGlobals() {
+  const { AbortController, AbortSignal, DOMException } = globalThis;
+  const { get } = ObjectGetOwnPropertyDescriptor(AbortController.prototype, "signal");
+  web = {
+    __proto__: null,
+    AbortController,
+    AbortSignal,
+    DOMException,
+    abort: AbortController.prototype.abort,
+    signal: get,
+  };
   const { Instant, Now, ZonedDateTime } = globalThis.Temporal;
   const { toPlainDate, toPlainDateTime, toPlainTime } = ZonedDateTime.prototype;
   temporal = {
@@ -58,17 +53,8 @@ function captureTemporal() {
   };
 }
 
-const LOOK_MS = 0.001;
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
-
 let inside = false;
 let startMs = 0;
-let nowMs = 0;
-
-function look() {
-  nowMs += LOOK_MS;
-  return nowMs;
-}
 
 // ---- chance: a small fast generator, good enough for tests and for nothing else
 
@@ -163,158 +149,41 @@ function installClock() {
   replace(Now, "plainTimeISO", part(temporal.toPlainTime));
 }
 
-// ---- timers
-
-let lastTimer = 0;
-let underWay = 0;
-let pumping = false;
-// "wait": timers take their time. "skip": the next one fires when nothing else is left to do.
-// "hold": only `advance` fires them.
-let mode = "wait";
-// In the order in which they are due.
-const timers = list();
-
-function addTimer(callback, delay, values, repeats) {
-  if (typeof callback !== "function") {
-    throw new TypeError("a timer needs a function to call");
-  }
-  const given = Number(delay);
-  const wait = NumberIsFinite(given) && given > 0 && given <= LONGEST_DELAY_MS
-    ? MathFloor(given)
-    : 0;
-  const timer = { __proto__: null, id: ++lastTimer, callback, values, wait, repeats, at: 0 };
-  schedule(timer);
-  return timer.id;
+// `AbortSignal.timeout`, by the clock of this world.
+function abortAfter(ms) {
+  const wait = Number(ms);
+  if (!(wait >= 0)) throw new TypeError("AbortSignal.timeout needs a number of milliseconds");
+  const { AbortController, DOMException, abort, signal } = web;
+  const controller = new AbortController();
+  const reason = new DOMException("Signal timed out.", "TimeoutError");
+  const fire = () => ReflectApply(abort, controller, [reason]);
+  addTimer(fire, wait, [], { __proto__: null, quiet: true });
+  return ReflectApply(signal, controller, []);
 }
 
-function schedule(timer) {
-  timer.at = nowMs + (timer.repeats ? MathMax(timer.wait, 1) : timer.wait);
-  let place = timers.length;
-  while (place > 0 && timers[place - 1].at > timer.at) place--;
-  ArrayPrototypeSplice(timers, place, 0, timer);
-  if (mode === "wait") {
-    timer.real = realTimers.setTimeout(() => fire(timer), timer.wait);
-  } else {
-    pump();
-  }
-}
-
-function removeTimer(id) {
-  for (let i = 0; i < timers.length; i++) {
-    if (timers[i].id === id) {
-      if (timers[i].real !== undefined) realTimers.clearTimeout(timers[i].real);
-      ArrayPrototypeSplice(timers, i, 1);
-      return;
-    }
-  }
-}
-
-function fire(timer) {
-  removeTimer(timer.id);
-  nowMs = MathMax(nowMs, timer.at);
-  if (timer.repeats) schedule(timer);
-  ReflectApply(timer.callback, globalThis, timer.values);
-}
-
-// A real timer of no length comes after everything that is ready to run; if no request is under
-// way then, only the clock can bring the script on.
-function pump() {
-  if (mode !== "skip" || pumping || underWay > 0 || timers.length === 0) return;
-  pumping = true;
-  realTimers.setTimeout(() => {
-    pumping = false;
-    if (mode !== "skip" || underWay > 0 || timers.length === 0) return;
-    try {
-      fire(timers[0]);
-    } finally {
-      pump();
-    }
-  }, 0);
-}
-
-function installTimers() {
-  const globals = {
-    __proto__: null,
-    clearInterval: (id = 0) => removeTimer(Number(id)),
-    clearTimeout: (id = 0) => removeTimer(Number(id)),
-    setInterval: (callback, delay = 0, ...values) => addTimer(callback, delay, values, true),
-    setTimeout: (callback, delay = 0, ...values) => addTimer(callback, delay, values, false),
-  };
-  for (const name in globals) replace(globalThis, name, globals[name]);
-  const ended = () => {
-    underWay--;
-    pump();
-  };
-  trackRequests((request) => {
-    underWay++;
-    PromisePrototypeThen(request, ended, ended);
-    return request;
-  });
-}
-
-// How timers are told to behave; see `mode`.
+// How timers behave; see `mode` in 42_timers.js.
 const SLEEP = { __proto__: null, wait: "wait", skip: "skip", hold: "hold" };
 
 function enterWorld(seed, time, sleep) {
   leaveWorld();
   inside = true;
   startMs = time;
-  nowMs = time;
-  mode = sleep;
   seedChance(seed);
   replaceEntropy(fill);
   replace(Math, "random", { random: () => random() }.random);
   installClock();
-  installTimers();
+  const timers = startTimers(time, sleep);
+  for (const name in timers) replace(globalThis, name, timers[name]);
+  replace(web.AbortSignal, "timeout", { timeout: abortAfter }.timeout);
 }
 
 // Back to the real one. Timers of the world that is left never fire.
 function leaveWorld() {
   if (!inside) return;
   inside = false;
-  while (timers.length > 0) removeTimer(timers[0].id);
-  trackRequests((request) => request);
+  stopTimers();
   restoreClock();
   putBack();
 }
 
-// Moves a clock that only moves when it is told to, and fires what becomes due. Between two timers
-// everything that is ready runs.
-async function advance(ms) {
-  const until = nowMs + ms;
-  await settle();
-  while (timers.length > 0 && timers[0].at <= until) {
-    fire(timers[0]);
-    await settle();
-  }
-  nowMs = MathMax(nowMs, until);
-}
-
-// Fires timers until none is left, or too many were.
-async function drain(limit) {
-  await settle();
-  for (let count = 0; timers.length > 0; count++) {
-    if (count === limit) {
-      throw new RangeError(`${limit} timers fired and there are still more; is there an interval?`);
-    }
-    fire(timers[0]);
-    await settle();
-  }
-}
-
-// Everything that is ready has run, and no request is under way.
-async function settle() {
-  do {
-    await new Promise((resolve) => realTimers.setTimeout(() => resolve(undefined), 0));
-  } while (underWay > 0);
-}
-
-function now() {
-  return MathFloor(nowMs);
-}
-
-function setNow(time) {
-  nowMs = time;
-}
-
-export { advance, captureTemporal, drain, enterWorld, leaveWorld, now, setNow, SLEEP };
+export { captureGlobals, enterWorld, leaveWorld, SLEEP };

@@ -52,7 +52,7 @@ class AssertionError extends Error {
   }
 }
 
-// Set by 73_mocks.js and 74_tests.js.
+// Set by 73_mocks.js and 75_snapshots.js.
 let callsOf = () => undefined;
 let matchSnapshot = () => undefined;
 

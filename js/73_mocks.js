@@ -7,6 +7,7 @@ import { connect, isAssertionError } from "ext:pml/72_expect.js";
 
 const {
   ArrayPrototypePush,
+  ArrayPrototypeShift,
   ArrayPrototypeSplice,
   JSONParse,
   ObjectFreeze,
@@ -28,6 +29,8 @@ let callsIn;
 class ToolMock {
   #tool;
   #answer;
+  // Answers for one call each, before the lasting one.
+  #once = list();
   #calls = [];
   static {
     callsIn = (value) => {
@@ -57,6 +60,12 @@ class ToolMock {
     return this;
   }
 
+  // Answers the next call that has no such answer yet.
+  once(answer) {
+    ArrayPrototypePush(this.#once, answer);
+    return this;
+  }
+
   // Forgets the calls.
   reset() {
     this.#calls.length = 0;
@@ -71,11 +80,12 @@ class ToolMock {
 
   async call(tool, args) {
     ArrayPrototypePush(this.#calls, JSONParse(args));
+    const answer = this.#once.length > 0 ? ArrayPrototypeShift(this.#once) : this.#answer;
     let value;
     try {
-      value = typeof this.#answer === "function"
-        ? await ReflectApply(this.#answer, undefined, [JSONParse(args), tool])
-        : this.#answer;
+      value = typeof answer === "function"
+        ? await ReflectApply(answer, undefined, [JSONParse(args), tool])
+        : answer;
     } catch (thrown) {
       throw failure(tool, thrown);
     }

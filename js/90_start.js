@@ -5,10 +5,10 @@ import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
 import * as api from "ext:pml/40_tools.js";
-import { captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
+import { captureGlobals, enterWorld, SLEEP } from "ext:pml/45_world.js";
 import { load, store } from "ext:pml/46_storage.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
-import { runTests } from "ext:pml/74_tests.js";
+import { runTests } from "ext:pml/77_run.js";
 import "node:pml";
 import "node:pml/test";
 
@@ -58,7 +58,7 @@ defineGlobal(globalThis, "store", store);
 watchFailures();
 
 function seal() {
-  captureTemporal();
+  captureGlobals();
   for (const name of new SafeArrayIterator(REMOVED)) {
     ReflectDeleteProperty(globalThis, name);
   }

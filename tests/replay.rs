@@ -1,5 +1,8 @@
 //! Recording, replay and dry runs, through the binary and the demo server.
 
+mod storage;
+mod timing;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;

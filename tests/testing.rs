@@ -1,5 +1,7 @@
 //! `pml test`, through the binary.
 
+mod mistakes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};

@@ -43,6 +43,15 @@ declare module "pml/test" {
     readonly calls: Args[];
     /** Answers differently from now on. */
     answer(answer: ((args: Args, tool: string) => unknown) | object | string | number | boolean | null): this;
+    /**
+     * Answers one call, and each further `once` the one after it; then the lasting answer counts.
+     *
+     * @example
+     * mockTool("mail:send", { id: 1 }).once(() => {
+     *   throw new ToolError("mail:send", { kind: "rate", message: "slow down", retryable: true });
+     * });
+     */
+    once(answer: ((args: Args, tool: string) => unknown) | object | string | number | boolean | null): this;
     /** Forgets the calls. */
     reset(): this;
   }

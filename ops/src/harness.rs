@@ -1,4 +1,4 @@
-//! What a test file says to `pml test`.
+//! What a test file says to `pml test`, and a world of its own about its clock.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -15,14 +15,23 @@ use crate::recording::Told;
 use crate::replay::Replay;
 
 /// Tools that are found and described as ever, and never called. A call is checked against its
-/// schema, the policy and the budgets; its answer is a fixture, else a recorded one, else an
-/// example of the tool's output schema, else `null`.
+/// schema, the policy and the budgets; its answer is made up.
 pub struct DryRun {
     run: Run,
-    fixtures: Fixtures,
-    recorded: Option<Replay>,
+    sources: Sources,
     planned: Mutex<Vec<Planned>>,
 }
+
+/// Where answers come from, the first that has one: a fixture, a recording, an example of the
+/// tool's output schema, an example of what its results looked like in earlier runs. Else `null`.
+pub struct Sources {
+    pub fixtures: Fixtures,
+    pub recorded: Option<Replay>,
+    pub observed: Observed,
+}
+
+/// A JSON Schema of the results that were seen of a tool.
+pub type Observed = Box<dyn Fn(&str) -> Option<Value> + Send + Sync>;
 
 /// A call that would have been made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +52,8 @@ pub enum Source {
     Fixture,
     Recording,
     Example,
+    /// An example of what earlier results looked like.
+    Observed,
     /// Nobody knows what the tool answers: the script got `null`.
     Nothing,
     /// The call would have been refused: the script got the refusal.
@@ -50,11 +61,10 @@ pub enum Source {
 }
 
 impl DryRun {
-    pub fn new(run: Run, fixtures: Fixtures, recorded: Option<Replay>) -> Self {
+    pub fn new(run: Run, sources: Sources) -> Self {
         Self {
             run,
-            fixtures,
-            recorded,
+            sources,
             planned: Mutex::default(),
         }
     }
@@ -76,7 +86,11 @@ impl DryRun {
             });
             planned.len() - 1
         };
-        match self.run.rehearse(tool, args).await {
+        let rehearsed = match self.run.admit(tool, args).await {
+            Ok(()) => self.run.rehearse(tool, args).await,
+            Err(refused) => Err(refused),
+        };
+        match rehearsed {
             Ok(output_schema) => {
                 let (told, source) = self.make_up(&asked, output_schema.as_ref());
                 self.lock()[place].answer = source;
@@ -92,19 +106,31 @@ impl DryRun {
     }
 
     fn make_up(&self, asked: &Asked, output_schema: Option<&Value>) -> (Told, Source) {
+        let Sources {
+            fixtures, observed, ..
+        } = &self.sources;
         if let Asked::Call { tool, args } = asked
-            && let Some(told) = self.fixtures.find(tool, args)
+            && let Some(told) = fixtures.find(tool, args)
         {
             return (told, Source::Fixture);
         }
-        let recorded = self.recorded.as_ref();
-        if let Some(Ok(told)) = recorded.map(|recorded| recorded.find(asked)) {
+        if let Some(told) = self.recorded(asked) {
             return (told, Source::Recording);
         }
-        match output_schema {
-            Some(schema) => (Told::Value(example_of(schema)), Source::Example),
-            None => (Told::Value(Value::Null), Source::Nothing),
+        if let Some(schema) = output_schema {
+            return (Told::Value(example_of(schema)), Source::Example);
         }
+        if let Asked::Call { tool, .. } = asked
+            && let Some(schema) = observed(tool)
+        {
+            return (Told::Value(example_of(&schema)), Source::Observed);
+        }
+        (Told::Value(Value::Null), Source::Nothing)
+    }
+
+    fn recorded(&self, asked: &Asked) -> Option<Told> {
+        let entry = self.sources.recorded.as_ref()?.find(asked).ok()?;
+        Some(entry.told).filter(|told| *told != Told::Unanswered)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Planned>> {
@@ -130,10 +156,9 @@ impl ToolHost for DryRun {
     fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
         Box::pin(async move {
             let asked = Asked::offer(server, offer);
-            let recorded = self.recorded.as_ref();
-            match recorded.map(|recorded| recorded.find(&asked)) {
-                Some(Ok(told)) => told.answer(),
-                _ => Err(Failure::new(
+            match self.recorded(&asked) {
+                Some(told) => told.answer(),
+                None => Err(Failure::new(
                     "unrecorded",
                     format!(
                         "a dry run asks no server for the {}; give it a recording that has it with --replay",
@@ -146,5 +171,13 @@ impl ToolHost for DryRun {
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(self.rehearse(tool, args))
+    }
+
+    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
+        self.run.store(key, value)
+    }
+
+    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
+        self.run.load(key)
     }
 }

@@ -23,6 +23,8 @@ pub enum ReplayError {
         found: String,
         expected: &'static str,
     },
+    #[error("{} has the format `{found}` of a newer pml; update pml, or record it anew", path.display())]
+    Newer { path: PathBuf, found: String },
     #[error(
         "{} holds no fixtures ({error}); they look like {{ \"fs:read_file\": {{ \"value\": \"text\" }} }}",
         path.display()

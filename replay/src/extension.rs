@@ -1,12 +1,14 @@
 //! A recording that grows: what it has is replayed, what it lacks is asked and added.
 
+use std::future::ready;
+
 use pml_runtime::{Answer, Failure, HostFuture, Offer, ToolHit, ToolHost, World};
 use serde_json::value::RawValue;
 
 use crate::asked::Asked;
 use crate::recorder::Recorder;
 use crate::recording::{Entry, Recording};
-use crate::replay::{Replay, hits};
+use crate::replay::{Replay, hear, hits};
 
 pub struct Extension<H> {
     recorded: Replay,
@@ -15,9 +17,10 @@ pub struct Extension<H> {
 
 impl<H> Extension<H> {
     pub fn new(recording: Recording, host: H) -> Self {
+        let world = recording.world;
         Self {
             recorded: Replay::new(recording),
-            live: Recorder::new(host),
+            live: Recorder::new(host, world),
         }
     }
 
@@ -40,8 +43,9 @@ impl<H: ToolHost> ToolHost for Extension<H> {
         threshold: Option<f64>,
     ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>> {
         Box::pin(async move {
-            match self.recorded.find(&Asked::search(query, limit, threshold)) {
-                Ok(told) => hits(&told.answer()?),
+            let asked = Asked::search(query, limit, threshold);
+            match self.recorded.find(&asked) {
+                Ok(entry) => hits(&self.recorded.give(entry).await?),
                 Err(_missing) => self.live.search(query, limit, threshold).await,
             }
         })
@@ -49,22 +53,48 @@ impl<H: ToolHost> ToolHost for Extension<H> {
 
     fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer> {
         match self.recorded.find(&Asked::describe(tool)) {
-            Ok(told) => Box::pin(async move { told.answer() }),
+            Ok(entry) => Box::pin(self.recorded.give(entry)),
             Err(_missing) => self.live.describe(tool),
         }
     }
 
     fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
         match self.recorded.find(&Asked::offer(server, offer)) {
-            Ok(told) => Box::pin(async move { told.answer() }),
+            Ok(entry) => Box::pin(self.recorded.give(entry)),
             Err(_missing) => self.live.offer(server, offer),
         }
     }
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         match self.recorded.find(&Asked::call(tool, args)) {
-            Ok(told) => Box::pin(async move { told.answer() }),
+            Ok(entry) => Box::pin(self.recorded.give(entry)),
             Err(_missing) => self.live.call(tool, args),
         }
+    }
+
+    /// Nobody need allow what is not sent.
+    fn admit<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a RawValue,
+    ) -> HostFuture<'a, Result<(), Failure>> {
+        match self.recorded.has(&Asked::call(tool, args)) {
+            true => Box::pin(ready(Ok(()))),
+            false => self.live.admit(tool, args),
+        }
+    }
+
+    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
+        self.live.store(key, value)
+    }
+
+    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
+        self.live.load(key)
+    }
+
+    fn harness<'a>(&'a self, message: &'a RawValue) -> HostFuture<'a, Answer> {
+        Box::pin(ready(hear(message, |moment| {
+            self.recorded.hear(moment) + self.live.hear(moment)
+        })))
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use pml_runtime::Failure;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::error::ReplayError;
@@ -16,11 +17,22 @@ use crate::recording::Told;
 #[serde(transparent)]
 pub struct Fixtures(BTreeMap<String, OneOrMore>);
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 enum OneOrMore {
     More(Vec<Fixture>),
     One(Fixture),
+}
+
+/// By hand, so that a mistake in a fixture is told as what it is.
+impl<'de> Deserialize<'de> for OneOrMore {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let read = match value.is_array() {
+            true => serde_json::from_value(value).map(Self::More),
+            false => serde_json::from_value(value).map(Self::One),
+        };
+        read.map_err(D::Error::custom)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,5 +98,14 @@ mod tests {
         let list = fixtures.find("fs:list", &json!({}));
         assert_eq!(list, Some(Told::Value(json!([]))));
         assert_eq!(fixtures.find("fs:write", &json!({})), None);
+    }
+
+    #[test]
+    fn a_mistake_in_a_fixture_is_named() {
+        for fixture in [json!({ "valu": 1 }), json!([{ "valu": 1 }])] {
+            let read: Result<Fixtures, _> = serde_json::from_value(json!({ "fs:read": fixture }));
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains("unknown field `valu`"), "{error}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! which one it has.
 
 mod asked;
+mod clock;
 mod difference;
 mod dry_run;
 mod error;
@@ -12,6 +13,7 @@ mod example;
 mod extension;
 mod file;
 mod fixtures;
+mod kept;
 mod nearest;
 mod recorder;
 mod recording;
@@ -20,11 +22,13 @@ mod scrubbing;
 mod shelf;
 
 pub use asked::Asked;
-pub use dry_run::{DryRun, Planned, Source};
+pub use clock::Moment;
+pub use dry_run::{DryRun, Observed, Planned, Source, Sources};
 pub use error::ReplayError;
 pub use example::example_of;
 pub use extension::Extension;
 pub use fixtures::Fixtures;
+pub use kept::Kept;
 pub use recorder::Recorder;
 pub use recording::{Entry, Recording, Told};
 pub use replay::Replay;

@@ -108,6 +108,7 @@ mod tests {
                 tool: tool.to_owned(),
                 args,
             },
+            after_ms: 0,
             told: Told::Value(Value::Null),
         }
     }

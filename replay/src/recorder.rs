@@ -1,58 +1,65 @@
 //! Tools that are listened to.
 
+use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pml_runtime::{Answer, Failure, HostFuture, Offer, ToolHit, ToolHost};
+use pml_runtime::{Answer, Failure, HostFuture, Offer, ToolHit, ToolHost, World};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::asked::Asked;
+use crate::clock::{Clock, Moment};
 use crate::recording::{Entry, Told};
+use crate::replay::{hear, hits};
 
-/// Passes everything on to another host, and keeps what was asked and what it answered.
+/// Passes everything on to another host, and keeps what was asked and what it answered. What a
+/// script stores and loads is not kept: it does the same again.
 pub struct Recorder<H> {
     host: H,
-    heard: Mutex<Vec<Heard>>,
-}
-
-/// A request in the place where it was asked; the answer comes when it comes.
-struct Heard {
-    asked: Asked,
-    told: Option<Told>,
+    clock: Clock,
+    /// In the order in which it was asked.
+    heard: Mutex<Vec<Entry>>,
 }
 
 impl<H> Recorder<H> {
-    pub fn new(host: H) -> Self {
+    /// `world` is the one that the script is going to have.
+    pub fn new(host: H, world: World) -> Self {
         Self {
             host,
+            clock: Clock::new(world),
             heard: Mutex::default(),
         }
     }
 
-    /// Everything that was answered so far, in the order in which it was asked. What a run left
-    /// unanswered when it ended is not part of it.
+    /// Everything that was asked so far, in order, with its answer if there was one.
     pub fn entries(&self) -> Vec<Entry> {
-        let heard = self.lock();
-        let answered = heard.iter().filter_map(|heard| {
-            Some(Entry {
-                asked: heard.asked.clone(),
-                told: heard.told.clone()?,
-            })
-        });
-        answered.collect()
+        self.lock().clone()
+    }
+
+    /// What the run says of its clock.
+    pub fn hear(&self, moment: Moment) -> usize {
+        self.clock.hear(moment)
     }
 
     async fn listen(&self, asked: Asked, answer: HostFuture<'_, Answer>) -> Answer {
+        let began = self.clock.now();
         let place = {
             let mut heard = self.lock();
-            heard.push(Heard { asked, told: None });
+            heard.push(Entry {
+                asked,
+                after_ms: 0,
+                told: Told::Unanswered,
+            });
             heard.len() - 1
         };
         let answer = answer.await;
-        self.lock()[place].told = Some(Told::of(&answer));
+        let entry = &mut self.lock()[place];
+        // Timers move it by whole milliseconds; what is less comes from looking at it.
+        entry.after_ms = (self.clock.now() - began).max(0.0) as u64;
+        entry.told = Told::of(&answer);
         answer
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Heard>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         // Entries are only ever added and completed, each in one step.
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +78,7 @@ impl<H: ToolHost> ToolHost for Recorder<H> {
                 let hits = self.host.search(query, limit, threshold).await?;
                 to_raw_value(&hits).map_err(|error| Failure::new("internal", error.to_string()))
             });
-            crate::replay::hits(&self.listen(asked, search).await?)
+            hits(&self.listen(asked, search).await?)
         })
     }
 
@@ -85,5 +92,25 @@ impl<H: ToolHost> ToolHost for Recorder<H> {
 
     fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(self.listen(Asked::call(tool, args), self.host.call(tool, args)))
+    }
+
+    fn admit<'a>(
+        &'a self,
+        tool: &'a str,
+        args: &'a RawValue,
+    ) -> HostFuture<'a, Result<(), Failure>> {
+        self.host.admit(tool, args)
+    }
+
+    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
+        self.host.store(key, value)
+    }
+
+    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
+        self.host.load(key)
+    }
+
+    fn harness<'a>(&'a self, message: &'a RawValue) -> HostFuture<'a, Answer> {
+        Box::pin(ready(hear(message, |moment| self.hear(moment))))
     }
 }

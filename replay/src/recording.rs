@@ -31,11 +31,19 @@ pub struct Recording {
 
 /// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Entry {
     #[serde(flatten)]
     pub asked: Asked,
+    /// How far timers moved the script's clock before the answer came; nearly always nothing.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub after_ms: u64,
     #[serde(flatten)]
     pub told: Told,
+}
+
+fn is_nothing(ms: &u64) -> bool {
+    *ms == 0
 }
 
 /// An answer.
@@ -44,6 +52,8 @@ pub struct Entry {
 pub enum Told {
     Value(Value),
     Failure(Failure),
+    /// The run had ended before it came.
+    Unanswered,
 }
 
 impl Told {
@@ -60,6 +70,10 @@ impl Told {
             Self::Value(value) => to_raw_value(value)
                 .map_err(|error| Failure::new("internal", format!("no JSON: {error}"))),
             Self::Failure(failure) => Err(failure.clone()),
+            Self::Unanswered => Err(Failure::new(
+                "unrecorded",
+                "the recorded run had ended before this was answered; record it anew",
+            )),
         }
     }
 }
@@ -84,10 +98,15 @@ impl Recording {
         // The format first: a later one may have other fields.
         let head: Head = serde_json::from_slice(&bytes).map_err(no_recording)?;
         if head.format != FORMAT {
-            return Err(ReplayError::Format {
-                path: path.to_owned(),
-                found: head.format.chars().take(40).collect(),
-                expected: FORMAT,
+            let found: String = head.format.chars().take(40).collect();
+            let path = path.to_owned();
+            return Err(match version(&found) > version(FORMAT) {
+                true => ReplayError::Newer { path, found },
+                false => ReplayError::Format {
+                    path,
+                    found,
+                    expected: FORMAT,
+                },
             });
         }
         serde_json::from_slice(&bytes).map_err(no_recording)
@@ -110,6 +129,13 @@ impl Recording {
         self
     }
 
+    /// Without the requests that the run left unanswered: somebody can be asked for them now.
+    #[must_use]
+    pub fn answered(mut self) -> Self {
+        self.requests.retain(|entry| entry.told != Told::Unanswered);
+        self
+    }
+
     /// Writes the file in one piece.
     pub fn save(&self, path: &Path) -> Result<(), ReplayError> {
         let write = |error| ReplayError::Write {
@@ -126,6 +152,11 @@ struct Head {
     format: String,
 }
 
+/// The number of a format of ours.
+fn version(format: &str) -> Option<u32> {
+    format.strip_prefix("pml-recording/")?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,11 +169,18 @@ mod tests {
                     tool: "fs:read_file".to_owned(),
                     args: json!({ "path": "a" }),
                 },
+                after_ms: 0,
                 told: Told::Value(json!({ "z": 1, "a": null })),
             },
             Entry {
                 asked: Asked::search("words", 5, None),
+                after_ms: 250,
                 told: Told::Failure(Failure::new("tool", "no")),
+            },
+            Entry {
+                asked: Asked::describe("fs:read_file"),
+                after_ms: 0,
+                told: Told::Unanswered,
             },
         ];
         let world = World {
@@ -173,7 +211,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
         for (text, told) in [
-            (r#"{ "format": "pml-recording/9" }"#, "pml-recording/9"),
+            (r#"{ "format": "pml-recording/9" }"#, "newer pml"),
+            (r#"{ "format": "har/1" }"#, "record it anew"),
             ("[1, 2", "no recording"),
             (r#"{ "format": "pml-recording/1" }"#, "missing field"),
         ] {

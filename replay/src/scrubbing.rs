@@ -18,6 +18,7 @@ pub fn scrub(entries: &mut [Entry], scrubber: Arc<Scrubber>) -> Result<(), Repla
             Told::Failure(failure) => {
                 failure.message = names.scrub_text(&failure.message, None)?.into_parts().0;
             }
+            Told::Unanswered => {}
         }
     }
     Ok(())

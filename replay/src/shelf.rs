@@ -8,7 +8,7 @@ use pml_scrub::{ScrubConfig, Scrubber};
 
 use crate::asked::Asked;
 use crate::nearest;
-use crate::recording::{Entry, Recording, Told};
+use crate::recording::{Entry, Recording};
 use crate::scrubbing::loose_key;
 
 pub struct Shelf {
@@ -40,8 +40,19 @@ impl Shelf {
         }
     }
 
-    /// The answer to the next request of this kind, or the words for why there is none.
-    pub fn take(&mut self, asked: &Asked) -> Result<&Told, String> {
+    /// Whether there is still an answer to such a request.
+    pub fn has(&self, asked: &Asked) -> bool {
+        let waits = |line: &VecDeque<usize>| line.iter().any(|index| !self.given[*index]);
+        let is_loose = || {
+            let loose = self.loose.as_ref()?;
+            let key = loose_key(asked, Some(default_scrubber()?))?;
+            loose.get(&key).map(waits)
+        };
+        self.exact.get(&asked.key()).is_some_and(waits) || is_loose().unwrap_or(false)
+    }
+
+    /// The next recorded request of this kind, or the words for why there is none.
+    pub fn take(&mut self, asked: &Asked) -> Result<&Entry, String> {
         let found = self
             .exact
             .get_mut(&asked.key())
@@ -54,7 +65,7 @@ impl Shelf {
         match found {
             Some(index) => {
                 self.given[index] = true;
-                Ok(&self.entries[index].told)
+                Ok(&self.entries[index])
             }
             None => Err(nearest::explain(asked, &self.entries, &self.given)),
         }
@@ -82,6 +93,7 @@ fn default_scrubber() -> Option<&'static Arc<Scrubber>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::Told;
     use pml_runtime::World;
     use serde_json::{Value, json};
 
@@ -97,12 +109,23 @@ mod tests {
             .into_iter()
             .map(|(asked, value)| Entry {
                 asked,
+                after_ms: 0,
                 told: Told::Value(value),
             })
             .collect();
         let mut recording = Recording::new("a.ts", World::default(), entries);
         recording.scrubbed = scrubbed;
         Shelf::new(recording)
+    }
+
+    fn told(shelf: &mut Shelf, asked: &Asked) -> Result<Value, String> {
+        let has = shelf.has(asked);
+        let taken = shelf.take(asked).map(|entry| match &entry.told {
+            Told::Value(value) => value.clone(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(has, taken.is_ok());
+        taken
     }
 
     #[test]
@@ -115,10 +138,10 @@ mod tests {
             ],
             false,
         );
-        assert_eq!(shelf.take(&call("b")), Ok(&Told::Value(json!(2))));
-        assert_eq!(shelf.take(&call("a")), Ok(&Told::Value(json!(1))));
-        assert_eq!(shelf.take(&call("a")), Ok(&Told::Value(json!(3))));
-        let error = shelf.take(&call("a")).unwrap_err();
+        assert_eq!(told(&mut shelf, &call("b")), Ok(json!(2)));
+        assert_eq!(told(&mut shelf, &call("a")), Ok(json!(1)));
+        assert_eq!(told(&mut shelf, &call("a")), Ok(json!(3)));
+        let error = told(&mut shelf, &call("a")).unwrap_err();
         assert!(error.contains("2 times"), "{error}");
     }
 
@@ -132,10 +155,10 @@ mod tests {
         };
         let mut scrubbed = shelf(entries(), true);
         let asked = call("jo.doe@mail.example.org");
-        assert_eq!(scrubbed.take(&asked), Ok(&Told::Value(json!("first"))));
+        assert_eq!(told(&mut scrubbed, &asked), Ok(json!("first")));
         // A name that came out of an earlier answer is exact.
         let named = call("[EMAIL_2]");
-        assert_eq!(scrubbed.take(&named), Ok(&Told::Value(json!("second"))));
-        assert!(shelf(entries(), false).take(&asked).is_err());
+        assert_eq!(told(&mut scrubbed, &named), Ok(json!("second")));
+        assert!(told(&mut shelf(entries(), false), &asked).is_err());
     }
 }

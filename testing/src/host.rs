@@ -1,10 +1,12 @@
 //! The other side of a file of tests: its modules, its recordings, its snapshots, and what it says
 //! about its tests.
 
+use std::future::ready;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use pml_replay::Replay;
+use pml_replay::{Kept, Moment, Replay};
 use pml_runtime::{Answer, Failure, HostFuture, Offer, ToolHit, ToolHost};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -23,19 +25,39 @@ pub struct TestHost {
     /// The file of tests, from the folder.
     test: PathBuf,
     state: Mutex<State>,
+    /// What scripts store, from the beginning of a test to the next.
+    kept: Kept,
 }
 
 #[derive(Default)]
 pub struct State {
+    /// The names of all tests.
+    pub planned: Vec<String>,
     pub ended: Vec<Ended>,
-    /// The test that runs now.
-    pub running: Option<String>,
+    pub running: Option<Running>,
     pub snapshots: Snapshots,
     pub coverage: Vec<FileLines>,
     /// Files that the tests had a part of.
     pub used: Vec<PathBuf>,
     modules: usize,
-    recording: Option<std::sync::Arc<Replay>>,
+    recording: Option<Arc<Replay>>,
+}
+
+impl State {
+    /// How many answers of the recording wait for the clock.
+    fn hear(&self, moment: Moment) -> usize {
+        let replay = self.recording.as_ref();
+        replay.map_or(0, |replay| replay.hear(moment))
+    }
+}
+
+/// What runs now: a test, or what comes before or after a group of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Running {
+    pub name: String,
+    pub since: Instant,
+    /// The worker ends it after this time, if it still listens.
+    pub allowed: Duration,
 }
 
 impl TestHost {
@@ -48,12 +70,17 @@ impl TestHost {
             folder,
             test,
             state: Mutex::new(state),
+            kept: Kept::default(),
         }
     }
 
     /// What was said so far.
     pub fn take(&self) -> State {
         std::mem::take(&mut *self.lock())
+    }
+
+    pub fn running(&self) -> Option<Running> {
+        self.lock().running.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -64,12 +91,24 @@ impl TestHost {
     fn hear(&self, message: Message) -> Answer {
         let mut state = self.lock();
         match message {
-            Message::Began(name) => state.running = Some(name),
+            Message::Planned(names) => {
+                if names.len() > MAX_TESTS {
+                    return Err(too_many());
+                }
+                state.planned = names;
+            }
+            Message::Began(began) => {
+                self.kept.clear();
+                state.running = began.map(|began| Running {
+                    name: began.name,
+                    since: Instant::now(),
+                    allowed: Duration::try_from_secs_f64(began.timeout_ms / 1_000.0)
+                        .unwrap_or(Duration::MAX),
+                });
+            }
             Message::Ended(ended) => {
                 if state.ended.len() == MAX_TESTS {
-                    return Err(refusal(format!(
-                        "a file has at most {MAX_TESTS} tests; split it"
-                    )));
+                    return Err(too_many());
                 }
                 state.running = None;
                 state.ended.push(ended);
@@ -79,7 +118,7 @@ impl TestHost {
             Message::UseRecording(Some(path)) => {
                 let replay = self.recording(&path, &mut state)?;
                 let world = replay.world();
-                state.recording = Some(std::sync::Arc::new(replay));
+                state.recording = Some(Arc::new(replay));
                 return answer(&world);
             }
             Message::Module(path) => {
@@ -94,6 +133,8 @@ impl TestHost {
                 return answer(&self.folder.module(&path).map_err(refusal)?);
             }
             Message::Coverage(files) => state.coverage = files,
+            Message::Clock(now) => return answer(&state.hear(Moment::Clock(now))),
+            Message::Idle(next) => return answer(&state.hear(Moment::Idle(next))),
         }
         answer(&json!(null))
     }
@@ -110,9 +151,13 @@ impl TestHost {
         Replay::load(&file).map_err(|error| refusal(error.to_string()))
     }
 
-    fn replay(&self) -> Option<std::sync::Arc<Replay>> {
+    fn replay(&self) -> Option<Arc<Replay>> {
         self.lock().recording.clone()
     }
+}
+
+fn too_many() -> Failure {
+    refusal(format!("a file has at most {MAX_TESTS} tests; split it"))
 }
 
 fn refusal(message: String) -> Failure {
@@ -198,6 +243,14 @@ impl ToolHost for TestHost {
                 }
             }
         })
+    }
+
+    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
+        Box::pin(ready(self.kept.store(key, value)))
+    }
+
+    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
+        Box::pin(ready(self.kept.load(key)))
     }
 
     fn harness<'a>(&'a self, message: &'a RawValue) -> HostFuture<'a, Answer> {

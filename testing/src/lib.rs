@@ -2,8 +2,9 @@
 //! ([`Runner`]), and what came of it is told in the form that a person or a CI job wants
 //! ([`report`]).
 //!
-//! The tests themselves are collected and run by `js/74_tests.js`, inside the sandbox. This crate
-//! is the other side: it reads the files that a test may have and writes its snapshots.
+//! The tests themselves are collected and run by `js/74_declare.js` to `js/77_run.js`, inside the
+//! sandbox. This crate is the other side: it reads the files that a test may have and writes its
+//! snapshots.
 
 mod coverage;
 mod discover;
@@ -15,6 +16,7 @@ pub mod report;
 mod results;
 mod runner;
 mod snapshots;
+mod stack;
 mod watch;
 
 pub use coverage::Coverage;

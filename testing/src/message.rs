@@ -1,4 +1,5 @@
-//! What a file of tests says: the messages of `js/74_tests.js` and of the worker.
+//! What a file of tests says: the messages of `js/77_run.js`, of what is around it, and of the
+//! worker.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +8,10 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Message {
-    /// A test begins.
-    Began(String),
+    /// The names of all tests, in the order in which they are going to end.
+    Planned(Vec<String>),
+    /// A test begins, or what comes before or after a group of them; `null` is the end of that.
+    Began(Option<Began>),
     Ended(Ended),
     Snapshot(Snapshot),
     /// The path of a recording from the file of the tests; `null` is the end of it.
@@ -16,6 +19,17 @@ pub enum Message {
     /// The path of a module from the folder of the tests, percent-encoded.
     Module(String),
     Coverage(Vec<FileLines>),
+    /// See [`pml_replay::Moment`].
+    Clock(f64),
+    Idle(Option<f64>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Began {
+    pub name: String,
+    /// The time it may take, with what comes before and after it.
+    pub timeout_ms: f64,
 }
 
 #[derive(Debug, Deserialize)]

@@ -47,6 +47,7 @@ pub struct Place {
 
 /// One file.
 #[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FileResult {
     pub path: PathBuf,
     pub ms: f64,
@@ -78,6 +79,7 @@ impl FileResult {
 
 /// All files together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Summary {
     pub files: usize,
     /// Files with a failure of a test or of their own.

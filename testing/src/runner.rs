@@ -1,12 +1,15 @@
 //! Runs files of tests, several at once, each in a worker of its own.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
 use futures_util::stream;
-use pml_runtime::{Limits, Outcome, Pool, RunError, RunOptions, Script, TestSpec};
+use pml_runtime::{Event, Limits, LogLine, Party, Pool, RunError, RunOptions, Script, TestSpec};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
@@ -16,6 +19,7 @@ use crate::host::{State, TestHost};
 use crate::message::{Ended, Fault};
 use crate::results::{Failed, FileResult, Place, Status, TestResult};
 use crate::snapshots::{Snapshots, Update};
+use crate::stack::{first_place, frames};
 
 #[derive(Debug, Clone)]
 pub struct RunnerOptions {
@@ -24,10 +28,21 @@ pub struct RunnerOptions {
     /// Only tests whose full name contains this.
     pub name: Option<String>,
     pub update: Update,
+    /// Whether a test may be marked `only`; in CI that would hide the others.
+    pub allow_only: bool,
     pub coverage: bool,
     /// Files at the same time.
     pub jobs: usize,
+    /// Waits for so long: this crate has no event loop of its own.
+    pub sleep: Sleep,
 }
+
+pub type Sleep = fn(Duration) -> Pin<Box<dyn Future<Output = ()>>>;
+
+/// How often a test is looked at that may hang.
+const LOOK: Duration = Duration::from_millis(250);
+/// What a worker gets beyond the time of a test to end it itself.
+const GRACE: Duration = Duration::from_secs(1);
 
 pub struct Runner<'p> {
     pool: &'p Pool,
@@ -85,6 +100,7 @@ impl<'p> Runner<'p> {
             "timeoutMs": self.options.timeout_ms,
             "name": self.options.name,
             "update": self.options.update.as_str(),
+            "allowOnly": self.options.allow_only,
             "snapshots": snapshots.texts(),
         });
         let settings = match to_raw_value(&without_nothing(settings)) {
@@ -97,6 +113,8 @@ impl<'p> Runner<'p> {
             snapshots,
         ));
         let options = RunOptions {
+            // A party of its own: one never gets all the slots of a pool.
+            party: Some(Party::new()),
             test: Some(TestSpec {
                 path: shown.clone(),
                 settings,
@@ -110,16 +128,30 @@ impl<'p> Runner<'p> {
             args: Vec::new(),
         };
         let limits: Limits = *self.pool.limits();
-        let outcome = self
+        let mut on_event = |_: Event<'_>| {};
+        let run = self
             .pool
-            .run_with(script, options, limits, host.clone(), &mut |_| {})
-            .await;
+            .run_with(script, options, limits, host.clone(), &mut on_event);
+        let end = match select(pin!(run), pin!(self.overrun(&host))).await {
+            Either::Left((outcome, _)) => End {
+                failed: outcome.error.map(|error| self.explain_run(error, file)),
+                logs: outcome.logs,
+            },
+            // With the run its worker goes.
+            Either::Right((failed, _)) => End {
+                failed: Some(failed),
+                logs: Vec::new(),
+            },
+        };
         let mut state = host.take();
         let lines = std::mem::take(&mut state.coverage);
-        let mut result = self.conclude(file, outcome, &mut state);
+        let mut result = self.conclude(file, end, &mut state);
         let whole = self.options.name.is_none()
             && result.failed.is_none()
             && result.count(Status::Skipped) == 0;
+        if !whole {
+            result.snapshots_obsolete = 0;
+        }
         let saved = state
             .snapshots
             .save(&snapshot_file, self.options.update, whole);
@@ -131,21 +163,48 @@ impl<'p> Runner<'p> {
         (result, lines)
     }
 
-    fn conclude(&self, file: &Path, outcome: Outcome, state: &mut State) -> FileResult {
+    /// Returns when a test has taken longer than it may and its worker does not end it: a loop
+    /// that never ends leaves it no time to.
+    async fn overrun(&self, host: &TestHost) -> Failed {
+        loop {
+            (self.options.sleep)(LOOK).await;
+            if let Some(running) = host.running()
+                && running.since.elapsed() > running.allowed.saturating_add(GRACE)
+            {
+                return plain(format!(
+                    "it took longer than {} ms without ever waiting, and was ended; \
+                     is there a loop that does not end?",
+                    running.allowed.as_millis()
+                ));
+            }
+        }
+    }
+
+    fn conclude(&self, file: &Path, end: End, state: &mut State) -> FileResult {
         let mut tests: Vec<TestResult> = state
             .ended
             .drain(..)
             .map(|ended| self.test_result(ended))
             .collect();
-        let mut failed = outcome.error.map(|error| self.explain_run(error, file));
-        // A limit that ends the process ends the test that ran into it.
-        if let (Some(name), Some(reason)) = (state.running.take(), failed.clone()) {
+        let End { mut failed, logs } = end;
+        // What ends the process ends the test that ran into it, and leaves others behind.
+        if let (Some(running), Some(reason)) = (state.running.take(), failed.clone()) {
             tests.push(TestResult {
-                name,
+                ms: millis(running.since),
                 status: Status::Failed,
-                ms: outcome.stats.wall_ms,
+                name: running.name.clone(),
                 failed: Some(reason),
             });
+            let rest = missing(&state.planned, &tests);
+            tests.extend(rest.into_iter().map(|name| TestResult {
+                name,
+                status: Status::Failed,
+                ms: 0.0,
+                failed: Some(plain(format!(
+                    "it did not run: \"{}\" ended the worker of this file",
+                    running.name
+                ))),
+            }));
             failed = None;
         }
         if tests.is_empty() && failed.is_none() && self.options.name.is_none() {
@@ -160,12 +219,9 @@ impl<'p> Runner<'p> {
             ms: 0.0,
             tests,
             failed,
-            logs: outcome.logs,
+            logs,
             snapshots_written: state.snapshots.written(),
-            snapshots_obsolete: match self.options.name {
-                None => state.snapshots.obsolete(),
-                Some(_) => 0,
-            },
+            snapshots_obsolete: state.snapshots.obsolete(),
             used,
         }
     }
@@ -217,6 +273,33 @@ impl<'p> Runner<'p> {
     }
 }
 
+/// How the run of a file ended.
+struct End {
+    /// Why it did not end well.
+    failed: Option<Failed>,
+    logs: Vec<LogLine>,
+}
+
+/// The tests that were planned and have no result. Several may have the same name.
+fn missing(planned: &[String], tests: &[TestResult]) -> Vec<String> {
+    let mut ended: HashMap<&str, usize> = HashMap::new();
+    for test in tests {
+        *ended.entry(&test.name).or_default() += 1;
+    }
+    let mut has_ended = |name: &str| match ended.get_mut(name) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    };
+    planned
+        .iter()
+        .filter(|name| !has_ended(name))
+        .cloned()
+        .collect()
+}
+
 fn unreadable(file: &Path, message: String) -> FileResult {
     FileResult {
         path: file.to_owned(),
@@ -249,54 +332,4 @@ fn without_nothing(mut settings: serde_json::Value) -> serde_json::Value {
 
 fn millis(began: Instant) -> f64 {
     (began.elapsed().as_secs_f64() * 10_000.0).round() / 10.0
-}
-
-const ADDRESS: &str = "file:///";
-
-/// `…file:///dir/a.test.ts:3:7…` of the first frame.
-fn first_place(stack: &str) -> Option<Place> {
-    stack
-        .lines()
-        .filter(|line| line.starts_with("    at "))
-        .find_map(|line| {
-            let address = line.rsplit_once(ADDRESS)?.1.trim_end_matches(')');
-            let (rest, column) = address.rsplit_once(':')?;
-            let (file, line) = rest.rsplit_once(':')?;
-            let file = file.split('?').next().unwrap_or(file);
-            Some(Place {
-                file: file.to_owned(),
-                line: line.parse().ok()?,
-                column: column.parse().ok()?,
-            })
-        })
-}
-
-/// The frames of a stack without the message, with paths instead of addresses.
-fn frames(stack: &str) -> Option<String> {
-    let frames: Vec<String> = stack
-        .lines()
-        .filter(|line| line.starts_with("    at "))
-        .map(|line| line.replace(ADDRESS, "").replace("?script", ""))
-        .collect();
-    (!frames.is_empty()).then(|| frames.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_place_of_a_failure_is_its_first_frame_in_a_file() {
-        let stack = "AssertionError: x\n    at new Promise (<anonymous>)\n    \
-            at check (file:///deep/a.ts?script:12:7)\n    at file:///a.test.ts:3:1";
-        let place = Place {
-            file: "deep/a.ts".to_owned(),
-            line: 12,
-            column: 7,
-        };
-        assert_eq!(first_place(stack), Some(place));
-        let shown = frames(stack).unwrap();
-        assert!(shown.contains("at check (deep/a.ts:12:7)"), "{shown}");
-        assert_eq!(first_place("Error: at home"), None);
-    }
 }

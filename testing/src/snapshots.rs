@@ -23,7 +23,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// As `js/74_tests.js` calls it.
+    /// As `js/75_snapshots.js` calls it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

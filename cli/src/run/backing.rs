@@ -8,13 +8,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail};
 use clap::Args;
 use pml_gateway::{Config, Gateway, Progress};
-use pml_replay::{DryRun, Entry, Extension, Fixtures, Planned, Recorder, Recording, Replay};
+use pml_replay::{
+    DryRun, Entry, Extension, Fixtures, Planned, Recorder, Recording, Replay, Sources,
+};
 use pml_runtime::{Limits, RunOptions, Sleep, ToolHost, World};
 use pml_scrub::{ScrubConfig, Scrubber};
 use pml_search::Search;
 use pml_session::{Run, Session, SessionOptions};
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::memory::Memory;
 use crate::servers;
 
 /// The value of `--record` that extends the recording named with `--replay`.
@@ -41,7 +45,8 @@ pub struct BackingArgs {
     /// Check every call and send none
     ///
     /// Schemas, policy and budgets are applied. Answers come from --fixtures, else from the
-    /// recording named with --replay, else they are examples of the tool's output schema.
+    /// recording named with --replay, else they are examples of the tool's output schema, or of
+    /// what its results looked like in earlier runs.
     #[arg(long)]
     dry_run: bool,
 
@@ -68,28 +73,29 @@ pub enum Asked {
         recording: Recording,
         raw: bool,
     },
-    DryRun {
-        fixtures: Fixtures,
-        recorded: Option<Replay>,
-    },
+    DryRun(Sources),
 }
 
 impl BackingArgs {
     /// Reads what must be read: a file that is not there should not cost a run.
-    pub fn mode(&self) -> anyhow::Result<Mode> {
+    pub fn mode(&self, memory: &Memory) -> anyhow::Result<Mode> {
         let raw = self.record_raw;
         let missing = self.record.as_ref().is_some_and(|name| name == MISSING);
         let asked = match (&self.record, &self.replay) {
-            _ if self.dry_run => Asked::DryRun {
-                fixtures: match &self.fixtures {
-                    Some(file) => Fixtures::load(file)?,
-                    None => Fixtures::default(),
-                },
-                recorded: self.replay.as_deref().map(Replay::load).transpose()?,
-            },
+            _ if self.dry_run => {
+                let shapes = memory.shapes();
+                Asked::DryRun(Sources {
+                    fixtures: match &self.fixtures {
+                        Some(file) => Fixtures::load(file)?,
+                        None => Fixtures::default(),
+                    },
+                    recorded: self.replay.as_deref().map(Replay::load).transpose()?,
+                    observed: Box::new(move |tool| shapes.schema(tool)),
+                })
+            }
             (Some(_), Some(file)) if missing => Asked::Extend {
                 file: file.clone(),
-                recording: Recording::load(file)?,
+                recording: Recording::load(file)?.answered(),
                 raw,
             },
             (Some(_), None) if missing => {
@@ -126,6 +132,15 @@ fn check_writable(file: &std::path::Path) -> anyhow::Result<()> {
         bail!("the recording {shown} cannot be written: its folder is none");
     }
     Ok(())
+}
+
+/// What a dry run would have done, and what it did.
+#[derive(Serialize)]
+pub struct Rehearsal {
+    /// The calls that were not sent.
+    pub planned: Vec<Planned>,
+    /// Servers that were started, to list their tools.
+    pub started: Vec<String>,
 }
 
 /// The tools of one run, and what is left to do when it has ended.
@@ -178,12 +193,15 @@ impl Backing {
         let tools = match mode {
             Mode::Replay(replay) => Tools::Replayed(Arc::new(replay)),
             Mode::WithServers(Asked::Live) => Tools::Live(Arc::new(run)),
-            Mode::WithServers(Asked::Record { file, raw }) => Tools::Recorded {
-                recorder: Arc::new(Recorder::new(run)),
-                world: new_world(),
-                file,
-                raw,
-            },
+            Mode::WithServers(Asked::Record { file, raw }) => {
+                let world = new_world();
+                Tools::Recorded {
+                    recorder: Arc::new(Recorder::new(run, world)),
+                    world,
+                    file,
+                    raw,
+                }
+            }
             Mode::WithServers(Asked::Extend {
                 file,
                 recording,
@@ -194,8 +212,8 @@ impl Backing {
                 file,
                 raw,
             },
-            Mode::WithServers(Asked::DryRun { fixtures, recorded }) => {
-                Tools::Rehearsed(Arc::new(DryRun::new(run, fixtures, recorded)))
+            Mode::WithServers(Asked::DryRun(sources)) => {
+                Tools::Rehearsed(Arc::new(DryRun::new(run, sources)))
             }
         };
         Ok(Self {
@@ -235,8 +253,8 @@ impl Backing {
         &self.session
     }
 
-    /// What a dry run would have called; `None` for any other.
-    pub fn planned(&self) -> Option<Vec<Planned>> {
+    /// What a dry run would have done; `None` for any other.
+    pub fn rehearsal(&self) -> Option<Rehearsal> {
         let Tools::Rehearsed(dry_run) = &self.tools else {
             return None;
         };
@@ -246,7 +264,14 @@ impl Backing {
             // Scrubbing leaves JSON, unless the policy blocks all of it.
             call.args = serde_json::from_str(&args).unwrap_or(Value::String(args));
         }
-        Some(planned)
+        // Tools are known of those servers that were asked for them.
+        let tools = self.gateway.tools();
+        let mut started: Vec<String> = tools
+            .iter()
+            .map(|tool| tool.id.server().to_owned())
+            .collect();
+        started.dedup();
+        Some(Rehearsal { planned, started })
     }
 
     /// Writes the recording, if there is one to write, whatever became of the run.

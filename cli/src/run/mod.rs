@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_replay::Planned;
 use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, Wishes};
 use pml_scrub::Scrubber;
 use pml_session::Session;
@@ -21,7 +20,7 @@ use crate::config::{self, Settings};
 use crate::memory::Memory;
 use crate::paint::Paint;
 use crate::{complain, exit, interrupt, progress, searching};
-use backing::{Backing, BackingArgs};
+use backing::{Backing, BackingArgs, Rehearsal};
 use script::Origin;
 use trace::Trace;
 
@@ -167,7 +166,8 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
         false => None,
     };
-    let mode = args.backing.mode()?;
+    let memory = Memory::of(&settings.servers);
+    let mode = args.backing.mode(&memory)?;
 
     let event_loop = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -185,7 +185,6 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
                 report::print_log(line, paint);
             }
         };
-        let memory = Memory::of(&settings.servers);
         let name = script.name.clone();
         let scrub_rules = settings.scrub;
         let search = searching::open(settings.servers.file.as_deref())?;
@@ -228,8 +227,8 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         if let Some(notice) = backing.session().search_notice() {
             complain::warning(format_args!("searched by words alone: {notice}"));
         }
-        let planned = backing.planned();
-        let code = print(args, outcome.as_ref(), planned.as_deref(), paint);
+        let rehearsal = backing.rehearsal();
+        let code = print(args, outcome.as_ref(), rehearsal.as_ref(), paint);
         let kept = backing.keep(&name, &scrub_rules);
         let traced = trace.map_or(Ok(()), |trace| {
             trace.finish(outcome.as_ref(), |tool| backing.session().scrub_words(tool))
@@ -249,7 +248,7 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
 fn print(
     args: &RunArgs,
     outcome: Option<&Outcome>,
-    planned: Option<&[Planned]>,
+    rehearsal: Option<&Rehearsal>,
     paint: Paint,
 ) -> ExitCode {
     let Some(outcome) = outcome else {
@@ -257,10 +256,10 @@ fn print(
         return exit::interrupted();
     };
     let printed = if args.json {
-        report::print_json(outcome, planned)
+        report::print_json(outcome, rehearsal)
     } else {
-        if let Some(planned) = planned {
-            report::print_planned(planned, paint);
+        if let Some(rehearsal) = rehearsal {
+            report::print_rehearsal(rehearsal, paint);
         }
         report::print(outcome, args.origin().name().as_ref(), paint)
     };

@@ -4,32 +4,33 @@
 use std::io::{self, Write};
 
 use pml_gateway::StartError;
-use pml_replay::{Planned, Source};
+use pml_replay::Source;
 use pml_runtime::{ErrorKind, Level, LogLine, Outcome, RunError};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::backing::Rehearsal;
 use crate::complain;
 use crate::paint::Paint;
 
 /// Characters of the arguments that a person is shown.
 const MAX_ARGUMENTS: usize = 400;
 
-pub fn print_json(outcome: &Outcome, planned: Option<&[Planned]>) -> io::Result<()> {
+pub fn print_json(outcome: &Outcome, rehearsal: Option<&Rehearsal>) -> io::Result<()> {
     #[derive(Serialize)]
     struct Envelope<'a> {
         #[serde(flatten)]
         outcome: Value,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        planned: Option<&'a [Planned]>,
+        #[serde(flatten)]
+        rehearsal: &'a Rehearsal,
     }
     let mut out = io::stdout().lock();
-    match planned {
+    match rehearsal {
         // The result is text that stays as it is; flattening would take it apart.
         None => serde_json::to_writer(&mut out, outcome)?,
-        Some(_) => {
+        Some(rehearsal) => {
             let outcome = serde_json::to_value(outcome)?;
-            serde_json::to_writer(&mut out, &Envelope { outcome, planned })?
+            serde_json::to_writer(&mut out, &Envelope { outcome, rehearsal })?
         }
     }
     writeln!(out)?;
@@ -49,19 +50,24 @@ pub fn print_log(line: &LogLine, paint: Paint) {
 }
 
 /// What a dry run would have called. Standard output stays the result's.
-pub fn print_planned(planned: &[Planned], paint: Paint) {
-    let count = planned.len();
+pub fn print_rehearsal(rehearsal: &Rehearsal, paint: Paint) {
+    let count = rehearsal.planned.len();
     let calls = if count == 1 { "call" } else { "calls" };
+    let started = match rehearsal.started.as_slice() {
+        [] => "no server was started".to_owned(),
+        servers => format!("started to list their tools: {}", servers.join(", ")),
+    };
     complain::line(format_args!(
-        "{} {count} {calls}, nothing was sent",
+        "{} {count} {calls}, nothing was sent; {started}",
         paint.cyan("dry run:")
     ));
-    for call in planned {
+    for call in &rehearsal.planned {
         let source = match (call.answer, &call.refused) {
             (_, Some(refused)) => paint.red(&format!("refused: {}", refused.message)),
             (Source::Fixture, None) => paint.dim("answered by a fixture"),
             (Source::Recording, None) => paint.dim("answered by the recording"),
             (Source::Example, None) => paint.dim("answered by an example of its output schema"),
+            (Source::Observed, None) => paint.dim("answered by an example of earlier results"),
             (Source::Nothing | Source::Refusal, None) => {
                 paint.yellow("answered null: nobody knows what it answers")
             }

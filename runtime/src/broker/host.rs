@@ -54,7 +54,8 @@ pub trait ToolHost: Send + Sync {
         })
     }
 
-    /// What a test file says and asks besides tools. Only whoever runs tests understands it.
+    /// What a test file says and asks besides tools, and where the clock of a world of its own
+    /// stands. Only whoever runs tests, records or replays understands it.
     fn harness<'a>(&'a self, _message: &'a RawValue) -> HostFuture<'a, Answer> {
         Box::pin(async { Err(Failure::new("denied", "this run is not a test")) })
     }

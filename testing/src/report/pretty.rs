@@ -150,15 +150,24 @@ impl Pretty {
         let written: usize = files.iter().map(|file| file.snapshots_written).sum();
         let obsolete: usize = files.iter().map(|file| file.snapshots_obsolete).sum();
         if written > 0 {
-            let _ = writeln!(out, "{written} snapshots written");
+            let _ = writeln!(out, "{} written", snapshots(written));
         }
         if obsolete > 0 {
+            let belong = if obsolete == 1 { "belongs" } else { "belong" };
             let _ = writeln!(
                 out,
-                "{obsolete} snapshots belong to no test; --update removes them"
+                "{} {belong} to no test; --update removes what no test asks for",
+                snapshots(obsolete)
             );
         }
         out
+    }
+}
+
+fn snapshots(count: usize) -> String {
+    match count {
+        1 => "1 snapshot".to_owned(),
+        count => format!("{count} snapshots"),
     }
 }
 

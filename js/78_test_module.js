@@ -8,9 +8,7 @@ export {
   beforeAll,
   beforeEach,
   describe,
-  fakeTime,
-  runScript,
   test,
   test as it,
-  useRecording,
-} from "ext:pml/74_tests.js";
+} from "ext:pml/74_declare.js";
+export { fakeTime, runScript, useRecording } from "ext:pml/76_surroundings.js";

@@ -1,0 +1,190 @@
+// What a file of tests declares, collected while it runs: tests, groups of them, and what comes
+// before and after.
+
+import { primordials } from "ext:core/mod.js";
+import { list } from "ext:pml/30_plain.js";
+
+const {
+  ArrayIsArray,
+  ArrayPrototypePush,
+  ArrayPrototypeSlice,
+  ArrayPrototypeUnshift,
+  Error,
+  JSONStringify,
+  NumberIsFinite,
+  RangeError,
+  ReflectApply,
+  SafeArrayIterator,
+  String,
+  StringPrototypeReplace,
+  TypeError,
+} = primordials;
+
+const HOOKS = ["beforeAll", "afterAll", "beforeEach", "afterEach"];
+const SEPARATOR = " > ";
+
+function group(name, parent, flags) {
+  return {
+    __proto__: null,
+    name,
+    parent,
+    flags,
+    tests: list(),
+    beforeAll: list(),
+    afterAll: list(),
+    beforeEach: list(),
+    afterEach: list(),
+    hasOnly: false,
+  };
+}
+
+const file = group("", null, { __proto__: null });
+let current = file;
+let collecting = true;
+
+function endCollecting() {
+  collecting = false;
+}
+
+function declare(what, flags, name, second, third) {
+  if (!collecting) {
+    throw new Error(`${what} must be called while the file is read, not inside a test`);
+  }
+  const [body, options] = typeof second === "function" ? [second, third] : [third, second];
+  const title = String(name);
+  if (typeof body !== "function" && !flags.todo) {
+    throw new TypeError(`${what}("${title}") needs a function`);
+  }
+  const timeoutMs = typeof options === "number" ? options : options?.timeout;
+  if (timeoutMs !== undefined && !(NumberIsFinite(timeoutMs) && timeoutMs > 0)) {
+    throw new RangeError(`${what}("${title}") takes a timeout in milliseconds`);
+  }
+  return { __proto__: null, title, body, timeoutMs };
+}
+
+function addTest(flags, name, second, third) {
+  const { title, body, timeoutMs } = declare("test", flags, name, second, third);
+  ArrayPrototypePush(current.tests, {
+    __proto__: null,
+    name: title,
+    body,
+    timeoutMs,
+    flags,
+    group: current,
+  });
+  if (flags.only) markOnly(current);
+}
+
+function addGroup(flags, name, second, third) {
+  const { title, body } = declare("describe", flags, name, second, third);
+  const inner = group(title, current, flags);
+  ArrayPrototypePush(current.tests, inner);
+  if (flags.only) markOnly(current);
+  current = inner;
+  let result;
+  try {
+    result = body();
+  } finally {
+    current = inner.parent;
+  }
+  if (typeof result?.then === "function") {
+    throw new TypeError(`describe("${title}") takes a plain function; its tests may be async`);
+  }
+}
+
+function markOnly(at) {
+  for (let here = at; here !== null; here = here.parent) here.hasOnly = true;
+}
+
+function declarer(add) {
+  const plain = { __proto__: null };
+  const declarations = (name, second, third) => add(plain, name, second, third);
+  for (const flag of new SafeArrayIterator(["only", "skip", "todo"])) {
+    const flags = { __proto__: null, [flag]: true };
+    declarations[flag] = (name, second, third) => add(flags, name, second, third);
+    declarations[flag].each = each(flags, add);
+  }
+  declarations.each = each(plain, add);
+  return declarations;
+}
+
+// `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`
+function each(flags, add) {
+  return (cases) => (name, body, options) => {
+    for (const values of new SafeArrayIterator(ArrayPrototypeSlice(cases))) {
+      const given = ArrayIsArray(values) ? values : [values];
+      let title = String(name);
+      for (const value of new SafeArrayIterator(given)) {
+        const text = typeof value === "object" ? JSONStringify(value) : String(value);
+        title = StringPrototypeReplace(title, "%s", () => text);
+      }
+      add(flags, title, () => ReflectApply(body, undefined, given), options);
+    }
+  };
+}
+
+const test = declarer(addTest);
+const describe = declarer(addGroup);
+
+const hooks = { __proto__: null };
+for (const name of new SafeArrayIterator(HOOKS)) {
+  hooks[name] = (body) => {
+    if (!collecting) throw new Error(`${name} must be called outside of tests`);
+    if (typeof body !== "function") throw new TypeError(`${name} needs a function`);
+    ArrayPrototypePush(current[name], body);
+  };
+}
+
+function fullName(at) {
+  const names = list();
+  for (let here = at; here !== null; here = here.group ?? here.parent) {
+    if (here.name !== "") ArrayPrototypeUnshift(names, here.name);
+  }
+  let text = "";
+  for (let i = 0; i < names.length; i++) text += (i > 0 ? SEPARATOR : "") + names[i];
+  return text;
+}
+
+// ---- which of them run
+
+// `run`, `skip` or `todo`, given the verdict about what contains it.
+function verdictOf(at, above) {
+  const { flags } = at;
+  if (above === "todo" || flags.todo) return "todo";
+  if (above === "skip" || flags.skip) return "skip";
+  return "run";
+}
+
+// Whether something beside this was marked `only`.
+function hidden(parent, item) {
+  if (!parent.hasOnly || item.flags.only || item.hasOnly) return false;
+  // A group marked `only` whose tests are not marked runs all of them.
+  for (let here = parent; here !== null; here = here.parent) {
+    if (here.flags.only && !anyOnly(here)) return false;
+  }
+  return true;
+}
+
+function anyOnly(at) {
+  for (let i = 0; i < at.tests.length; i++) {
+    if (at.tests[i].flags.only || at.tests[i].hasOnly) return true;
+  }
+  return false;
+}
+
+const { afterAll, afterEach, beforeAll, beforeEach } = hooks;
+
+export {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  endCollecting,
+  file,
+  fullName,
+  hidden,
+  SEPARATOR,
+  test,
+  verdictOf,
+};

@@ -1,0 +1,101 @@
+//! Scripts that wait for the first of an answer and a timer go the same way in every replay.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Place, stdout, text};
+
+/// Records, then replays where there is no server: both see the same.
+#[track_caller]
+fn same_in_replay(script: &str) -> (Value, Value) {
+    let place = Place::new(script);
+    let recorded = stdout(&place.live(&["--record", "calls.json", "--json"]));
+    let began = Instant::now();
+    let replayed = stdout(&place.elsewhere(&["--replay", "calls.json", "--json"]));
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let read = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let (recorded, replayed) = (read(&recorded), read(&replayed));
+    assert_eq!(recorded["result"], replayed["result"]);
+    assert_eq!(recorded["logs"], replayed["logs"]);
+    (replayed["result"].clone(), place.recording())
+}
+
+#[test]
+fn a_timeout_that_came_before_an_answer_does_so_again() {
+    let (result, recording) = same_in_replay(
+        "const after = (ms: number) => new Promise((done) => setTimeout(done, ms, 'too late'));\n\
+         const first = await Promise.race([tools.demo.slow({ ms: 1_000 }), after(100)]);\n\
+         const second = await Promise.race([tools.demo.slow({ ms: 1 }), after(20_000)]);\n\
+         return [first, second];",
+    );
+    assert_eq!(result, json!(["too late", { "waited": 1 }]));
+    assert_eq!(recording["requests"][0]["afterMs"], 100);
+    assert_eq!(recording["requests"][1]["afterMs"], Value::Null);
+}
+
+#[test]
+fn a_retry_after_a_timeout_finds_its_second_answer() {
+    let (result, _) = same_in_replay(
+        "const within = async (ms: number, call: Promise<unknown>) => {\n\
+           const signal = AbortSignal.timeout(ms);\n\
+           const late = new Promise((_, no) => signal.addEventListener('abort', () => no(signal.reason)));\n\
+           return await Promise.race([call, late]);\n\
+         };\n\
+         const log: string[] = [];\n\
+         for (const ms of [900, 5]) {\n\
+           try {\n\
+             log.push(JSON.stringify(await within(200, tools.demo.slow({ ms }))));\n\
+           } catch (error) {\n\
+             log.push(error.name);\n\
+             await new Promise((done) => setTimeout(done, 50));\n\
+           }\n\
+         }\n\
+         return log;",
+    );
+    assert_eq!(result, json!(["TimeoutError", "{\"waited\":5}"]));
+}
+
+#[test]
+fn a_ticker_ticks_as_often_while_a_call_is_under_way() {
+    let (result, _) = same_in_replay(
+        "let ticks = 0;\n\
+         const ticker = setInterval(() => console.log('tick', ++ticks), 100);\n\
+         await tools.demo.slow({ ms: 350 });\n\
+         clearInterval(ticker);\n\
+         return ticks > 1;",
+    );
+    assert_eq!(result, json!(true));
+}
+
+#[test]
+fn a_late_answer_that_is_awaited_without_timers_still_comes() {
+    let (result, _) = same_in_replay(
+        "const late = tools.demo.slow({ ms: 400 });\n\
+         await new Promise((done) => setTimeout(done, 100));\n\
+         return await late;",
+    );
+    assert_eq!(result, json!({ "waited": 400 }));
+}
+
+#[test]
+fn a_call_that_the_run_did_not_wait_for_does_not_decide_the_replay() {
+    let place = Place::new(
+        "await Promise.all([\n\
+           tools.demo.slow({ ms: 20_000 }),\n\
+           tools.demo.slow({ ms: 50 }).then(() => { throw new Error('the second was first'); }),\n\
+         ]);",
+    );
+    let recorded = place.live(&["--record", "calls.json"]);
+    assert!(text(&recorded.stderr).contains("the second was first"));
+    assert!(
+        place.recording()["requests"][0]
+            .as_object()
+            .unwrap()
+            .contains_key("unanswered")
+    );
+    let replayed = place.elsewhere(&["--replay", "calls.json"]);
+    let told = text(&replayed.stderr);
+    assert!(told.contains("the second was first"), "{told}");
+    assert!(!told.contains("recording"), "{told}");
+}
