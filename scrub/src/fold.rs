@@ -226,6 +226,8 @@ mod tests {
             ("x a@b\u{200b}.de y", "a@b.de", "a@b\u{200b}.de"),
             ("x a＠b．de y", "a@b.de", "a＠b．de"),
             ("x ４１１１ y", "4111", "４１１１"),
+            ("x 4\u{fe0f}1\u{332}11 y", "4111", "4\u{fe0f}1\u{332}11"),
+            ("x \u{e0034}\u{e0031} y", "41", "\u{e0034}\u{e0031}"),
             ("x аdа@b.de y", "ada@b.de", "аdа@b.de"),
         ] {
             let folded = Folded::new(text);

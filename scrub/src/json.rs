@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::scrubber::{Places, finding};
 use crate::{Report, ScrubError, Scrubbed, Session, placeholder};
@@ -88,11 +88,11 @@ impl Walk<'_> {
                 }
             }
             Value::Number(number) => {
-                if number.as_u64().is_some_and(|n| n >= MIN_NUMBER) {
-                    let text = number.to_string();
-                    if let Some(replacement) = self.number(&text, key.map(|key| key.name), path)? {
-                        *value = Value::String(replacement);
-                    }
+                if let Some(digits) = digits(number)
+                    && let Some(replacement) =
+                        self.number(number, &digits, key.map(|key| key.name), path)?
+                {
+                    *value = Value::String(replacement);
                 }
             }
             Value::Array(items) => {
@@ -156,6 +156,7 @@ impl Walk<'_> {
 
     fn number(
         &mut self,
+        number: &Number,
         text: &str,
         key: Option<&str>,
         path: &Path<'_>,
@@ -166,13 +167,28 @@ impl Walk<'_> {
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };
-        let replacement = self.session.replacement(candidate, text, true, self.tool)?;
+        let replacement =
+            self.session
+                .replacement(candidate, &number.to_string(), true, self.tool)?;
         let mut places = Places::new(text);
         places.pointer = path.pointer();
         self.report
             .add(candidate.kind, || finding(candidate, &mut places));
         Ok(Some(replacement))
     }
+}
+
+/// The digits of a whole number that is large enough, however it was sent.
+fn digits(number: &Number) -> Option<String> {
+    /// From here on not every whole number is one of these.
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |n: &f64| n.fract() == 0.0 && n.abs() < MAX_EXACT;
+    let float = || number.as_f64().filter(whole).map(|n| n.abs() as u64);
+    let size = number
+        .as_u64()
+        .or_else(|| number.as_i64().map(i64::unsigned_abs))
+        .or_else(float)?;
+    (size >= MIN_NUMBER).then(|| size.to_string())
 }
 
 /// Small letters and spaces alone are private only where a key says so.

@@ -62,7 +62,9 @@ fn check(scan: &mut Scan<'_>, start: usize) {
             if is_end && count >= MIN_DIGITS && is_card(&digits[..count]) {
                 best = Some((at, count, groups, broken));
             }
-        } else if matches!(byte, b' ' | b'-' | b'.' | b'\n') && scan.at(at + 1).is_ascii_digit() {
+        } else if matches!(byte, b' ' | b'-' | b'.' | b'_' | b'\n')
+            && scan.at(at + 1).is_ascii_digit()
+        {
             broken |= byte == b'\n';
             groups += 1;
             at += 1;
@@ -129,7 +131,7 @@ fn lengths(first: u32) -> &'static [usize] {
 
 /// Written in one piece, or in groups as cards are: 4-4-4-4, 4-6-5, 4-6-4, and no single digits.
 fn is_grouped(text: &str, groups: usize) -> bool {
-    let sizes = text.split([' ', '-', '.', '\n']).map(str::len);
+    let sizes = text.split([' ', '-', '.', '_', '\n']).map(str::len);
     groups == 1
         || (groups <= 5 && sizes.clone().all(|s| (2..=8).contains(&s)) && sizes.max() >= Some(4))
 }
@@ -143,6 +145,7 @@ mod tests {
         cases::check(
             "CARD",
             &[
+                ("4111_1111_1111_1111", "4111_1111_1111_1111"),
                 ("4111111111111111", "4111111111111111"),
                 ("pay 4111 1111 1111 1111 now", "4111 1111 1111 1111"),
                 ("5555-5555-5555-4444", "5555-5555-5555-4444"),

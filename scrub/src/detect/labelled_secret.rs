@@ -22,7 +22,8 @@ pub(super) static DETECTOR: Detector = Detector {
 const LABELS: &[&str] = &[
     "password", "passwd", "passphrase", "passcode", "pwd", "contrase", "passwort", "kennwort", "mot de passe", "senha",
     "secret", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
-    "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "credential",
+    "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "client secret",
+    "credential",
     "encryption_key", "signing_key", "master_key", "service_key", "account_key", "session_key", "subscription-key",
     "authorization", "bearer ", "basic ", "set-cookie", "cookie", "sessionid", "session_id", "connectionstring",
 ];
@@ -134,13 +135,29 @@ fn keyed(scan: &mut Scan<'_>, kind: Kind, is_password: bool) {
     let spaces = value.bytes().filter(|b| *b == b' ').count();
     let letters_only = value.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
     let is_secret = if is_password {
-        value.len() >= 4 && spaces <= 3 && !(letters_only && spaces > 0) && !is_schema_word(value)
+        let phrase = letters_only && spaces > 0;
+        let fits = if phrase {
+            is_passphrase(value)
+        } else {
+            spaces <= 3
+        };
+        value.len() >= 4 && fits && !is_schema_word(value)
     } else {
         value.len() >= 8 && spaces <= 1 && !letters_only && confidence(value, false, true) >= 0.5
     };
     if is_secret && !is_code(value) {
         scan.found(kind, start, end, 0.9);
     }
+}
+
+/// `correct horse battery staple`, and not a sentence about a password.
+fn is_passphrase(value: &str) -> bool {
+    const SENTENCE: [&str; 14] = [
+        "the", "a", "an", "your", "my", "of", "for", "to", "is", "must", "with", "user",
+        "password", "new",
+    ];
+    let mut words = value.split(' ');
+    words.all(|word| word.bytes().all(|b| b.is_ascii_lowercase()) && !SENTENCE.contains(&word))
 }
 
 /// What a schema or a form says about a password.
@@ -291,6 +308,7 @@ mod tests {
         let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
         for (key, value) in [
             ("password", "correct horse battery 9"),
+            ("passwd", "correct horse battery staple"),
             ("userPassword", "letmein"),
             ("api_key", "8f2b7c1d9e0a4b6c8d7e"),
         ] {
@@ -298,6 +316,7 @@ mod tests {
         }
         for (key, value) in [
             ("password", "string"),
+            ("password", "the one you chose"),
             ("token", "next"),
             ("secret", "it is not here"),
         ] {

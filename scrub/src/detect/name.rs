@@ -246,7 +246,7 @@ fn below_key(scan: &mut Scan<'_>, confidence: f32) {
         .chars()
         .all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '\'' | '.' | ',' | '’'));
     let words = value.split_whitespace().count();
-    if letters >= 2
+    if (letters >= 2 || letters == 1 && !value.is_ascii())
         && plain
         && (1..=5).contains(&words)
         && value.len() <= 80

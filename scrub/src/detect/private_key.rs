@@ -20,6 +20,8 @@ pub(super) static DETECTOR: Detector = Detector {
 
 /// A heading without this much key after it is documentation.
 const MIN_BODY: usize = 40;
+/// With an ending, less is enough: the middle may have been left out.
+const MIN_CLOSED_BODY: usize = 16;
 
 fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
     let end = match literal {
@@ -56,7 +58,7 @@ fn armour_end(scan: &Scan<'_>, name: usize) -> Option<usize> {
             .bytes()
             .filter(u8::is_ascii_alphanumeric)
             .count();
-        return (content >= MIN_BODY).then_some(end);
+        return (content >= MIN_CLOSED_BODY).then_some(end);
     }
     // Cut off: everything that can still be base64.
     let end = scan.run(body, |b| {
@@ -91,6 +93,8 @@ mod tests {
         let pgp = pem("PGP PRIVATE KEY BLOCK");
         let public = pem("PUBLIC KEY");
         let certificate = pem("CERTIFICATE");
+        let short =
+            "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIK0lPp3x\n-----END EC PRIVATE KEY-----";
         let cut = format!("-----BEGIN PRIVATE KEY-----\n{body}");
         let escaped = rsa.replace('\n', "\\n");
         cases::check(
@@ -100,6 +104,7 @@ mod tests {
                 (&open, &open),
                 (&pgp, &pgp),
                 (&cut, &cut),
+                (short, short),
                 (&escaped, &escaped),
             ],
             &[

@@ -9,6 +9,7 @@ pub(super) const KEYWORDS: &[(&str, &str, &str)] = &[
     ("AWS_SESSION_TOKEN", "aws_session", "{100-1500s}"),
     ("AZURE_CLIENT_SECRET", "azure_client", "{34-40p}"),
     ("AZURE_OPENAI_KEY", "azure_openai", "{32-84w}"),
+    ("VAULT_TOKEN", "vault", "s.{24w}"),
     ("CLOUDFLARE_TOKEN", "cloudflare", "{37-40b}"),
     ("CLOUDFLARE_TOKEN", "cf_api", "{37-40b}"),
     ("HEROKU_API_KEY", "heroku", "{8h}-{4h}-{4h}-{4h}-{12h}"),
