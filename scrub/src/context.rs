@@ -1,6 +1,6 @@
 //! Words close to a value that say what it is.
 
-use crate::boundary;
+use crate::{boundary, placeholder};
 
 /// How far a word may stand before a value, in bytes.
 const BEFORE: usize = 64;
@@ -39,7 +39,10 @@ fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
         let mut offset = 0;
         while let Some(found) = memchr::memmem::find(&window[offset..], word.as_bytes()) {
             let start = from + offset + found;
-            if starts_word(bytes, start) && ends_word(bytes, start + word.len(), word) {
+            if starts_word(bytes, start)
+                && ends_word(bytes, start + word.len(), word)
+                && !placeholder::surrounds(bytes, start)
+            {
                 return true;
             }
             offset += found + 1;
@@ -84,6 +87,7 @@ mod tests {
             ("discard: ", "card"),
             ("I tell you ", "tel"),
             ("TELLER = ", "tel"),
+            ("[CARD_1] ", "card"),
         ] {
             assert!(!near_end(text, word), "{text}");
         }

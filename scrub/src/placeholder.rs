@@ -41,6 +41,19 @@ pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Whether a place lies within a placeholder, whose words say nothing about what stands around it.
+pub(crate) fn surrounds(bytes: &[u8], at: usize) -> bool {
+    let from = at.saturating_sub(MAX_KIND);
+    let part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    let before = bytes[from..at].iter().rposition(|b| !part(*b));
+    let Some(open) = before.map(|i| from + i).filter(|i| bytes[*i] == b'[') else {
+        return false;
+    };
+    let rest = &bytes[open + 1..];
+    let window = &rest[..rest.len().min(MAX_KIND + HASH_DIGITS + 2)];
+    memchr::memchr(b']', window).is_some_and(|end| is_name(&window[..end]))
+}
+
 fn is_name(name: &[u8]) -> bool {
     let upper = |name: &[u8]| {
         name.len() >= 2
@@ -76,6 +89,13 @@ mod tests {
             found,
             ["[EMAIL_1]", "[US_SSN_12]", "[IBAN#00ff00ff00ff]", "[CARD]"]
         );
+    }
+
+    #[test]
+    fn what_lies_within_a_placeholder_is_known() {
+        let text = b"x [US_SSN_12] y [z";
+        let within: Vec<_> = (0..text.len()).filter(|at| surrounds(text, *at)).collect();
+        assert_eq!(within, (3..13).collect::<Vec<_>>());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::detect::{Detector, PlaceCheck, RangeCheck, Trigger};
 use crate::literals::Literals;
 use crate::scan::Scan;
-use crate::{boundary, skip};
+use crate::{boundary, placeholder, skip};
 
 /// The detector that looks for plain dates.
 const DATE: &str = "date";
@@ -83,8 +83,10 @@ impl Prefilter {
 
     pub(crate) fn run(&self, scan: &mut Scan<'_>) {
         self.literals.each(scan.bytes, |literal, place| {
-            scan.enter(literal.detector);
-            (literal.check)(scan, literal.index, place);
+            if !placeholder::surrounds(scan.bytes, place.start) {
+                scan.enter(literal.detector);
+                (literal.check)(scan, literal.index, place);
+            }
         });
         self.bytes(scan);
         if let Some(whole) = scan.whole.clone() {

@@ -14,8 +14,9 @@ use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, rep
 
 /// Values longer than this get a name but cannot be put back: the map stays small.
 const MAX_VALUE_BYTES: usize = 4096;
-/// Replacing can, rarely, leave a remainder that is private by itself; it is looked at again.
-const MAX_ROUNDS: usize = 4;
+/// Replacing can, rarely, leave a remainder that is private by itself, or bring a word closer to the
+/// next value; it is looked at again. Each round costs a look at the whole text, so they are bounded.
+const MAX_ROUNDS: usize = 16;
 
 /// The placeholders of one conversation. It lives in memory only and is bounded by
 /// `maxEntries` of the configuration.

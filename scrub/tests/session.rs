@@ -114,6 +114,24 @@ fn a_number_that_was_replaced_comes_back_as_a_number() {
 }
 
 #[test]
+fn a_number_is_found_however_it_was_sent() {
+    let mut session = session(json!({}));
+    let sent =
+        json!({"a": 4111111111111111u64, "b": 4111111111111111.0, "c": -4111111111111111i64});
+    let out = session.scrub_json(sent, None).expect("nothing is blocked");
+    assert_eq!(out.report().counts().values().sum::<usize>(), 3);
+    assert!(!out.into_inner().to_string().contains("4111"));
+}
+
+#[test]
+fn a_number_without_a_key_is_a_count_and_a_text_without_words_is_a_value() {
+    let mut session = session(json!({}));
+    let out = session.scrub_json(json!([51824753556u64, "51824753556"]), None);
+    let out = out.expect("nothing is blocked").into_inner();
+    assert_eq!(out, json!([51824753556u64, "[AU_ABN_1]"]));
+}
+
+#[test]
 fn policies_mask_hash_allow_and_block() {
     let mut masked = session(json!({"detectors": {"card": "mask"}}));
     assert_eq!(text(&mut masked, "4111111111111111"), "****1111");

@@ -67,6 +67,7 @@ mod tests {
                 ("birthdate=19900517", "19900517"),
             ],
             &[
+                "[BIRTH_DATE_1], hired 10/23/1951",
                 "on 1990-05-17",
                 "born in the city",
                 "reborn 1990-05-17",

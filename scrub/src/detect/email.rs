@@ -43,8 +43,14 @@ fn local_start(scan: &Scan<'_>, at: usize) -> usize {
     });
     // `name=a@b.de` and `to:a@b.de` end at the sign; `a/b@c` is a path or a package, which begins
     // before the slash, so only `mailto:` and a plain start are taken.
+    // Addresses that are glued together share the characters between their signs.
+    let glued = scan.before(start) == b'@';
+    let start = match domain_end(scan, start).filter(|end| glued && *end < at) {
+        Some(end) => scan.run(end, |b| !is_word(b)),
+        None => start,
+    };
     match (scan.before(start), scan.before(at)) {
-        (b'/' | b'@', _) if !url_user(scan, start) => at,
+        (b'/', _) if !url_user(scan, start) => at,
         (_, b'.') => at,
         _ => start.min(at),
     }
@@ -92,6 +98,8 @@ mod tests {
         cases::check(
             "EMAIL",
             &[
+                ("a@x.example+b@y.example", "b@y.example"),
+                ("a@x.example-b@y.example", "x.example-b@y.example"),
                 (
                     "write to jo.doe+tag@mail.example.org.",
                     "jo.doe+tag@mail.example.org",
