@@ -70,11 +70,23 @@ function schedule(timer) {
   let place = timers.length;
   while (place > 0 && timers[place - 1].at > timer.at) place--;
   ArrayPrototypeSplice(timers, place, 0, timer);
-  if (mode === "wait") {
-    timer.real = realTimers.setTimeout(() => fire(timer), timer.wait);
-    if (timer.quiet) unrefTimer(timer.real);
+  if (mode === "wait") waitFor(timer, timer.wait);
+  else pump();
+}
+
+function waitFor(timer, ms) {
+  timer.real = realTimers.setTimeout(() => elapsed(timer), ms);
+  if (timer.quiet) unrefTimer(timer.real);
+}
+
+// Timers fire in the order of the clock. It is behind the real time by what requests took, so a
+// timer that was set later may be due earlier: what it lets the script do comes first.
+function elapsed(timer) {
+  if (timers[0].at < timer.at) {
+    waitFor(timer, 0);
+    fire(timers[0]);
   } else {
-    pump();
+    fire(timer);
   }
 }
 
@@ -119,7 +131,13 @@ async function heldUntil(next) {
 function pump() {
   if (mode !== "skip" || pumping || !hasWork()) return;
   pumping = true;
-  realTimers.setTimeout(underWay > 0 ? inquire : fireNext, 0);
+  realTimers.setTimeout(step, 0);
+}
+
+// What a timer lets the script do may have been a request, made after the pump was set going.
+function step() {
+  if (underWay > 0) inquire();
+  else fireNext();
 }
 
 function hasWork() {
@@ -138,6 +156,7 @@ async function inquire() {
   // Otherwise an answer is on its way, and its arrival pumps again.
   if (underWay > 0 && underWay > held && stalls < MOST_STALLS) return;
   pumping = true;
+  // Not here: what a timer throws must not become the rejection of a promise.
   realTimers.setTimeout(fireNext, 0);
 }
 

@@ -52,6 +52,7 @@ function declare(what, flags, name, second, third) {
   }
   const [body, options] = typeof second === "function" ? [second, third] : [third, second];
   const title = String(name);
+  if (title === "") throw new TypeError(`${what} needs a name: ${what}("counts files", ...)`);
   if (typeof body !== "function" && !flags.todo) {
     throw new TypeError(`${what}("${title}") needs a function`);
   }

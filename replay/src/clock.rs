@@ -58,8 +58,8 @@ impl Clock {
     pub async fn wait(&self, after_ms: Option<u64>) {
         let place = {
             let mut state = self.lock();
-            // Times are positive, and far from where a cast would lose any of it.
-            let due = after_ms.map_or(u64::MAX, |after| state.now as u64 + after);
+            // A time is positive, and a cast of one that is not gives the nearest that is.
+            let due = after_ms.map_or(u64::MAX, |after| (state.now as u64).saturating_add(after));
             state.count += 1;
             let place = (due, state.count);
             state.held.insert(place, None);
@@ -135,6 +135,18 @@ mod tests {
         assert_eq!(clock.hear(Moment::Idle(Some(1_100.004))), 1);
         assert!(late.as_mut().poll(&mut context).is_pending());
         assert_eq!(clock.hear(Moment::Clock(1_100.004)), 0);
+        assert!(late.as_mut().poll(&mut context).is_ready());
+    }
+
+    #[test]
+    fn a_recording_cannot_name_a_moment_that_breaks_the_clock() {
+        let clock = clock();
+        let mut late = pin!(clock.wait(Some(u64::MAX)));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(late.as_mut().poll(&mut context).is_pending());
+        for now in [f64::NAN, -1.0, 1e300] {
+            clock.hear(Moment::Clock(now));
+        }
         assert!(late.as_mut().poll(&mut context).is_ready());
     }
 

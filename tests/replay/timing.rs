@@ -57,6 +57,30 @@ fn a_retry_after_a_timeout_finds_its_second_answer() {
 }
 
 #[test]
+fn a_deadline_over_several_calls_and_pauses_falls_where_it_fell() {
+    let (result, _) = same_in_replay(
+        "const deadline = new AbortController();\n\
+         const timer = setTimeout(() => deadline.abort(new Error('enough')), 300);\n\
+         const log: string[] = [];\n\
+         try {\n\
+           for (;;) {\n\
+             deadline.signal.throwIfAborted();\n\
+             await tools.demo.slow({ ms: 40 });\n\
+             log.push('called');\n\
+             await new Promise((done) => setTimeout(done, 20));\n\
+           }\n\
+         } catch (error) {\n\
+           log.push(error.message);\n\
+         }\n\
+         clearTimeout(timer);\n\
+         return log;",
+    );
+    let log = result.as_array().unwrap();
+    assert!(log.len() > 2, "{result}");
+    assert_eq!(log.last(), Some(&json!("enough")));
+}
+
+#[test]
 fn a_ticker_ticks_as_often_while_a_call_is_under_way() {
     let (result, _) = same_in_replay(
         "let ticks = 0;\n\

@@ -100,6 +100,14 @@ fn a_mock_answers_one_call_at_a_time() {
 }
 
 #[test]
+fn a_test_without_a_name_is_refused() {
+    let output = Project::of("test('', () => {});").run(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout);
+    assert!(told.contains("test needs a name"), "{told}");
+}
+
+#[test]
 fn each_test_begins_with_nothing_stored() {
     Project::of(
         "beforeEach(() => store('given', 1));\n\
