@@ -463,12 +463,12 @@ fn counting(peak: &Arc<AtomicUsize>) -> MemoryHost {
 }
 
 #[tokio::test]
-async fn sixteen_calls_run_at_once_and_the_rest_wait() {
+async fn sixty_four_calls_run_at_once_and_the_rest_wait() {
     let peak = Arc::new(AtomicUsize::new(0));
-    let script = "const all = await Promise.all(Array.from({ length: 40 }, (_, n) => tools.demo.slow({ n })));\nall.every((got, n) => got === n)";
+    let script = "const all = await Promise.all(Array.from({ length: 80 }, (_, n) => tools.demo.slow({ n })));\nall.every((got, n) => got === n)";
     let outcome = run_with(Limits::default(), counting(&peak), script).await;
     assert_eq!(value_of(outcome, script), true);
-    assert_eq!(peak.load(Ordering::SeqCst), 16);
+    assert_eq!(peak.load(Ordering::SeqCst), 64);
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ interface ToolCall {
 }
 
 interface BatchOptions {
-  /** Calls under way at once; 16 unless told otherwise, and never more than the run allows. */
+  /** Calls under way at once; 64 unless told otherwise, and never more than the run allows. */
   concurrency?: number;
   /** After a failure, start no further call of the batch. */
   stopOnError?: boolean;

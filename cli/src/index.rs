@@ -110,7 +110,7 @@ fn print(args: &IndexArgs, stats: &IndexStats) -> io::Result<()> {
         let folder = searching::shown(&stats.folder);
         let kib = stats.bytes.div_ceil(1024);
         writeln!(out, "{} tools, {kib} KiB in {folder}", stats.tools)?;
-        writeln!(out, "{} versions kept", stats.versions)?;
+        writeln!(out, "versions kept: {}", stats.versions)?;
     }
     out.flush()
 }

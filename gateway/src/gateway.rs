@@ -90,6 +90,13 @@ impl Gateway {
         self.0.servers.keys().map(String::as_str)
     }
 
+    /// What a running server calls itself for people to read.
+    pub fn server_title(&self, server: &str) -> Option<String> {
+        let connection = self.0.servers.get(server)?.live()?;
+        let info = connection.info.server_info.as_ref()?;
+        info.title.clone()
+    }
+
     /// Starts every server that is not disabled and waits until each is ready or has failed.
     pub async fn warm(&self) {
         let starts = self

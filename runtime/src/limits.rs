@@ -40,7 +40,7 @@ impl Default for Limits {
             heap_bytes: 128 * MIB,
             buffer_bytes: 64 * MIB,
             calls: 100,
-            concurrent_calls: 16,
+            concurrent_calls: 64,
             tool_ms: 30_000,
             output_chars: 24_000,
             log_bytes: MIB,

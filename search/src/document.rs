@@ -20,6 +20,8 @@ pub struct Document {
     /// `server:tool`
     pub id: String,
     pub server: String,
+    /// What the server calls itself, where that is another name.
+    pub server_title: String,
     pub name: String,
     pub title: Option<String>,
     pub description: String,
@@ -27,6 +29,8 @@ pub struct Document {
     /// What the server says about its tool, where it says anything.
     pub read_only: Option<bool>,
     pub destructive: Option<bool>,
+    /// The words of earlier queries that led to it, as stems.
+    pub asked: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +44,7 @@ pub struct Parameter {
 #[derive(Debug, Clone, Copy)]
 pub struct Described<'a> {
     pub server: &'a str,
+    pub server_title: Option<&'a str>,
     pub name: &'a str,
     pub title: Option<&'a str>,
     pub description: &'a str,
@@ -55,12 +60,14 @@ impl Document {
         Self {
             id: format!("{}:{}", tool.server, tool.name),
             server: tool.server.to_owned(),
+            server_title: tool.server_title.unwrap_or_default().to_owned(),
             name: tool.name.to_owned(),
             title: tool.title.map(str::to_owned),
             description: tool.description.to_owned(),
             parameters,
             read_only: hint("readOnlyHint"),
             destructive: hint("destructiveHint"),
+            asked: Vec::new(),
         }
     }
 
@@ -147,6 +154,7 @@ mod tests {
     fn document(schema: Value) -> Document {
         Document::new(Described {
             server: "fs",
+            server_title: None,
             name: "readFile",
             title: None,
             description: "Reads a file.",

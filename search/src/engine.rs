@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
+use crate::asked::Asked;
 use crate::catalog::{Catalog, Hit};
 use crate::document::Document;
 use crate::error::SearchError;
@@ -66,7 +67,12 @@ struct Current {
 /// What runs beside: the model on its own thread, the index on another.
 struct Threads {
     embedder: Embedder,
-    to_index: mpsc::UnboundedSender<Catalog>,
+    to_index: mpsc::UnboundedSender<Job>,
+}
+
+enum Job {
+    Index(Catalog),
+    Keep(Asked),
 }
 
 impl Search {
@@ -89,7 +95,13 @@ impl Search {
             return;
         }
         *followed = Some(version);
-        let tools = tools();
+        let mut tools = tools();
+        if let Some(folder) = self.parts.folder() {
+            let asked = Asked::read(&folder);
+            for tool in &mut tools {
+                tool.asked.extend(asked.words(&tool.id));
+            }
+        }
         if tools == self.parts.current.borrow().catalog.documents() {
             return;
         }
@@ -104,7 +116,7 @@ impl Search {
         });
         if of > 0 {
             // The thread ends only with this handle.
-            let _ = self.threads().to_index.send(catalog);
+            let _ = self.threads().to_index.send(Job::Index(catalog));
         }
     }
 
@@ -141,6 +153,19 @@ impl Search {
                 self.parts.give_up(&error.into());
                 catalog.search(query, None)
             }
+        }
+    }
+
+    /// A query led to a successful call. From the next time that tools are followed on, its words
+    /// lead to the tool.
+    pub fn succeeded(&self, query: &str, tool: &str) {
+        let mut asked = Asked::default();
+        asked.learn(query, tool);
+        if let Some(threads) = self.parts.threads.get()
+            && !asked.is_empty()
+        {
+            // The thread ends only with this handle.
+            let _ = threads.to_index.send(Job::Keep(asked));
         }
     }
 
@@ -189,13 +214,13 @@ impl Search {
                         tell(text);
                     }
                 });
-            let (to_index, catalogs) = mpsc::unbounded_channel();
+            let (to_index, jobs) = mpsc::unbounded_channel();
             let (parts, model) = (Arc::downgrade(&self.parts), embedder.clone());
             let started = thread::Builder::new()
                 .name("pml-index".to_owned())
                 .spawn(move || {
                     let _guard = GiveUp(parts.clone());
-                    keep_index(&parts, &model, catalogs);
+                    keep_index(&parts, &model, jobs);
                 });
             if let Err(error) = started {
                 let told = format!("the index has no thread: {error}");
@@ -244,11 +269,7 @@ impl Drop for GiveUp {
 }
 
 /// Builds the index for whatever tools come, until nobody searches any more.
-fn keep_index(
-    parts: &Weak<Parts>,
-    embedder: &Embedder,
-    mut catalogs: mpsc::UnboundedReceiver<Catalog>,
-) {
+fn keep_index(parts: &Weak<Parts>, embedder: &Embedder, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let event_loop = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -262,16 +283,30 @@ fn keep_index(
         }
     };
     event_loop.block_on(async {
-        while let Some(mut catalog) = catalogs.recv().await {
-            while let Ok(newer) = catalogs.try_recv() {
-                catalog = newer;
-            }
+        while let Some(job) = jobs.recv().await {
             let Some((folder, model)) = parts
                 .upgrade()
                 .map(|parts| (parts.folder(), parts.options.model.to_string()))
             else {
                 return;
             };
+            let catalog = match job {
+                Job::Index(catalog) => catalog,
+                Job::Keep(asked) => {
+                    if let Some(Err(error)) = folder.map(|folder| asked.keep(&folder)) {
+                        tracing::debug!(%error, "what was asked cannot be kept");
+                    }
+                    continue;
+                }
+            };
+            // Tools that were replaced meanwhile need no index.
+            let is_current = |parts: Arc<Parts>| {
+                let current = parts.current.borrow();
+                current.catalog.is_about_same_tools(&catalog)
+            };
+            if !parts.upgrade().is_some_and(is_current) {
+                continue;
+            }
             let progress = |progress| {
                 if let Some(parts) = parts.upgrade() {
                     parts.publish(catalog.clone(), State::Building(progress));

@@ -3,21 +3,24 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::document::Document;
-use crate::words::{is_filler, stems, worth};
+use crate::spelling::Spelling;
+use crate::words::{each_stem, is_filler, stems, worth};
 
 /// How fast more of the same word stops counting.
 const SATURATION: f32 = 1.2;
 /// How much a long field is held against its words.
 const LENGTH_PENALTY: f32 = 0.75;
+/// What a word that was probably meant counts, against one that was written.
+const MEANT: f32 = 0.9;
 
 /// Fields and what a word in each is worth (docs/search.md).
-const FIELDS: [f32; FIELD_COUNT] = [2.0, 3.0, 2.0, 1.0, 0.5, 0.3, 0.3];
-const FIELD_COUNT: usize = 7;
+const FIELDS: [f32; FIELD_COUNT] = [2.0, 3.0, 2.0, 1.0, 0.5, 0.3, 0.3, 0.6];
+const FIELD_COUNT: usize = 8;
 
 fn fields(document: &Document) -> [Vec<String>; FIELD_COUNT] {
     let parameters = document.parameters.iter();
     [
-        stems(&document.server),
+        server_words(document),
         stems(&document.name),
         stems(document.title.as_deref().unwrap_or_default()),
         stems(&document.description),
@@ -30,22 +33,31 @@ fn fields(document: &Document) -> [Vec<String>; FIELD_COUNT] {
             .flat_map(|p| &p.values)
             .flat_map(|value| stems(value))
             .collect(),
+        document.asked.clone(),
     ]
+}
+
+/// A word that is in both names of a server counts once.
+fn server_words(document: &Document) -> Vec<String> {
+    let mut words = stems(&document.server);
+    for word in stems(&document.server_title) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
 }
 
 /// The words of a set of tools.
 #[derive(Debug, Default)]
 pub struct Lexicon {
-    terms: HashMap<String, Term>,
+    terms: HashMap<String, Postings>,
+    spelling: Spelling,
     documents: usize,
 }
 
-#[derive(Debug, Default)]
-struct Term {
-    rarity: f32,
-    /// Which tools, and how much the word says about each.
-    postings: Vec<(u32, f32)>,
-}
+/// Which tools have a word, and how much it says about each.
+type Postings = Vec<(u32, f32)>;
 
 /// The words of a query, as this lexicon sees them.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +75,8 @@ impl Wanted {
 
 #[derive(Debug, Clone)]
 struct WantedWord {
-    stem: String,
+    /// The stem; several where the word is misspelt and may have been meant for each.
+    stems: Vec<String>,
     /// How rare it is among the tools, and what it is worth at all.
     weight: f32,
 }
@@ -78,7 +91,7 @@ impl Lexicon {
             }
         }
 
-        let mut terms: HashMap<String, Term> = HashMap::new();
+        let mut terms: HashMap<String, Postings> = HashMap::new();
         for (place, document) in fields.into_iter().enumerate() {
             let mut amounts: HashMap<String, f32> = HashMap::new();
             for ((words, worth), mean) in document.into_iter().zip(FIELDS).zip(mean) {
@@ -90,15 +103,12 @@ impl Lexicon {
             }
             for (word, amount) in amounts {
                 let says = amount * (SATURATION + 1.0) / (amount + SATURATION);
-                let term = terms.entry(word).or_default();
                 // Fewer tools than that fit into memory.
-                term.postings.push((place as u32, says));
+                terms.entry(word).or_default().push((place as u32, says));
             }
         }
-        for term in terms.values_mut() {
-            term.rarity = rarity(term.postings.len(), documents.len());
-        }
         Self {
+            spelling: Spelling::new(terms.keys()),
             terms,
             documents: documents.len(),
         }
@@ -107,34 +117,47 @@ impl Lexicon {
     /// What the query asks for. A word that no tool has counts as asked for, too.
     pub fn wanted(&self, query: &str) -> Wanted {
         let mut seen = HashSet::new();
-        let mut all = stems(query);
-        if all.iter().any(|stem| !is_filler(stem)) {
-            all.retain(|stem| !is_filler(stem));
+        let mut all = Vec::new();
+        each_stem(query, |word, stem| {
+            if seen.insert(stem.clone()) {
+                all.push((word.to_owned(), stem));
+            }
+        });
+        if all.iter().any(|(_, stem)| !is_filler(stem)) {
+            all.retain(|(_, stem)| !is_filler(stem));
         }
-        let words: Vec<WantedWord> = all
-            .into_iter()
-            .filter(|stem| seen.insert(stem.clone()))
-            .map(|stem| {
-                let rarity = match self.terms.get(&stem) {
-                    Some(term) => term.rarity,
-                    None => rarity(0, self.documents),
-                };
-                WantedWord {
-                    weight: rarity * worth(&stem),
-                    stem,
-                }
-            })
-            .collect();
-        Wanted { words }
+        let words = all.into_iter().map(|(word, stem)| self.want(&word, stem));
+        Wanted {
+            words: words.collect(),
+        }
+    }
+
+    fn want(&self, word: &str, stem: String) -> WantedWord {
+        let weight = |stem: &str| {
+            let tools_with_it = self.terms.get(stem).map_or(0, Vec::len);
+            rarity(tools_with_it, self.documents) * worth(stem)
+        };
+        let meant = match self.terms.contains_key(&stem) {
+            true => Vec::new(),
+            false => self.spelling.meant(word, &stem),
+        };
+        match meant.iter().map(|stem| weight(stem)).reduce(f32::max) {
+            None => WantedWord {
+                weight: weight(&stem),
+                stems: vec![stem],
+            },
+            Some(most) => WantedWord {
+                weight: MEANT * most,
+                stems: meant.into_iter().map(str::to_owned).collect(),
+            },
+        }
     }
 
     /// Adds to `scores`, one for each tool, what the words say.
     pub fn score(&self, wanted: &Wanted, scores: &mut [f32]) {
         for word in &wanted.words {
-            let Some(term) = self.terms.get(&word.stem) else {
-                continue;
-            };
-            for &(place, says) in &term.postings {
+            let postings = word.stems.iter().filter_map(|stem| self.terms.get(stem));
+            for &(place, says) in postings.flatten() {
                 if let Some(score) = scores.get_mut(place as usize) {
                     *score += word.weight * says;
                 }
@@ -144,16 +167,15 @@ impl Lexicon {
 
     /// The words of the query that a tool has.
     pub fn matched(&self, wanted: &Wanted, place: usize) -> Vec<String> {
-        let has = |word: &&WantedWord| {
-            self.terms.get(&word.stem).is_some_and(|term| {
-                let postings = &term.postings;
+        let has = |stem: &&String| {
+            self.terms.get(*stem).is_some_and(|postings| {
                 postings
                     .binary_search_by_key(&(place as u32), |&(at, _)| at)
                     .is_ok()
             })
         };
-        let words = wanted.words.iter().filter(has);
-        words.map(|word| word.stem.clone()).collect()
+        let stems = wanted.words.iter().flat_map(|word| &word.stems);
+        stems.filter(has).cloned().collect()
     }
 }
 
@@ -198,6 +220,29 @@ mod tests {
         let tools = [tool("get", "Gets"), tool("weather", "Tells the weather")];
         assert_eq!(scores(&tools, "get me the weather")[0], 0.0);
         assert!(scores(&tools, "get")[0] > 0.0);
+    }
+
+    #[test]
+    fn what_was_asked_before_a_call_leads_to_it_again() {
+        let mut tools = [
+            tool("weather", "Tells how warm it is"),
+            tool("traffic", "Tells how full roads are"),
+        ];
+        assert_eq!(scores(&tools, "umbrella")[0], 0.0);
+        tools[0].asked = vec!["umbrella".to_owned()];
+        assert!(scores(&tools, "umbrella")[0] > 0.0);
+    }
+
+    #[test]
+    fn a_slip_finds_what_was_meant_and_counts_less() {
+        let tools = [
+            tool("weather", "Tells the weather"),
+            tool("screenshot", "Shoots the screen"),
+        ];
+        let meant = scores(&tools, "screenshot");
+        let slipped = scores(&tools, "scrennshot");
+        assert!(0.0 < slipped[1] && slipped[1] < meant[1], "{slipped:?}");
+        assert_eq!(slipped[0], 0.0);
     }
 
     #[test]

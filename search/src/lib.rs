@@ -4,6 +4,7 @@
 //! once and by words and vectors as soon as the model is loaded and the index is built; where
 //! there is no model, words alone have to do, and [`Search::state`] says why.
 
+mod asked;
 mod catalog;
 mod document;
 mod engine;
@@ -15,9 +16,11 @@ mod model;
 mod place;
 mod query;
 mod ranking;
+mod spelling;
 mod vectors;
 mod words;
 
+pub use asked::Asked;
 pub use catalog::{Catalog, Hit};
 pub use document::{Described, Document, Parameter};
 pub use engine::{Search, SearchOptions, State, Tell};

@@ -21,14 +21,16 @@ static FILLER_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
 });
 
 /// English words, the most frequent first: the order of the vocabulary of the model.
-const COMMON_WORDS: &str = include_str!("common_words.txt");
+const ENGLISH: &str = include_str!("english_words.txt");
+/// Words that are frequent enough to say less than others.
+const COMMON: usize = 8_000;
 /// About as many words as an English text of any size has.
 const ENGLISH_WORDS: f32 = 30_000.0;
 
 static WORTHS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
     let stemmer = Stemmer::new(Algorithm::English);
     let mut worths = HashMap::new();
-    for (place, word) in COMMON_WORDS.split_whitespace().enumerate() {
+    for (place, word) in english_words().take(COMMON).enumerate() {
         let worth = (place as f32 + 2.0).ln() / ENGLISH_WORDS.ln();
         worths
             .entry(stemmer.stem(word).into_owned())
@@ -36,6 +38,10 @@ static WORTHS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
     }
     worths
 });
+
+pub fn english_words() -> impl Iterator<Item = &'static str> {
+    ENGLISH.split_whitespace()
+}
 
 /// How much a stem of a query tells, from 0 to 1, before anything is known of the tools: words
 /// that everybody uses tell little, however rare they are among tools.
@@ -51,13 +57,18 @@ pub fn is_filler(stem: &str) -> bool {
 /// The stems of a text or an identifier, in order: `readFile`, `read_file`, `Read files` and
 /// `READ FILE` have the same.
 pub fn stems(text: &str) -> Vec<String> {
-    let stemmer = Stemmer::new(Algorithm::English);
     let mut stems = Vec::new();
+    each_stem(text, |_, stem| stems.push(stem));
+    stems
+}
+
+/// The words of a text in small letters, each with its stem.
+pub fn each_stem(text: &str, mut take: impl FnMut(&str, String)) {
+    let stemmer = Stemmer::new(Algorithm::English);
     each_word(text, |word| {
         let small = word.to_lowercase();
-        stems.push(stemmer.stem(&small).into_owned());
+        take(&small, stemmer.stem(&small).into_owned());
     });
-    stems
 }
 
 /// An identifier as people would write it: `getHTTPStatus_code` is `get HTTP Status code`.

@@ -17,7 +17,7 @@ pub const CALL: &str = "call_tool";
 /// Characters for the list of servers: the description is read with every request.
 const ROSTER_CHARS: usize = 420;
 
-pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool.";
+pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool. A name such as [EMAIL_1] stands for private data: pass it on, and the tool gets the real value.";
 
 /// The servers and how many tools each has, as far as they are known.
 pub fn roster(gateway: &Gateway) -> String {
@@ -30,7 +30,7 @@ pub fn roster(gateway: &Gateway) -> String {
         .partition(|server| counts.contains_key(*server));
     let ready = ready
         .iter()
-        .map(|server| format!("{server} ({})", counts[*server]));
+        .map(|server| format!("{server} {}", counts[*server]));
     match (counts.is_empty(), waiting.is_empty()) {
         (true, true) => "none is configured".to_owned(),
         (true, false) => format!(
@@ -68,20 +68,15 @@ fn listed(items: impl Iterator<Item = String>) -> String {
 /// The description of `execute_code`.
 pub fn execute(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Scrubbed<String> {
     outlet.text(&format!(
-        "Run TypeScript that calls tools of the connected MCP servers. Best for several calls, \
-loops, filtering: data in between stays in the sandbox.
-Servers (tools): {roster}
-```ts
-const files = await tools.fs.list_files({{ path: \"logs\" }});
-const texts = await Promise.all(files.map((path) => tools.fs.read_file({{ path }})));
+        "Run TypeScript with the tools of MCP servers (tools each): {roster}.
+const paths = await tools.fs.list({{ dir: \"logs\" }});
+const texts = await Promise.all(paths.map((path) => tools.fs.read({{ path }})));
 return texts.filter((text) => text.includes(\"ERROR\")).length;
-```
-- Find ids with search_tools or searchTools(\"words\"); do not guess.
-- tools.server.tool(args) gives the value or throws; callTool(\"server:tool\", args) gives {{ success, result?, error? }}.
-- A value is the structured content, else the text (parsed if JSON), else the content blocks.
-- Filter before you return: you see the result and console output, up to {limit} characters; load(handle) gets more in a later script. store(key, value) and load(key) keep state.
-- [EMAIL_1] stands for private data; tools get the real value.
-- For one whole answer use call_tool.",
+Find tools with search_tools first. tools.server.tool(args) gives the value or throws; \
+callTool(\"server:tool\", args) gives {{ success, result?, error? }}. A value is structured \
+content, else text (parsed if JSON), else content blocks.
+Filter before you return: at most {limit} characters are shown. store(key, value) and load(key) \
+keep state. For one whole answer use call_tool.",
         roster = roster(gateway),
         limit = limits.output_chars,
     ))
@@ -92,37 +87,29 @@ pub fn tools(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
     let execute = execute(outlet, gateway, limits).into_inner();
     vec![
         Tool::new(EXECUTE, execute, execute_input())
-            .with_title("Run a script")
+            .with_title("Run code")
             .with_annotations(
                 ToolAnnotations::new()
                     .read_only(false)
                     .destructive(true)
                     .open_world(true),
             ),
-        Tool::new(
-            SEARCH,
-            "Find tools by what they do: TypeScript signatures, best first.",
-            search_input(),
-        )
-        .with_title("Find tools")
-        .with_annotations(
-            ToolAnnotations::new()
-                .read_only(true)
-                .destructive(false)
-                .open_world(false),
-        ),
-        Tool::new(
-            CALL,
-            "Call one tool and get its whole answer.",
-            call_input(),
-        )
-        .with_title("Call a tool")
-        .with_annotations(
-            ToolAnnotations::new()
-                .read_only(false)
-                .destructive(true)
-                .open_world(true),
-        ),
+        Tool::new(SEARCH, "Find tools by what they do", search_input())
+            .with_title("Find tools")
+            .with_annotations(
+                ToolAnnotations::new()
+                    .read_only(true)
+                    .destructive(false)
+                    .open_world(false),
+            ),
+        Tool::new(CALL, "Call one tool, get its whole answer", call_input())
+            .with_title("Call tool")
+            .with_annotations(
+                ToolAnnotations::new()
+                    .read_only(false)
+                    .destructive(true)
+                    .open_world(true),
+            ),
     ]
 }
 
@@ -147,7 +134,7 @@ fn search_input() -> Arc<JsonObject> {
             "query": { "type": "string" },
             "limit": { "type": "integer" },
             "server": { "type": "string" },
-            "detail": { "type": "string", "enum": ["name", "signature", "full"] },
+            "detail": { "type": "string", "enum": ["names", "signatures", "full"] },
         },
         "required": ["query"],
     }))

@@ -8,10 +8,12 @@ use pml_runtime::{Limits, Pool};
 use pml_scrub::Scrubber;
 use pml_search::Search;
 use pml_session::ClientOptions;
+use pml_types::Shape;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::guests::{Guest, Registry};
+use crate::notebook::Notebook;
 use crate::work::Parked;
 
 /// How long the first question about tools waits for servers that are still starting.
@@ -29,6 +31,7 @@ pub struct HouseOptions {
     pub tool_timeout: Option<Duration>,
     /// How long running calls have when the server ends.
     pub drain: Duration,
+    pub notebook: Arc<dyn Notebook>,
 }
 
 /// Everything behind the door. Cheap to clone.
@@ -43,6 +46,7 @@ struct Parts {
     limits: Limits,
     tool_timeout: Option<Duration>,
     drain: Duration,
+    notebook: Arc<dyn Notebook>,
     closing: CancellationToken,
     active: watch::Sender<usize>,
     looked: watch::Sender<bool>,
@@ -61,6 +65,7 @@ impl House {
             limits: options.limits,
             tool_timeout: options.tool_timeout,
             drain: options.drain,
+            notebook: options.notebook,
             closing: CancellationToken::new(),
             active: watch::Sender::new(0),
             looked: watch::Sender::new(false),
@@ -75,6 +80,9 @@ impl House {
             }
             tracing::info!(tools = listing.tools.len(), "the servers are up");
             first.0.looked.send_replace(true);
+            let notebook = first.0.notebook.clone();
+            let kept = move || notebook.tools_listed(&listing.tools, &listing.problems);
+            tokio::task::spawn_blocking(kept);
         });
         house
     }
@@ -89,6 +97,18 @@ impl House {
 
     pub fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    pub(crate) fn notebook(&self) -> &dyn Notebook {
+        &*self.0.notebook
+    }
+
+    /// Writes down what results looked like. Nobody waits for it.
+    pub(crate) fn learn(&self, observed: Vec<(String, Shape)>) {
+        if !observed.is_empty() {
+            let notebook = self.0.notebook.clone();
+            tokio::task::spawn_blocking(move || notebook.results_seen(observed));
+        }
     }
 
     pub(crate) fn registry(&self) -> &Registry {

@@ -10,6 +10,7 @@ mod guests;
 mod handler;
 mod house;
 pub mod log;
+mod notebook;
 mod notices;
 mod reply;
 mod tools;
@@ -18,4 +19,5 @@ mod work;
 
 pub use error::ServeError;
 pub use house::{House, HouseOptions};
+pub use notebook::Notebook;
 pub use transport::{HttpOptions, serve_http, serve_stdio};

@@ -7,6 +7,7 @@
 mod approval;
 mod client;
 mod observed;
+mod recent;
 mod run;
 mod scrubbing;
 mod search;

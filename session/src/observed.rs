@@ -20,6 +20,8 @@ pub struct Observed {
 struct Seen {
     shape: Shape,
     unchanged: u8,
+    /// The shape is another one than [`Observed::take`] last gave.
+    is_news: bool,
 }
 
 impl Observed {
@@ -37,18 +39,21 @@ impl Observed {
             && seen.unchanged < ENOUGH
         {
             match seen.shape.observe(result) {
-                true => seen.unchanged = 0,
+                true => (seen.unchanged, seen.is_news) = (0, true),
                 false => seen.unchanged += 1,
             }
         }
     }
 
+    /// The shapes that changed since this was last asked.
     pub fn take(&self) -> Vec<(String, Shape)> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let tools = std::mem::take(&mut *tools);
         tools
-            .into_iter()
-            .map(|(id, seen)| (id, seen.shape))
+            .iter_mut()
+            .filter_map(|(id, seen)| {
+                let is_news = std::mem::take(&mut seen.is_news);
+                is_news.then(|| (id.clone(), seen.shape.clone()))
+            })
             .collect()
     }
 }
@@ -76,6 +81,10 @@ mod tests {
             ("a:c".to_owned(), json!({ "type": "null" })),
         ];
         assert_eq!(schemas, expected);
-        assert!(observed.take().is_empty());
+
+        observed.note("a:b", &json!(2));
+        assert!(observed.take().is_empty(), "nothing new was seen");
+        observed.note("a:b", &json!(true));
+        assert_eq!(observed.take().len(), 1);
     }
 }

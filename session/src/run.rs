@@ -58,6 +58,7 @@ impl Run {
         let answer = self.session.gateway().call(&self.scope, tool, args).await;
         let value = answer.map_err(failure)?.value;
         self.session.observed().note(tool, &value);
+        self.session.succeeded(tool);
         Ok(value)
     }
 

@@ -3,31 +3,36 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use pml_gateway::Tool;
+use pml_gateway::{Gateway, Tool};
 use pml_search::{Described, Document, Hit};
 
 /// A tool that fits.
 pub struct Found {
     pub tool: Arc<Tool>,
-    /// From 0 to 1: about the chance that the tool is one of those wanted.
+    /// From 0 to 1: how well the tool fits, on one scale for every query.
     pub score: f64,
     /// How the score came about.
     pub hit: Hit,
 }
 
-pub(crate) fn documents(tools: &[Arc<Tool>]) -> Vec<Document> {
-    tools.iter().map(|tool| document(tool)).collect()
-}
-
-fn document(tool: &Tool) -> Document {
-    Document::new(Described {
-        server: tool.id.server(),
-        name: tool.id.tool(),
-        title: tool.title.as_deref(),
-        description: &tool.description,
-        input_schema: &tool.input_schema,
-        annotations: tool.annotations.as_ref(),
-    })
+pub(crate) fn documents(gateway: &Gateway) -> Vec<Document> {
+    let titles: HashMap<&str, String> = gateway
+        .servers()
+        .filter_map(|server| Some((server, gateway.server_title(server)?)))
+        .collect();
+    let tools = gateway.tools();
+    let tools = tools.iter().map(|tool| {
+        Document::new(Described {
+            server: tool.id.server(),
+            server_title: titles.get(tool.id.server()).map(String::as_str),
+            name: tool.id.tool(),
+            title: tool.title.as_deref(),
+            description: &tool.description,
+            input_schema: &tool.input_schema,
+            annotations: tool.annotations.as_ref(),
+        })
+    });
+    tools.collect()
 }
 
 /// The tools behind the hits. One that has gone meanwhile is not found.

@@ -11,6 +11,7 @@ use pml_types::Shape;
 use tokio::sync::OnceCell;
 
 use crate::observed::Observed;
+use crate::recent::RecentSearches;
 use crate::run::Run;
 use crate::scrubbing;
 use crate::search::{self, Found};
@@ -50,6 +51,7 @@ struct Parts {
     asked: OnceCell<()>,
     problems: OnceLock<Vec<(String, StartError)>>,
     observed: Observed,
+    recent: RecentSearches,
 }
 
 impl Session {
@@ -78,6 +80,7 @@ impl Session {
                 asked: OnceCell::new(),
                 problems: OnceLock::new(),
                 observed: Observed::default(),
+                recent: RecentSearches::default(),
             }),
         }
     }
@@ -157,7 +160,16 @@ impl Session {
     pub async fn find(&self, query: &Query) -> Vec<Found> {
         self.prepare_search().await;
         self.parts.search.settle(INDEX_PATIENCE).await;
-        search::found(self.parts.search.find(query).await, &self.gateway().tools())
+        let found = search::found(self.parts.search.find(query).await, &self.gateway().tools());
+        self.parts.recent.note(query.text(), &found);
+        found
+    }
+
+    /// A call succeeded: searches that found its tool were right.
+    pub(crate) fn succeeded(&self, tool: &str) {
+        for query in self.parts.recent.take_queries_for(tool) {
+            self.parts.search.succeeded(&query, tool);
+        }
     }
 
     /// Tells the search which tools there are now. It goes on by itself to index them.
@@ -165,7 +177,7 @@ impl Session {
         self.ask_all().await;
         let version = *self.gateway().changes().borrow();
         let search = &self.parts.search;
-        search.follow(version, || search::documents(&self.gateway().tools()));
+        search.follow(version, || search::documents(self.gateway()));
         search
     }
 
@@ -192,7 +204,7 @@ impl Session {
         self.parts.problems.get().is_some()
     }
 
-    /// What the results of tools looked like since this was last asked.
+    /// What the results of tools look like, where that changed since this was last asked.
     pub fn take_observed(&self) -> Vec<(String, Shape)> {
         self.parts.observed.take()
     }

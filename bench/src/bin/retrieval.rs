@@ -1,7 +1,8 @@
 //! Search against sets of tools and queries: how often the right tool is among the first, and how
 //! long a query takes.
 //!
-//! Three rankings over the same tools: words alone, vectors alone, and what ships.
+//! Four rankings over the same tools: words alone, vectors alone, LanceDB's own fusion of both, and
+//! what ships.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Parser;
-use pml_bench::retrieval::{Quality, RetrievalSet};
+use pml_bench::retrieval::{LanceIndex, Quality, RetrievalSet};
 use pml_bench::{Sample, describe_machine, millis, resident_memory};
 use pml_search::{Catalog, Cosines, Filter, Hit, ModelChoice, Place, Search, SearchOptions, State};
 use serde_json::json;
@@ -34,6 +35,10 @@ struct Args {
     #[arg(long, value_name = "FOLDER")]
     distractors: Vec<PathBuf>,
 
+    /// Learn from every second query of each tool, and measure the others
+    #[arg(long)]
+    learn: bool,
+
     /// Write a line {"query", "ids"} for each query: the top ten of what ships
     #[arg(long, value_name = "FILE")]
     rankings: Option<PathBuf>,
@@ -53,6 +58,9 @@ async fn main() -> anyhow::Result<()> {
     let mut set = RetrievalSet::read(&args.folder, args.queries.as_deref())?;
     for folder in &args.distractors {
         set.distract(folder)?;
+    }
+    if args.learn {
+        set.learn();
     }
     println!("{}", describe_machine());
     println!("{} tools, {} queries\n", set.tools.len(), set.queries.len());
@@ -81,16 +89,21 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
         bail!("there are no vectors: {reason}");
     }
     let indexed = began.elapsed();
+    let grown = resident_memory().saturating_sub(memory);
+    let stats = search.stats().await.context("nothing was kept")??;
+    let lance = LanceIndex::open(&stats.folder).await?;
 
     let catalog = search.catalog();
     let embedder = search.embedder().context("the model is not loaded")?;
     let mut rankings = open(args.rankings.as_ref())?;
     let mut scores = open(args.scores.as_ref())?;
     let (mut words, mut vectors, mut ships) = <(Quality, Quality, Quality)>::default();
-    let mut times = Sample::default();
+    let mut fused = Quality::default();
+    let (mut times, mut rank_times, mut lance_times) = <(Sample, Sample, Sample)>::default();
     for (place, query) in set.queries.iter().enumerate() {
         let began = Instant::now();
         let embedded = embedder.embed(Catalog::texts(&query.query)).await?;
+        let began_ranking = Instant::now();
         let cosines = catalog.cosines(&embedded);
         let hits = catalog.find(
             &query.query,
@@ -101,7 +114,15 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
         );
         if place >= WARM_UP {
             times.push(began.elapsed());
+            rank_times.push(began_ranking.elapsed());
         }
+        let began = Instant::now();
+        let by_lance = lance.find(&query.query, &embedded[0], DEPTH).await?;
+        if place >= WARM_UP {
+            lance_times.push(began.elapsed());
+        }
+        let by_lance: Vec<&str> = by_lance.iter().map(String::as_str).collect();
+        fused.add(&by_lance, &query.gold);
         ships.add(&ids(&hits), &query.gold);
         words.add(
             &ids(&catalog.find(&query.query, None, &Filter::default(), DEPTH, 0.0)),
@@ -128,17 +149,24 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
     println!("|---|---|---|---|---|---|---|");
     println!("| words alone (BM25F) | {} |", words.row());
     println!("| vectors alone | {} |", vectors.row());
+    println!("| LanceDB: both, fused by rank | {} |", fused.row());
     println!("| what ships | {} |\n", ships.row());
-    println!(
-        "query with its embedding: p50 {}, p99 {}",
-        millis(times.quantile(0.5)),
-        millis(times.quantile(0.99))
-    );
+    for (what, times) in [
+        ("query with its embedding", &times),
+        ("of it the ranking, in memory", &rank_times),
+        ("LanceDB's ranking, from its files", &lance_times),
+    ] {
+        println!(
+            "{what}: p50 {}, p99 {}",
+            millis(times.quantile(0.5)),
+            millis(times.quantile(0.99))
+        );
+    }
     println!(
         "index: {:.1} s, of which the words {}; memory added: {:.0} MB",
         indexed.as_secs_f64(),
         millis(words_ready),
-        resident_memory().saturating_sub(memory) as f64 / 1e6
+        grown as f64 / 1e6
     );
     Ok(())
 }

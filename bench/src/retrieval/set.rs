@@ -1,11 +1,11 @@
 //! A folder with `tools.jsonl` and `queries.jsonl`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use pml_search::{Described, Document};
+use pml_search::{Asked, Described, Document};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -63,6 +63,28 @@ impl RetrievalSet {
             .extend(others.filter(|tool| !known.contains(&tool.id)));
         Ok(())
     }
+
+    /// Takes every second query of each tool out of the set, as if it had led to a call of that
+    /// tool before.
+    pub fn learn(&mut self) {
+        let mut asked = Asked::default();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        self.queries.retain(|query| {
+            let Some(gold) = query.gold.first() else {
+                return true;
+            };
+            let count = seen.entry(gold.clone()).or_default();
+            *count += 1;
+            let is_lesson = *count % 2 == 1;
+            if is_lesson {
+                asked.learn(&query.query, gold);
+            }
+            !is_lesson
+        });
+        for tool in &mut self.tools {
+            tool.asked = asked.words(&tool.id);
+        }
+    }
 }
 
 fn read_tools(folder: &Path) -> anyhow::Result<Vec<Document>> {
@@ -72,6 +94,7 @@ fn read_tools(folder: &Path) -> anyhow::Result<Vec<Document>> {
         id: tool.id,
         ..Document::new(Described {
             server: &tool.server,
+            server_title: None,
             name: &tool.name,
             title: tool.title.as_deref(),
             description: &tool.description,

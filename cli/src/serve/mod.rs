@@ -1,5 +1,6 @@
 //! `pml serve`: the MCP server that AI clients talk to.
 
+mod notebook;
 mod print_config;
 
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::amounts::parse_time;
 use crate::config::{self, Settings};
 use crate::{exit, searching, servers};
+use notebook::RememberedTools;
 use print_config::ClientName;
 
 /// The variable that holds the token: an argument could be read by every user of the machine.
@@ -121,6 +123,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let limits = *pool.limits();
         let tool_timeout = settings.limits.tool_timeout();
         let search = searching::open(settings.servers.file.as_deref())?;
+        let notebook = Arc::new(RememberedTools::of(&settings.servers));
         let gateway = servers::open(settings.servers)?;
         let house = House::open(HouseOptions {
             pool,
@@ -130,6 +133,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             limits,
             tool_timeout,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
+            notebook,
         });
         close_on_signal(&house)?;
         let served = match http {

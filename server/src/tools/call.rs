@@ -45,6 +45,7 @@ pub async fn call(
     let run = guest.client.run(&limits, approver, notices.of_tools());
     let called = run.call_tool(&tool, args).await;
     notices.finish().await;
+    house.learn(guest.client.session().take_observed());
     tracing::info!(%tool, ok = called.is_ok(), "a tool was called");
     Reply::call(&guest.outlet().call(&tool, called, &limits))
 }

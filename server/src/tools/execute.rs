@@ -73,6 +73,7 @@ pub async fn execute(
         )
         .await;
     notices.finish().await;
+    house.learn(guest.client.session().take_observed());
     tracing::info!(
         ok = outcome.ok,
         kind = outcome.error.as_ref().map(|error| error.kind.to_string()),

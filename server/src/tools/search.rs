@@ -12,6 +12,7 @@ use super::arguments;
 use crate::brief;
 use crate::guests::Guest;
 use crate::house::House;
+use crate::notebook::Notebook;
 use crate::reply::Reply;
 
 const DEFAULT_LIMIT: usize = 5;
@@ -32,9 +33,11 @@ struct Arguments {
 #[derive(Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Detail {
-    Name,
+    #[serde(alias = "name")]
+    Names,
     #[default]
-    Signature,
+    #[serde(alias = "signature")]
+    Signatures,
     /// With the JSON Schema of its arguments.
     Full,
 }
@@ -45,11 +48,13 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
         Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
     };
     let server = arguments.server.as_deref();
-    if let Some(unknown) =
-        server.filter(|name| !house.gateway().servers().any(|known| known == *name))
-    {
+    let is_unknown = |name: &&str| {
+        // A pattern may fit no server and is no mistake.
+        !name.contains('*') && !house.gateway().servers().any(|known| known == *name)
+    };
+    if let Some(unknown) = server.filter(is_unknown) {
         let servers = brief::roster(house.gateway());
-        let mistake = format!("there is no server \"{unknown}\"; servers (tools): {servers}");
+        let mistake = format!("there is no server \"{unknown}\"; servers (tools each): {servers}");
         return Reply::failure(guest.outlet().text(&mistake));
     }
     let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
@@ -58,18 +63,18 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
     found.truncate(limit);
     let text = match found.is_empty() {
         true => format!(
-            "No tool fits; try other words. Servers (tools): {}",
+            "No tool fits; try other words. Servers (tools each): {}",
             brief::roster(house.gateway())
         ),
-        false => told(&found, arguments.detail),
+        false => told(&found, arguments.detail, house.notebook()),
     };
     Reply::text(guest.outlet().text(&text))
 }
 
-fn told(found: &[Found], detail: Detail) -> String {
+fn told(found: &[Found], detail: Detail, notebook: &dyn Notebook) -> String {
     let tools = found.iter().map(|found| match detail {
-        Detail::Name => found.tool.id.to_string(),
-        Detail::Signature => signature(&found.tool),
+        Detail::Names => found.tool.id.to_string(),
+        Detail::Signatures => signature(&found.tool, notebook),
         Detail::Full => json!({
             "id": found.tool.id,
             "title": found.tool.title,
@@ -83,13 +88,17 @@ fn told(found: &[Found], detail: Detail) -> String {
     tools.collect::<Vec<_>>().join("\n")
 }
 
-fn signature(tool: &Tool) -> String {
+fn signature(tool: &Tool, notebook: &dyn Notebook) -> String {
+    let observed = match tool.output_schema {
+        Some(_) => None,
+        None => notebook.result_schema(&tool.id.to_string()),
+    };
     pml_types::signature(&pml_types::ToolTypes {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,
         input: &tool.input_schema,
         output: tool.output_schema.as_ref(),
-        observed: None,
+        observed: observed.as_ref(),
     })
 }
