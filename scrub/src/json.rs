@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
 
+use crate::echo::{Echoes, Finder};
 use crate::scrubber::{Places, finding};
-use crate::{Report, ScrubError, Scrubbed, Session, placeholder};
+use crate::{Report, ScrubError, Scrubbed, Session, placeholder, replace};
 
 /// A number with fewer than seven digits is no card and no id.
 const MIN_NUMBER: u64 = 1_000_000;
@@ -223,6 +224,11 @@ pub(crate) fn scrub_lines(
     let scrubber = session.scrubber().clone();
     let mut out = Vec::with_capacity(lines.len());
     let found = scrubber.candidates(&whole, None, tool);
+    let mut echoes = Echoes::default();
+    for candidate in &found {
+        echoes.add(candidate, &whole[candidate.start..candidate.end]);
+    }
+    let found = echoes.complete(&whole, found);
     let mut places = Places::new(&whole);
     let mut found = found.iter().peekable();
     let mut start = 0;
@@ -251,6 +257,65 @@ pub(crate) fn scrub_lines(
         start = end + 1;
     }
     Ok(Scrubbed::new(out, report))
+}
+
+/// Replaces the values that were found somewhere in a JSON value wherever else they stand in it.
+pub(crate) fn scrub_echoes(
+    session: &mut Session,
+    value: &mut Value,
+    echoes: &Echoes,
+    tool: Option<&str>,
+    report: &mut Report,
+) -> Result<(), ScrubError> {
+    match echoes.finder() {
+        Some(finder) => echo(session, value, &finder, tool, report),
+        None => Ok(()),
+    }
+}
+
+fn echo(
+    session: &mut Session,
+    value: &mut Value,
+    finder: &Finder<'_>,
+    tool: Option<&str>,
+    report: &mut Report,
+) -> Result<(), ScrubError> {
+    match value {
+        Value::String(text) => {
+            let places = finder.places(text, &[]);
+            let mut replacements = Vec::with_capacity(places.len());
+            for place in &places {
+                let value = &text[place.start..place.end];
+                let replacement = session.replacement(place, value, false, tool)?;
+                report.add(place.kind, || finding(place, &mut Places::new(text)));
+                replacements.push((place.start..place.end, replacement));
+            }
+            if !replacements.is_empty() {
+                *text = replace::replace(text, &replacements);
+            }
+        }
+        Value::Number(number) => {
+            let text = number.to_string();
+            let places = finder.places(&text, &[]);
+            if let Some(place) = places.iter().find(|p| p.end - p.start == text.len()) {
+                let replacement = session.replacement(place, &text, true, tool)?;
+                report.add(place.kind, || finding(place, &mut Places::new(&text)));
+                *value = Value::String(replacement);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                echo(session, item, finder, tool, report)?;
+            }
+        }
+        Value::Object(fields) => {
+            for value in fields.values_mut() {
+                echo(session, value, finder, tool, report)?;
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+    Ok(())
 }
 
 pub(crate) fn restore(session: &Session, value: &mut Value, tool: &str) -> usize {

@@ -11,6 +11,7 @@ mod config;
 mod context;
 mod decode;
 mod detect;
+mod echo;
 mod error;
 mod fold;
 mod json;

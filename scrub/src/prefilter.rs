@@ -300,6 +300,7 @@ fn begins_code(bytes: &[u8], start: usize, end: usize) -> bool {
         && sign(end + 1).is_ascii_digit()
         && sign(start).is_ascii_uppercase()
         && sign(end + 2).is_ascii_uppercase()
+        && sign(end + 3).is_ascii_alphanumeric()
         && !boundary::is_word(sign(end + 4))
 }
 

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::config::Action;
+use crate::echo::Echoes;
 use crate::scan::Candidate;
 use crate::scrubber::{Places, finding};
 use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, replace};
@@ -26,6 +27,8 @@ pub struct Session {
     names: HashMap<u128, String>,
     counters: HashMap<Kind, u32>,
     values: HashMap<String, Original>,
+    /// Of the answer at hand.
+    pub(crate) echoes: Echoes,
 }
 
 /// What a placeholder stands for.
@@ -44,6 +47,7 @@ impl Session {
             names: HashMap::new(),
             counters: HashMap::new(),
             values: HashMap::new(),
+            echoes: Echoes::default(),
         }
     }
 
@@ -55,7 +59,9 @@ impl Session {
         tool: Option<&str>,
     ) -> Result<Scrubbed<String>, ScrubError> {
         let mut report = Report::default();
-        let scrubbed = self.scrub_string(text, None, tool, &mut report, &String::new)?;
+        let scrubbed = self.scrub_string(text, None, tool, &mut report, &String::new);
+        self.echoes = Echoes::default();
+        let scrubbed = scrubbed?;
         Ok(Scrubbed::new(
             scrubbed.unwrap_or_else(|| text.to_owned()),
             report,
@@ -69,7 +75,9 @@ impl Session {
         lines: &[String],
         tool: Option<&str>,
     ) -> Result<Scrubbed<Vec<String>>, ScrubError> {
-        json::scrub_lines(self, lines, tool)
+        let scrubbed = json::scrub_lines(self, lines, tool);
+        self.echoes = Echoes::default();
+        scrubbed
     }
 
     /// Scrubs every string, key and number of a JSON value; its structure stays.
@@ -79,7 +87,10 @@ impl Session {
         tool: Option<&str>,
     ) -> Result<Scrubbed<Value>, ScrubError> {
         let mut report = Report::default();
-        json::scrub(self, &mut value, tool, &mut report)?;
+        let scrubbed = json::scrub(self, &mut value, tool, &mut report);
+        let echoes = std::mem::take(&mut self.echoes);
+        scrubbed?;
+        json::scrub_echoes(self, &mut value, &echoes, tool, &mut report)?;
         Ok(Scrubbed::new(value, report))
     }
 
@@ -151,9 +162,16 @@ impl Session {
     ) -> Result<Rounds, ScrubError> {
         let mut scrubbed: Option<String> = None;
         let mut may_break_json = false;
+        let mut echoes = Echoes::default();
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(text);
             let candidates = self.scrubber.candidates(text, key, tool);
+            for candidate in &candidates {
+                let value = &text[candidate.start..candidate.end];
+                echoes.add(candidate, value);
+                self.echoes.add(candidate, value);
+            }
+            let candidates = echoes.complete(text, candidates);
             if candidates.is_empty() {
                 break;
             }

@@ -126,9 +126,32 @@ fn a_number_is_found_however_it_was_sent() {
 #[test]
 fn a_number_without_a_key_is_a_count_and_a_text_without_words_is_a_value() {
     let mut session = session(json!({}));
-    let out = session.scrub_json(json!([51824753556u64, "51824753556"]), None);
+    let out = session.scrub_json(json!([51824753556u64, "33102417032"]), None);
     let out = out.expect("nothing is blocked").into_inner();
     assert_eq!(out, json!([51824753556u64, "[AU_ABN_1]"]));
+}
+
+#[test]
+fn a_value_that_a_word_gave_away_is_gone_everywhere() {
+    let far = " and so on".repeat(20);
+    let note = format!("ssn 536221234{far}; file 536221234");
+    let out = text(&mut session(json!({})), &note);
+    assert!(!out.contains("536221234"), "{out}");
+
+    let sent = json!({"ssn": "536221234", "name": "Zora Quill", "first_name": "Zora Quill",
+        "note": "file 536221234 of Zora Quill", "n": 536221234});
+    let mut session = session(json!({}));
+    let out = session.scrub_json(sent, None).expect("nothing is blocked");
+    let out = out.into_inner().to_string();
+    assert!(
+        !out.contains("536221234") && !out.contains("Quill"),
+        "{out}"
+    );
+    let line = ["ssn 536221234".to_owned(), far, "file 536221234".to_owned()];
+    let out = session
+        .scrub_lines(&line, None)
+        .expect("nothing is blocked");
+    assert!(!out.into_inner().concat().contains("536221234"));
 }
 
 #[test]
