@@ -96,6 +96,14 @@ async fn a_call_without_an_answer_ends_at_its_limit_and_others_go_on() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_nested_too_deeply_is_told_at_once() {
+    let one = One::odd(&[]);
+    let error = one.call("odd:deep", json!({})).await.unwrap_err();
+    assert_eq!(error.kind, CallErrorKind::Protocol);
+    assert!(error.message.contains("nested too deeply"), "{error}");
+}
+
+#[tokio::test]
 async fn an_answer_given_twice_is_used_once() {
     let one = One::odd(&[]);
     assert_eq!(

@@ -39,7 +39,7 @@ fn three_tools_are_shown_with_titles_and_annotations() {
     assert_eq!(hints(1), (json!(true), json!(false), json!(false)));
     assert_eq!(hints(2), (json!(false), json!(true), json!(true)));
     let description = tools[0]["description"].as_str().unwrap();
-    assert!(description.contains("demo ("), "{description}");
+    assert!(description.contains(": demo 1"), "{description}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn search_gives_signatures_and_no_schema_unless_all_is_wanted() {
         json!({ "query": "read_json", "server": "nowhere" }),
     );
     assert_eq!(result["isError"], true);
-    assert!(text(&result).contains("demo ("), "{result}");
+    assert!(text(&result).contains(": demo 1"), "{result}");
 }
 
 #[test]
@@ -329,5 +329,5 @@ fn tools_that_change_are_announced() {
     let description = listed["result"]["tools"][0]["description"]
         .as_str()
         .unwrap();
-    assert!(description.contains("slow ("), "{description}");
+    assert!(description.contains(": slow 1"), "{description}");
 }

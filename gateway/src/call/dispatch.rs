@@ -174,7 +174,8 @@ fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
             (
                 CallErrorKind::Protocol,
                 format!(
-                    "the server answered `{tool}` with something that is not valid JSON-RPC: {answer}"
+                    "what the server answered to `{tool}` cannot be used, {}: {answer}",
+                    error.message
                 ),
                 true,
             )

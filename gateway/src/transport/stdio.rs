@@ -11,6 +11,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
@@ -182,7 +183,15 @@ impl StdioTransport {
                     }
                 }
                 Ok(value) => self.ready.extend(message_from(value, &self.traffic)),
-                Err(_) => self.traffic.skip(line),
+                Err(error) => match too_deep(line) {
+                    Some(id) => self.ready.push_back(refusal(
+                        id,
+                        MALFORMED,
+                        "the answer is nested too deeply to be read",
+                        json!({ "answer": quote(line), "reason": error.to_string() }),
+                    )),
+                    None => self.traffic.skip(line),
+                },
             },
         }
         self.line.clear();
@@ -273,6 +282,14 @@ impl Outgoing {
         self.line.shrink_to(KEPT_BYTES);
         self.pipe.flush().await
     }
+}
+
+/// The id of an answer that is JSON and still cannot be read, because it is nested too deeply.
+fn too_deep(line: &[u8]) -> Option<i64> {
+    serde_json::from_slice::<IgnoredAny>(line).ok()?;
+    let mut scanner = IdScanner::default();
+    scanner.feed(line);
+    scanner.id()
 }
 
 /// Reads `value` as a message. An answer in the wrong shape still ends the call it belongs to;

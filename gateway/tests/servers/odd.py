@@ -51,6 +51,7 @@ TOOLS = {
     "twice": schema(),
     "other_id": schema(),
     "wrong": schema(),
+    "deep": schema(),
     "fails": schema(),
     "refuses": schema(),
     "progress": schema(),
@@ -106,6 +107,9 @@ def call(id, name, args, meta):
         answer(id + 1000000, "for somebody else")
     elif name == "wrong":
         write('{"jsonrpc":"2.0","id":%d,"outcome":"no such key in JSON-RPC"}' % id)
+    elif name == "deep":
+        nested = "[" * 5000 + "]" * 5000
+        write('{"jsonrpc":"2.0","result":{"content":[],"structuredContent":{"a":%s}},"id":%d}' % (nested, id))
     elif name == "fails":
         send({"id": id, "result": {"content": [{"type": "text", "text": "the disk is full"}], "isError": True}})
     elif name == "refuses":

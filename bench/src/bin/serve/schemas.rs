@@ -99,12 +99,9 @@ async fn shown(client: &Client, servers: usize) -> Result<Vec<Value>> {
         };
         let tools = listed["tools"].as_array().cloned().unwrap_or_default();
         let description = tools[0]["description"].as_str().unwrap_or_default();
-        let ready = description
-            .lines()
-            .find(|line| line.starts_with("Servers"))
-            .is_some_and(|line| {
-                !line.contains("not ready") && line.matches(" (").count() >= servers.min(3)
-            });
+        let ready = description.lines().next().is_some_and(|line| {
+            !line.contains(" ready") && line.matches(", ").count() + 1 >= servers.min(3)
+        });
         if ready {
             return Ok(tools);
         }
