@@ -8,7 +8,7 @@ use crate::filter::Filter;
 use crate::lexicon::Lexicon;
 use crate::query::{Query, sentences};
 use crate::ranking::{Cosines, Parts, rank};
-use crate::vectors::{Vectors, unit};
+use crate::vectors::{Vectors, mean, unit};
 
 /// Sentences of one query that are compared; what is said later joins the last.
 const SENTENCES: usize = 8;
@@ -85,9 +85,14 @@ impl Catalog {
     }
 
     /// What must be embedded for a query: the whole, and its sentences where there are several.
+    /// From three sentences on, their mean stands for the whole, which takes as long to embed as
+    /// all of them.
     pub fn texts(query: &str) -> Vec<String> {
-        let mut texts = vec![query.to_owned()];
         let sentences = sentences(query);
+        let mut texts = match sentences.len() {
+            0..3 => vec![query.to_owned()],
+            _ => Vec::new(),
+        };
         if sentences.len() > 1 {
             let (first, rest) = sentences.split_at(sentences.len().min(SENTENCES) - 1);
             texts.extend(first.iter().map(|&sentence| sentence.to_owned()));
@@ -98,7 +103,7 @@ impl Catalog {
 
     /// The tools that fit, best first. `embedded` are the vectors of [`Catalog::texts`].
     pub fn search(&self, query: &Query, embedded: Option<&[Vec<f32>]>) -> Vec<Hit> {
-        let cosines = embedded.and_then(|embedded| self.cosines(embedded));
+        let cosines = embedded.and_then(|embedded| self.cosines(query.text(), embedded));
         self.find(
             query.text(),
             cosines.as_ref(),
@@ -161,11 +166,18 @@ impl Catalog {
             .collect()
     }
 
+    /// The cosines of a query with every tool; `embedded` are the vectors of [`Catalog::texts`].
     /// `None` where there are no vectors to compare with, or they are of another model.
-    pub fn cosines(&self, embedded: &[Vec<f32>]) -> Option<Cosines> {
+    pub fn cosines(&self, query: &str, embedded: &[Vec<f32>]) -> Option<Cosines> {
         let vectors = self.vectors.as_ref()?;
-        let (whole, sentences) = embedded.split_first()?;
-        let whole = vectors.cosines(whole);
+        let (whole, sentences) = match sentences(query).len() {
+            0..3 => {
+                let (whole, sentences) = embedded.split_first()?;
+                (whole.clone(), sentences)
+            }
+            _ => (mean(embedded.iter().cloned()), embedded),
+        };
+        let whole = vectors.cosines(&whole);
         if whole.len() != self.words.documents.len() {
             return None;
         }

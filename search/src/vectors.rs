@@ -85,6 +85,17 @@ pub fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     vector
 }
 
+/// The direction between the vectors.
+pub fn mean(vectors: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
+    let sum = vectors.reduce(|mut sum, vector| {
+        sum.iter_mut()
+            .zip(vector)
+            .for_each(|(sum, value)| *sum += value);
+        sum
+    });
+    unit(sum.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,7 +104,7 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
         let began = Instant::now();
         let embedded = embedder.embed(Catalog::texts(&query.query)).await?;
         let began_ranking = Instant::now();
-        let cosines = catalog.cosines(&embedded);
+        let cosines = catalog.cosines(&query.query, &embedded);
         let hits = catalog.find(
             &query.query,
             cosines.as_ref(),
@@ -116,8 +116,9 @@ async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Res
             times.push(began.elapsed());
             rank_times.push(began_ranking.elapsed());
         }
+        let whole = embedder.embed(vec![query.query.clone()]).await?;
         let began = Instant::now();
-        let by_lance = lance.find(&query.query, &embedded[0], DEPTH).await?;
+        let by_lance = lance.find(&query.query, &whole[0], DEPTH).await?;
         if place >= WARM_UP {
             lance_times.push(began.elapsed());
         }

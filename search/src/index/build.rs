@@ -8,7 +8,7 @@ use super::table::{Row, VectorTable};
 use crate::document::Document;
 use crate::error::SearchError;
 use crate::model::Embedder;
-use crate::vectors::{Vectors, unit};
+use crate::vectors::{Vectors, mean};
 
 /// Tools that the model takes at once: a query that comes meanwhile waits for one such batch.
 const BATCH: usize = 8;
@@ -128,17 +128,6 @@ impl<'a> Wanted<'a> {
             views,
         }
     }
-}
-
-/// The direction between the vectors.
-fn mean(vectors: impl Iterator<Item = Vec<f32>>) -> Vec<f32> {
-    let sum = vectors.reduce(|mut sum, vector| {
-        sum.iter_mut()
-            .zip(vector)
-            .for_each(|(sum, value)| *sum += value);
-        sum
-    });
-    unit(sum.unwrap_or_default())
 }
 
 /// What can be read without waiting for anybody. A damaged index reads as empty here: it is
