@@ -21,6 +21,8 @@ const PATH: &str = "/mcp";
 const MIN_TOKEN: usize = 16;
 /// A session that nobody used for this long is closed.
 const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
+/// How long the answers of the last calls have to leave.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// What open streams get to end once the calls have.
 const LAST_STREAMS: Duration = Duration::from_secs(1);
 
@@ -117,6 +119,10 @@ pub async fn serve_http(
         () = house.closing().cancelled() => {}
     }
     house.drained().await;
+    // The calls have ended; their answers may still be on the way out.
+    if let Ok(served) = tokio::time::timeout(LAST_ANSWERS, &mut serving).await {
+        return finished(served);
+    }
     // What is still open are streams that wait for news: there will be none.
     streams.cancel();
     match tokio::time::timeout(LAST_STREAMS, &mut serving).await {
