@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,6 +10,7 @@ use pml_gateway::RunLimits;
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
+use crate::exit::ExitCode;
 use crate::paint::Paint;
 use crate::{complain, config, exit, progress, servers};
 

@@ -1,10 +1,10 @@
 //! The command line: which subcommands there are.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::exit::ExitCode;
 use crate::{
     call, check, completions, demo_server, doctor, exit, index, init, login, logout, model, run,
     scrub, search, serve, test, tools, types,

@@ -1,12 +1,12 @@
 //! `pml completions`: for the shell.
 
 use std::io;
-use std::process::ExitCode;
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::command::Cli;
+use crate::exit::ExitCode;
 
 /// Print a completion script for a shell
 #[derive(Args)]

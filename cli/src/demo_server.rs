@@ -1,13 +1,13 @@
 //! `pml demo-server`: an MCP server to try pml with.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
 use pml_demo::{DemoServer, Folder, Journal, Options};
 
 use crate::exit;
+use crate::exit::ExitCode;
 
 /// Be a small MCP server over standard input and output
 ///

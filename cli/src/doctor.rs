@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use pml_gateway::{ServerReport, ServerState};
 use serde::Serialize;
 
+use crate::exit::ExitCode;
 use crate::paint::Paint;
 use crate::{config, exit, servers};
 

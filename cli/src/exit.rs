@@ -1,11 +1,30 @@
 //! Exit codes, for people's scripts and CI.
 
-use std::io;
-use std::process::ExitCode;
+use std::io::{self, Write};
 
 use pml_runtime::{ErrorKind, Outcome};
 
 use crate::complain;
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitCode(u8);
+
+impl ExitCode {
+    pub const SUCCESS: Self = Self(0);
+    pub const FAILURE: Self = Self(1);
+
+    /// Ends the process at once.
+    ///
+    /// Destructors of C++ libraries are left out: those of ONNX Runtime would run beneath the
+    /// thread that may still load the model.
+    pub fn leave(self) -> ! {
+        // A reader who has gone wants nothing more.
+        let _ = io::stdout().flush();
+        // SAFETY: `_exit` takes any number and touches no memory of this process.
+        unsafe { libc::_exit(self.0.into()) }
+    }
+}
 
 /// Wrong usage or configuration.
 const USAGE: u8 = 2;
@@ -16,7 +35,7 @@ const INTERRUPTED: u8 = 130;
 const MEMORY: u8 = 137;
 
 pub fn usage() -> ExitCode {
-    ExitCode::from(USAGE)
+    ExitCode(USAGE)
 }
 
 /// Tells of a mistake in the usage or the configuration.
@@ -26,18 +45,18 @@ pub fn mistake(error: anyhow::Error) -> ExitCode {
 }
 
 pub fn interrupted() -> ExitCode {
-    ExitCode::from(INTERRUPTED)
+    ExitCode(INTERRUPTED)
 }
 
 pub fn internal() -> ExitCode {
-    ExitCode::from(INTERNAL)
+    ExitCode(INTERNAL)
 }
 
 pub fn of(outcome: &Outcome) -> ExitCode {
     match outcome.error.as_ref().map(|error| error.kind) {
         None => ExitCode::SUCCESS,
-        Some(ErrorKind::Timeout) => ExitCode::from(TIMEOUT),
-        Some(ErrorKind::Memory) => ExitCode::from(MEMORY),
+        Some(ErrorKind::Timeout) => ExitCode(TIMEOUT),
+        Some(ErrorKind::Memory) => ExitCode(MEMORY),
         Some(ErrorKind::Internal) => internal(),
         Some(_) => ExitCode::FAILURE,
     }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -10,6 +9,7 @@ use clap::Args;
 use pml_search::{IndexStats, Search, State};
 use pml_session::{Session, SessionOptions};
 
+use crate::exit::ExitCode;
 use crate::{complain, config, exit, searching, servers};
 
 /// Index the tools of all servers, for search

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
@@ -11,6 +10,7 @@ use pml_gateway::discover::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::exit::ExitCode;
 use crate::{complain, exit};
 
 const FILE_NAME: &str = ".mcp.json";

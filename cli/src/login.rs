@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -13,6 +13,7 @@ use pml_gateway::{Config, StartError};
 use url::Url;
 
 use crate::amounts::parse_time;
+use crate::exit::ExitCode;
 use crate::{complain, config, exit, servers};
 
 /// How long a server may take to say whether it wants a login at all.

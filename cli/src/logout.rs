@@ -1,11 +1,11 @@
 //! `pml logout`: forgets what `pml login` stored.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::Args;
 use pml_gateway::oauth::{OAuth, TokenStore};
 
+use crate::exit::ExitCode;
 use crate::{config, exit, login};
 
 /// Forget the login to a server

@@ -29,10 +29,8 @@ mod test;
 mod tools;
 mod types;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() {
     // First of all: a worker must start V8 before anything else happens in its process.
     pml_runtime::worker::run_if_requested();
-    command::run()
+    command::run().leave()
 }

@@ -1,12 +1,12 @@
 //! `pml model`: which model search embeds with.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use pml_search::{Library, LibraryOrigin, ModelChoice};
 
+use crate::exit::ExitCode;
 use crate::{exit, searching};
 
 /// Choose the model that search uses

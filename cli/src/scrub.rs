@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -11,6 +10,7 @@ use clap::Args;
 use pml_scrub::{Report, Scrubber, Session};
 use serde_json::Value;
 
+use crate::exit::ExitCode;
 use crate::{complain, config, exit};
 
 /// Replace personal data and secrets in a text or in JSON

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use pml_gateway::Tool;
@@ -10,6 +9,7 @@ use pml_search::{DEFAULT_HITS, Filter, Query};
 use pml_session::{Found, Session, SessionOptions};
 use serde_json::{Value, json};
 
+use crate::exit::ExitCode;
 use crate::{complain, config, exit, index, searching, servers};
 
 /// Find tools by what they do

@@ -1,12 +1,12 @@
 //! The servers of one command: opened with the user's logins, gone when the command ends.
 
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use pml_gateway::config::Endpoint;
 use pml_gateway::oauth::{OAuth, TokenStore};
 use pml_gateway::{Config, Gateway, GatewayError};
 
+use crate::exit::ExitCode;
 use crate::{exit, interrupt};
 
 /// Must be called inside the event loop. No server is started yet.

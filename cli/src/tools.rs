@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use clap::Args;
 use pml_gateway::{Gateway, Listing, Tool};
 use serde::Serialize;
 
+use crate::exit::ExitCode;
 use crate::memory::Memory;
 use crate::{complain, config, exit, servers};
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
@@ -11,6 +10,7 @@ use pml_catalog::{Catalog, Shapes};
 use pml_types::ToolTypes;
 use serde_json::Value;
 
+use crate::exit::ExitCode;
 use crate::memory::Memory;
 use crate::tools::PATIENCE;
 use crate::{complain, config, exit, servers};

@@ -5,7 +5,6 @@ mod tsc;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -14,6 +13,7 @@ use pml_check::report::{self, Checked};
 use pml_runtime::Limits;
 
 use crate::config::{self, Settings};
+use crate::exit::ExitCode;
 use crate::memory::{self, Memory};
 use crate::run::script::{self, Origin};
 use crate::tools::PATIENCE;

@@ -6,7 +6,6 @@ pub mod script;
 mod trace;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use pml_session::Session;
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
+use crate::exit::ExitCode;
 use crate::memory::Memory;
 use crate::paint::Paint;
 use crate::{complain, exit, interrupt, progress, searching};

@@ -5,7 +5,6 @@ mod print_config;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
 use crate::config::{self, Settings};
+use crate::exit::ExitCode;
 use crate::{exit, searching, servers};
 use notebook::RememberedTools;
 use print_config::ClientName;
@@ -165,7 +165,7 @@ fn close_on_signal(house: &House) -> anyhow::Result<()> {
                 _ = interrupted.recv() => {}
             }
             if last {
-                std::process::exit(130);
+                exit::interrupted().leave();
             }
             tracing::info!("shutting down");
             house.close();

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::exit;
+use crate::exit::ExitCode;
 
 /// The clients whose configuration we know.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,6 @@
 mod reporter;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -14,6 +13,7 @@ use pml_testing::{
 };
 
 use crate::amounts::parse_time;
+use crate::exit::ExitCode;
 use crate::{complain, exit, interrupt};
 use reporter::{Format, Reporter};
 
