@@ -3,6 +3,7 @@
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, replaceClock, replaceEntropy, restoreClock } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
+import { fill, seedFromNumber, seedFromSystem } from "ext:pml/35_chance.js";
 import { addTimer, look, startTimers, stopTimers } from "ext:pml/42_timers.js";
 
 const {
@@ -12,7 +13,6 @@ const {
   DatePrototype,
   DatePrototypeToString,
   MathFloor,
-  MathImul,
   Number,
   ObjectDefineProperty,
   ObjectGetOwnPropertyDescriptor,
@@ -55,36 +55,6 @@ function captureGlobals() {
 
 let inside = false;
 let startMs = 0;
-
-// ---- chance: a small fast generator, good enough for tests and for nothing else
-
-let a = 0, b = 0, c = 0, d = 1;
-
-function seedChance(seed) {
-  a = 0x9e3779b9;
-  b = seed | 0;
-  c = MathImul(seed, 0x85ebca6b) ^ 0x243f6a88;
-  d = 1;
-  for (let i = 0; i < 16; i++) next32();
-}
-
-function next32() {
-  const sum = (a + b + d) | 0;
-  d = (d + 1) | 0;
-  a = b ^ (b >>> 9);
-  b = (c + (c << 3)) | 0;
-  c = ((c << 21) | (c >>> 11)) + sum | 0;
-  return sum >>> 0;
-}
-
-function random() {
-  // 53 bits, as many as a number between 0 and 1 has.
-  return ((next32() >>> 5) * 67108864 + (next32() >>> 6)) / 9007199254740992;
-}
-
-function fill(bytes) {
-  for (let i = 0; i < bytes.length; i++) bytes[i] = next32() >>> 24;
-}
 
 // ---- what is put in place of the script's own, and taken away again
 
@@ -168,9 +138,8 @@ function enterWorld(seed, time, sleep) {
   leaveWorld();
   inside = true;
   startMs = time;
-  seedChance(seed);
+  seedFromNumber(seed);
   replaceEntropy(fill);
-  replace(Math, "random", { random: () => random() }.random);
   installClock();
   const timers = startTimers(time, sleep);
   for (const name in timers) replace(globalThis, name, timers[name]);
@@ -183,6 +152,7 @@ function leaveWorld() {
   inside = false;
   stopTimers();
   restoreClock();
+  seedFromSystem();
   putBack();
 }
 

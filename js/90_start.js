@@ -4,6 +4,7 @@
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
+import { seedFromSystem } from "ext:pml/35_chance.js";
 import * as api from "ext:pml/40_tools.js";
 import { captureGlobals, enterWorld, SLEEP } from "ext:pml/45_world.js";
 import { load, store } from "ext:pml/46_storage.js";
@@ -17,7 +18,6 @@ const {
   Error,
   FunctionPrototype,
   ObjectDefineProperty,
-  PromiseResolve,
   ReflectDeleteProperty,
   SafeArrayIterator,
 } = primordials;
@@ -97,11 +97,6 @@ function seal() {
   });
 }
 
-// Runs a script of no consequence, so that the first real one finds everything compiled.
-async function rehearse() {
-  await run(async () => ({ list: [1, "one", null], promise: PromiseResolve(true) }));
-}
-
 // The last three are there for a run in a world of its own.
 function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSleep = false) {
   limitLogs(logLimit);
@@ -109,11 +104,12 @@ function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSl
     ArrayPrototypePush(api.args, arg);
   }
   startClock();
+  seedFromSystem();
   if (seed !== undefined) enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);
 }
 
 ObjectDefineProperty(globalThis, "__pml", {
   __proto__: null,
-  value: { __proto__: null, begin, leftover, rehearse, run, runTests, seal },
+  value: { __proto__: null, begin, leftover, run, runTests, seal },
   configurable: true,
 });

@@ -3,20 +3,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pml_runtime::handover;
 use pml_runtime::memory::MemoryHost;
 use pml_runtime::outcome::RunError;
 use pml_runtime::protocol::{FromWorker, Inbox, Report, encode};
 use pml_runtime::{ErrorKind, Level, Limits, Outcome, Pool, PoolOptions};
 use serde_json::value::RawValue;
 
-use crate::support::{binary, run_in};
+use crate::support::{binary, pool, run_in};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -25,7 +26,7 @@ pub mod probe {
 
     use super::*;
 
-    #[derive(Default)]
+    #[derive(Debug, Default, PartialEq)]
     pub struct Findings {
         /// What became of each attempt, by stage and name.
         attempts: BTreeMap<String, String>,
@@ -53,25 +54,57 @@ pub mod probe {
         run_with(command, true)
     }
 
-    fn run_with(mut command: Command, jit: bool) -> Findings {
-        let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-        let mut child = command
+    fn start(mut command: Command, jit: bool, roles: &[&str]) -> (Child, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        let child = command
             .arg("__pml_worker")
             .arg(std::process::id().to_string())
             .arg((64 * MIB).to_string())
             .arg((16 * MIB).to_string())
             .arg(u8::from(jit).to_string())
-            .arg("probe")
+            .args(roles)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .expect("the worker starts");
-        // Ours is the only copy of their end once the worker is gone.
-        drop(command);
-        let mut bytes = Vec::new();
         ours.set_read_timeout(Some(Duration::from_secs(30)))
             .expect("a socket can time out");
+        (child, ours)
+    }
+
+    /// A worker that was copied from a template, and a second one to show that it is none the
+    /// worse for it.
+    pub fn run_copied(jit: bool) -> [Findings; 2] {
+        let mut command = Command::new(binary());
+        command.env_clear();
+        let (mut template, mut broker) = start(command, jit, &["template", "probe"]);
+        let findings = [(); 2].map(|()| copy(&mut broker));
+        drop(broker);
+        let status = template.wait().expect("the template ends");
+        assert!(status.success(), "the template died: {status}");
+        findings
+    }
+
+    fn copy(broker: &mut UnixStream) -> Findings {
+        let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        handover::send(broker.as_fd(), theirs.as_fd()).expect("a socket can be handed over");
+        drop(theirs);
+        let mut number = [0; 4];
+        broker.read_exact(&mut number).expect("the copy's number");
+        let number = i32::from_le_bytes(number);
+        let mut bytes = Vec::new();
+        ours.read_to_end(&mut bytes).expect("the copy speaks");
+        let mut status = 0;
+        // SAFETY: the copy is a child of this process, because its template is.
+        let waited = unsafe { libc::waitpid(number, &raw mut status, 0) };
+        assert_eq!((waited, status), (number, 0), "the copy died");
+        read(&bytes)
+    }
+
+    fn run_with(command: Command, jit: bool) -> Findings {
+        let (mut child, mut ours) = start(command, jit, &["probe"]);
+        let mut bytes = Vec::new();
         let said = ours.read_to_end(&mut bytes);
         // One that hangs must not outlive the test.
         if said.is_err() {
@@ -204,6 +237,55 @@ fn nothing_the_probe_knows_is_allowed_behind_all_walls() {
 }
 
 #[test]
+fn a_copied_worker_is_walled_in_like_one_that_was_started() {
+    for jit in [true, false] {
+        let started = probe::run(jit);
+        for copied in probe::run_copied(jit) {
+            assert_eq!(copied, started);
+        }
+    }
+}
+
+#[test]
+fn copied_workers_do_not_draw_the_same_numbers() {
+    let pool = pool(Limits::default());
+    let script = "return [Math.random(), crypto.randomUUID(), await new Promise((done) => \
+                  setTimeout(() => done(Math.random()), 1))]";
+    let mut seen = BTreeSet::new();
+    event_loop().block_on(async {
+        for _ in 0..8 {
+            let host = Arc::new(MemoryHost::empty());
+            let outcome = run_in(&pool, host, script).await;
+            let drawn = outcome.result.expect("three values");
+            let drawn: Vec<serde_json::Value> =
+                serde_json::from_str(drawn.get()).expect("a result is JSON");
+            seen.extend(drawn.iter().map(ToString::to_string));
+        }
+    });
+    assert_eq!(seen.len(), 24, "{seen:#?}");
+}
+
+#[test]
+fn a_template_that_is_killed_is_replaced() {
+    let named = Named::new("pml-seedling");
+    let pool = named.pool(1);
+    let run = || {
+        event_loop().block_on(async {
+            let host = Arc::new(MemoryHost::empty());
+            run_in(&pool, host, "1 + 1").await
+        })
+    };
+    assert!(run().ok);
+    for (process, _) in named.processes() {
+        // SAFETY: a process that this test started.
+        unsafe { libc::kill(process.cast_signed(), libc::SIGKILL) };
+    }
+    // The worker that was warm is lost with it; whoever comes next has another.
+    let outcomes: Vec<Outcome> = (0..4).map(|_| run()).collect();
+    assert!(outcomes[1..].iter().all(|outcome| outcome.ok));
+}
+
+#[test]
 fn without_machine_code_no_memory_becomes_executable() {
     let findings = probe::run(false);
     assert_eq!(
@@ -327,7 +409,9 @@ fn event_loop() -> tokio::runtime::Runtime {
 fn a_pool_that_is_dropped_leaves_no_process() {
     let named = Named::new("pml-dropped");
     let pool = named.pool(3);
-    named.settle("three warm workers", |processes| processes.len() == 3);
+    named.settle("three warm workers and their template", |processes| {
+        processes.len() == 4
+    });
     drop(pool);
     named.settle("gone", <[_]>::is_empty);
 }
@@ -340,10 +424,9 @@ fn workers_that_ended_leave_no_zombie() {
     for script in ["1", "throw 1", "for (;;);", "new Array(1e9).fill(1)"] {
         runtime.block_on(run_in(&pool, Arc::new(MemoryHost::empty()), script));
     }
-    named.settle(
-        "one warm worker",
-        |processes| matches!(processes, [(_, state)] if *state != 'Z'),
-    );
+    named.settle("one warm worker and its template", |processes| {
+        processes.len() == 2 && processes.iter().all(|(_, state)| *state != 'Z')
+    });
 }
 
 #[test]
@@ -371,6 +454,32 @@ fn an_idle_worker_dies_with_its_parent() {
 #[test]
 fn a_busy_worker_dies_with_its_parent() {
     dies_with_its_parent("pml-busy", "for (;;);");
+}
+
+#[test]
+fn copied_workers_and_their_template_die_with_their_parent() {
+    let named = Named::new("pml-copied");
+    std::fs::write(
+        named.folder.path().join(".mcp.json"),
+        r#"{ "mcpServers": {} }"#,
+    )
+    .expect("a configuration");
+    let mut parent = named
+        .command()
+        .arg("serve")
+        .current_dir(named.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    named.settle("a parent, a template and a worker", |processes| {
+        processes.len() >= 3
+    });
+    // SIGKILL: the parent has no chance to clean up.
+    parent.kill().expect("the parent can be killed");
+    parent.wait().expect("the parent ends");
+    named.settle("gone", <[_]>::is_empty);
 }
 
 #[track_caller]
@@ -494,6 +603,7 @@ fn done(result: Result<&str, RunError>) -> FromWorker {
         wall_ms: 1.0,
         cpu_ms: 1.0,
         heap_bytes: 1,
+        peak_rss_bytes: 1,
     }))
 }
 

@@ -40,6 +40,7 @@ deno_core::extension!(
         "10_web.js",
         "20_console.js",
         "30_plain.js",
+        "35_chance.js",
         "40_tools.js",
         "41_harness.js",
         "42_timers.js",

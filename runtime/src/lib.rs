@@ -6,6 +6,7 @@
 
 pub mod broker;
 pub mod frame;
+pub mod handover;
 pub mod limits;
 pub mod outcome;
 pub mod protocol;

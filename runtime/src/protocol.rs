@@ -92,6 +92,7 @@ pub struct Report {
     pub wall_ms: f64,
     pub cpu_ms: f64,
     pub heap_bytes: u64,
+    pub peak_rss_bytes: u64,
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,6 @@
 //! Nothing a worker says is trusted: every limit it keeps is kept here as well, and a worker
 //! that breaks the protocol, hangs or dies becomes an outcome like any other.
 
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +11,11 @@ use futures_util::stream::FuturesUnordered;
 use pml_ops::{Failure, Level, Request};
 use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
-use super::process::{MemoryGauge, Worker};
+use super::process::{Ending, MemoryGauge, Worker};
 use super::requests::{self, Answered, Call};
 use super::turns::Party;
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};
@@ -100,7 +99,7 @@ pub async fn run(
         Some(Err(error)) => return failed_to_start(&error.to_string()),
         None => return failed_to_start("the worker has no connection"),
     };
-    let mut memory_check = interval(MEMORY_CHECK);
+    let mut memory_check = interval_at(Instant::now() + MEMORY_CHECK, MEMORY_CHECK);
     memory_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut run = Run {
         gauge: worker.gauge(),
@@ -124,15 +123,14 @@ pub async fn run(
         on_event,
     };
     let ended = run.until_end(script, options).await;
-    let peak_rss_bytes = worker.peak_rss_bytes();
-    let status = match &ended {
+    let ending = match &ended {
         Ended::Reported(_) => {
             drop(worker);
             None
         }
         Ended::Lost | Ended::Judged => worker.end().await,
     };
-    run.conclude(ended, status, peak_rss_bytes, &source)
+    run.conclude(ended, ending, &source)
 }
 
 enum Ended {
@@ -386,16 +384,10 @@ impl Run<'_> {
         }
     }
 
-    fn conclude(
-        self,
-        ended: Ended,
-        status: Option<ExitStatus>,
-        peak_rss_bytes: u64,
-        source: &str,
-    ) -> Outcome {
+    fn conclude(self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
         let mut stats = Stats {
             wall_ms: millis(self.started.elapsed()),
-            peak_rss_bytes,
+            peak_rss_bytes: ending.map_or(0, |ending| ending.peak_rss_bytes),
             ..Stats::default()
         };
         let result = match ended {
@@ -403,9 +395,11 @@ impl Run<'_> {
                 stats.wall_ms = report.wall_ms;
                 stats.cpu_ms = report.cpu_ms;
                 stats.heap_bytes = report.heap_bytes;
+                stats.peak_rss_bytes = report.peak_rss_bytes;
                 report.result
             }
             Ended::Judged | Ended::Lost => {
+                let status = ending.map(|ending| ending.status);
                 Err(self.verdict.unwrap_or_else(|| obituary(self.stage, status)))
             }
         };

@@ -8,6 +8,7 @@ pub mod memory;
 mod pool;
 mod process;
 mod requests;
+mod template;
 mod turns;
 mod verdict;
 

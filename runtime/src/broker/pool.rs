@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::drive::{self, Event, RunOptions, Script};
 use super::host::ToolHost;
-use super::process::{Starter, Worker};
+use super::process::{Origin, Starter, Worker};
 use super::turns::{Party, Turns};
 use super::verdict::failed_to_start;
 use crate::limits::Limits;
@@ -85,7 +85,7 @@ impl Pool {
     /// Starts a worker ahead of its run, beyond those that are kept ready: for a program that
     /// knows it will run one script and has something else to do first.
     pub fn prepare(&self) {
-        let worker = self.starter.request(self.warm_options());
+        let worker = self.starter.request(self.warm_options(), Origin::Start);
         self.lock().push_back(worker);
     }
 
@@ -153,9 +153,9 @@ impl Pool {
         let wanted = WorkerOptions::for_limits(limits, self.options.jit);
         let worker = if wanted == self.warm_options() {
             let ready = self.lock().pop_front();
-            ready.unwrap_or_else(|| self.starter.request(wanted))
+            ready.unwrap_or_else(|| self.starter.request(wanted, self.origin()))
         } else {
-            self.starter.request(wanted)
+            self.starter.request(wanted, Origin::Start)
         };
         Ok(worker.await.map_err(|_| PoolError::Closed)??)
     }
@@ -168,7 +168,16 @@ impl Pool {
         let options = self.warm_options();
         let mut warm = self.lock();
         while warm.len() < self.options.warm {
-            warm.push_back(self.starter.request(options));
+            warm.push_back(self.starter.request(options, self.origin()));
+        }
+    }
+
+    /// A template is worth its start only to a pool that goes on.
+    fn origin(&self) -> Origin {
+        if self.options.warm > 0 {
+            Origin::Copy
+        } else {
+            Origin::Start
         }
     }
 

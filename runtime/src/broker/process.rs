@@ -5,31 +5,53 @@
 //! block, so nobody in a hurry does it.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::mpsc;
 
 use tokio::sync::oneshot;
 
-use crate::worker::WorkerOptions;
+use super::template::{self, Templates};
+use crate::worker::{WorkerOptions, peak_rss_bytes};
 
 /// A process and our end of the connection to it.
 pub struct Worker {
-    child: Option<Child>,
+    process: Option<Process>,
     pub socket: Option<StdUnixStream>,
     reaper: mpsc::Sender<Reap>,
 }
 
+/// A child of this process that nobody has waited for yet, so that its number is its own.
+#[derive(Debug)]
+pub struct Process(pub libc::pid_t);
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    pub status: ExitStatus,
+    pub peak_rss_bytes: u64,
+}
+
+/// Where a worker comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A program is started: for one worker, or for limits that no other has.
+    Start,
+    /// A template is copied, which is started before the first copy.
+    Copy,
+}
+
 struct Start {
     options: WorkerOptions,
+    origin: Origin,
     started: oneshot::Sender<io::Result<Worker>>,
 }
 
 struct Reap {
-    child: Child,
-    status: Option<oneshot::Sender<Option<ExitStatus>>>,
+    process: Process,
+    ending: Option<oneshot::Sender<Option<Ending>>>,
 }
 
 /// Starts workers, in the order they are asked for.
@@ -48,8 +70,17 @@ impl Starter {
             }
         })?;
         thread("pml-starter", move || {
+            let mut templates = Templates::new(program);
             for request in incoming {
-                let worker = start(&program, request.options, reaper.clone());
+                let worker = match request.origin {
+                    Origin::Start => template::start(templates.program(), request.options),
+                    Origin::Copy => templates.copy(request.options),
+                };
+                let worker = worker.map(|(process, socket)| Worker {
+                    process: Some(process),
+                    socket: Some(socket),
+                    reaper: reaper.clone(),
+                });
                 // A pool that was dropped meanwhile drops the worker, which ends it.
                 let _ = request.started.send(worker);
             }
@@ -58,10 +89,18 @@ impl Starter {
     }
 
     /// Asks for a worker. It is started at once; the receiver hears when there is a process.
-    pub fn request(&self, options: WorkerOptions) -> oneshot::Receiver<io::Result<Worker>> {
+    pub fn request(
+        &self,
+        options: WorkerOptions,
+        origin: Origin,
+    ) -> oneshot::Receiver<io::Result<Worker>> {
         let (started, worker) = oneshot::channel();
         // If the thread is gone the sender is dropped, and the receiver tells.
-        let _ = self.requests.send(Start { options, started });
+        let _ = self.requests.send(Start {
+            options,
+            origin,
+            started,
+        });
         worker
     }
 }
@@ -74,72 +113,50 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-fn start(
-    program: &PathBuf,
-    options: WorkerOptions,
-    reaper: mpsc::Sender<Reap>,
-) -> io::Result<Worker> {
-    let (ours, theirs) = StdUnixStream::pair()?;
-    ours.set_nonblocking(true)?;
-    let mut command = Command::new(program);
-    options.apply(&mut command);
-    let child = command
-        .env_clear()
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    Ok(Worker {
-        child: Some(child),
-        socket: Some(ours),
-        reaper,
-    })
+fn end(reap: Reap) {
+    let Reap { process, ending } = reap;
+    let ended = process.end();
+    if let Some(ending) = ending {
+        let _ = ending.send(ended);
+    }
 }
 
-fn end(reap: Reap) {
-    let Reap { mut child, status } = reap;
-    // Killing a process that has already ended is fine: it is still ours to wait for.
-    let _ = child.kill();
-    let ended = child.wait().ok();
-    if let Some(status) = status {
-        let _ = status.send(ended);
+impl Process {
+    /// Kills the process, if it still runs, and waits for it. Tells how it ended.
+    pub fn end(self) -> Option<Ending> {
+        let mut status = 0;
+        // SAFETY: zeros are valid counts; the rest are plain system calls. Killing a process that
+        // has already ended is fine: nobody has waited for it.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::kill(self.0, libc::SIGKILL);
+            while libc::wait4(self.0, &raw mut status, 0, &raw mut usage) < 0 {
+                if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                    return None;
+                }
+            }
+            usage
+        };
+        Some(Ending {
+            status: ExitStatus::from_raw(status),
+            peak_rss_bytes: peak_rss_bytes(&usage),
+        })
     }
 }
 
 impl Worker {
-    /// The most memory the process has held, as the kernel counts it.
-    pub fn peak_rss_bytes(&self) -> u64 {
-        self.child
-            .as_ref()
-            .and_then(|child| std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok())
-            .and_then(|status| {
-                let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-                let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-                Some(kib * 1024)
-            })
-            .unwrap_or(0)
-    }
-
-    /// Lets others have the processor first. All threads of the worker exist by now.
+    /// Lets others have the processor first.
     pub fn stand_back(&self, niceness: i32) {
-        let Some(child) = self.child.as_ref().filter(|_| niceness > 0) else {
+        let Some(process) = self.process.as_ref().filter(|_| niceness > 0) else {
             return;
         };
-        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", child.id())) else {
-            return;
-        };
-        for thread in threads.flatten() {
-            let name = thread.file_name();
-            if let Some(id) = name.to_str().and_then(|name| name.parse().ok()) {
-                // SAFETY: plain system call. A thread that has ended is no reason to worry.
-                unsafe { libc::setpriority(libc::PRIO_PROCESS, id, niceness) };
-            }
-        }
+        // SAFETY: plain system call. The group is that of the worker's threads.
+        unsafe { libc::setpriority(libc::PRIO_PGRP, process.0.cast_unsigned(), niceness) };
     }
 
     /// A gauge of the memory that the process holds right now.
     pub fn gauge(&self) -> Option<MemoryGauge> {
-        let pid = self.child.as_ref()?.id();
+        let pid = self.process.as_ref()?.0;
         // SAFETY: plain system call.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         Some(MemoryGauge {
@@ -148,13 +165,13 @@ impl Worker {
         })
     }
 
-    /// Ends the process and tells how it ended, if it had done so by itself.
-    pub async fn end(mut self) -> Option<ExitStatus> {
-        let child = self.child.take()?;
-        let (status, ended) = oneshot::channel();
+    /// Ends the process and tells how it had ended, if it had done so by itself.
+    pub async fn end(mut self) -> Option<Ending> {
+        let process = self.process.take()?;
+        let (ending, ended) = oneshot::channel();
         let reap = Reap {
-            child,
-            status: Some(status),
+            process,
+            ending: Some(ending),
         };
         self.reaper.send(reap).ok()?;
         ended.await.ok().flatten()
@@ -178,10 +195,10 @@ impl MemoryGauge {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if let Some(child) = self.child.take()
+        if let Some(process) = self.process.take()
             && let Err(mpsc::SendError(reap)) = self.reaper.send(Reap {
-                child,
-                status: None,
+                process,
+                ending: None,
             })
         {
             end(reap);

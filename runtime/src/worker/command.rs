@@ -8,13 +8,17 @@ use std::sync::Arc;
 
 use super::connection::{Connection, Writer};
 use super::control::Control;
-use super::{execute, isolate, probe, walls};
+use super::isolate::Isolate;
+use super::{execute, isolate, late_threads, probe, template, walls};
 use crate::limits::Limits;
 use crate::outcome::{ErrorKind, RunError};
 use crate::protocol::{FromWorker, Report, ToWorker};
 
 /// Not a subcommand anyone would type.
 const WORKER: &str = "__pml_worker";
+
+/// The word after the numbers, for a template.
+const TEMPLATE: &str = "template";
 
 /// The connection arrives as standard input: the one descriptor that can be handed over without
 /// running code between fork and exec.
@@ -29,6 +33,15 @@ pub struct WorkerOptions {
     pub jit: bool,
 }
 
+/// What becomes of a worker that is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It runs one script.
+    Worker,
+    /// It is copied; each copy runs one script.
+    Template,
+}
+
 impl WorkerOptions {
     pub fn for_limits(limits: &Limits, jit: bool) -> Self {
         Self {
@@ -39,13 +52,16 @@ impl WorkerOptions {
     }
 
     /// Adds the words that make `command` a worker of this process.
-    pub(crate) fn apply(self, command: &mut Command) {
+    pub(crate) fn apply(self, role: Role, command: &mut Command) {
         command
             .arg(WORKER)
             .arg(std::process::id().to_string())
             .arg(self.heap_bytes.to_string())
             .arg(self.buffer_bytes.to_string())
             .arg(u8::from(self.jit).to_string());
+        if role == Role::Template {
+            command.arg(TEMPLATE);
+        }
     }
 
     fn parse(words: &[OsString]) -> Option<(libc::pid_t, Self)> {
@@ -72,7 +88,15 @@ pub fn run_if_requested() {
     }
     let words: Vec<OsString> = words.collect();
     let code = match WorkerOptions::parse(&words) {
-        Some((parent, options)) => work(parent, options, probe::requested(&words)),
+        Some((parent, options)) => {
+            let is_template = words.iter().any(|word| word == TEMPLATE);
+            let role = if is_template {
+                Role::Template
+            } else {
+                Role::Worker
+            };
+            work(parent, options, role, probe::requested(&words))
+        }
         None => 2,
     };
     exit(code)
@@ -85,13 +109,25 @@ fn exit(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
+fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) -> i32 {
     let mut walls = walls::before_threads(parent, SOCKET, &options);
     // SAFETY: the broker passed the socket as this descriptor, and nobody else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };
     let writer = Arc::new(Writer::new(socket));
+    let control = Arc::new(Control::new(writer.clone()));
 
+    late_threads::hold();
     isolate::init_platform(options.jit);
+    let Some(mut isolate) = prepare(&options, role, &control) else {
+        return 1;
+    };
+    if role == Role::Template {
+        template::serve(SOCKET);
+        walls.around_copy(parent);
+    }
+    late_threads::begin();
+    control.watch(&mut isolate.runtime);
+
     let Ok(event_loop) = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -100,16 +136,18 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         return 1;
     };
     event_loop.block_on(async {
-        let control = Arc::new(Control::new(writer.clone()));
         let Ok(connection) = Connection::new(writer.clone()) else {
             return 1;
         };
-        let mut isolate = isolate::create(&options, control.clone(), connection.clone());
+        isolate.connect(connection.clone());
+        if role == Role::Template && !writer.has_news() {
+            // Again: a copy has to touch for itself what it shares until then.
+            execute::rehearse(&mut isolate, "second-rehearsal.ts").await;
+        }
         if probe {
             probe::list_ops(&writer, &isolate.runtime);
             probe::run(&writer, "before seccomp");
         }
-        execute::rehearse(&mut isolate).await;
         walls.after_threads(&options);
         let ready = FromWorker::Ready {
             missing_walls: walls.missing(),
@@ -127,13 +165,25 @@ fn work(parent: libc::pid_t, options: WorkerOptions, probe: bool) -> i32 {
         };
         let report = execute::run(&mut isolate, *spec, &control, &connection).await;
         control.finish();
-        if send_report(&writer, report).is_err() {
-            return 1;
-        }
-        // The broker reads this process's peak memory before it lets go.
-        while connection.receive().await.is_some() {}
-        exit(0)
+        exit(i32::from(send_report(&writer, report).is_err()))
     })
+}
+
+/// The isolate; in a template, with everything touched that a script will touch. The event loop
+/// of this time has no descriptors, so that copies of the process do not share any.
+fn prepare(options: &WorkerOptions, role: Role, control: &Arc<Control>) -> Option<Isolate> {
+    let event_loop = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .ok()?;
+    Some(event_loop.block_on(async {
+        let mut isolate = isolate::create(options, control.clone());
+        // A script already waits for any other worker.
+        if role == Role::Template {
+            execute::rehearse(&mut isolate, "rehearsal.ts").await;
+        }
+        isolate
+    }))
 }
 
 /// Sends the report. A result that no message can carry is one that is too large.
@@ -142,6 +192,7 @@ fn send_report(writer: &Writer, report: Report) -> io::Result<()> {
         wall_ms,
         cpu_ms,
         heap_bytes,
+        peak_rss_bytes,
         ..
     } = report;
     let size = report
@@ -161,6 +212,7 @@ fn send_report(writer: &Writer, report: Report) -> io::Result<()> {
                 wall_ms,
                 cpu_ms,
                 heap_bytes,
+                peak_rss_bytes,
             })))
         }
         sent => sent,

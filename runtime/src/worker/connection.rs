@@ -54,6 +54,17 @@ impl Writer {
         }
         Ok(())
     }
+
+    /// Whether the broker has said something that was not read yet.
+    pub fn has_news(&self) -> bool {
+        let mut poll = libc::pollfd {
+            fd: self.socket.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one valid entry.
+        unsafe { libc::poll(&raw mut poll, 1, 0) > 0 }
+    }
 }
 
 fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {

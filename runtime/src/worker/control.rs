@@ -8,6 +8,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use deno_core::JsRuntime;
 use deno_core::v8::IsolateHandle;
 use tokio::sync::Notify;
 
@@ -57,8 +58,8 @@ impl Control {
     }
 
     /// Names the isolate to terminate and starts the thread that watches the clocks.
-    pub fn watch(self: &Arc<Self>, isolate: IsolateHandle) {
-        let _ = self.isolate.set(isolate);
+    pub fn watch(self: &Arc<Self>, runtime: &mut JsRuntime) {
+        let _ = self.isolate.set(runtime.v8_isolate().thread_safe_handle());
         self.announce_panics();
         let control = self.clone();
         // Without its watchdog a worker must not run scripts; the panic ends it before it does.
@@ -235,4 +236,20 @@ pub fn process_cpu_time() -> Duration {
         u64::try_from(time.tv_sec).unwrap_or(0),
         u32::try_from(time.tv_nsec).unwrap_or(0),
     )
+}
+
+/// The most memory that a process has held.
+pub fn peak_rss_bytes(usage: &libc::rusage) -> u64 {
+    u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
+}
+
+/// The most memory that this process has held.
+pub fn own_peak_rss_bytes() -> u64 {
+    // SAFETY: zeros are valid counts, which the call replaces.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    peak_rss_bytes(&usage)
 }

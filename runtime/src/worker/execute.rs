@@ -7,11 +7,11 @@ use std::task::Poll;
 use std::time::Instant;
 
 use deno_core::error::CoreError;
-use deno_core::{ModuleSpecifier, PollEventLoopOptions, v8};
+use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
 use serde_json::value::RawValue;
 
 use super::connection::Connection;
-use super::control::{Control, process_cpu_time};
+use super::control::{Control, own_peak_rss_bytes, process_cpu_time};
 use super::coverage::Coverage;
 use super::fault::{self, Fault};
 use super::isolate::Isolate;
@@ -19,10 +19,17 @@ use super::loader::Loaded;
 use super::transpile::{Form, transpile, transpile_as};
 use crate::outcome::{ErrorKind, RunError, millis};
 use crate::protocol::{FromWorker, Report, RunSpec, TestSpec, ToWorker};
-use crate::world::Sleep;
+use crate::world::{Sleep, World};
 
 /// Characters of a script's name that its address keeps.
 const MAX_NAME: usize = 100;
+/// A little of what most scripts do.
+const REHEARSAL: &str = r#"
+interface Item { id: number; name?: string }
+const items: Item[] = [{ id: 1, name: "one" }, { id: 2 }];
+const names = await Promise.all(items.map(async (item) => item.name ?? `#${item.id}`));
+return { names: names.filter((name) => name.length > 1), list: [1, "one", null] };
+"#;
 /// A script of this size leaves the parser's memory behind; it is given back at once.
 const LARGE_SOURCE: usize = 64 * 1024;
 
@@ -64,6 +71,7 @@ pub async fn run(
         wall_ms: millis(started.elapsed()),
         cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
         heap_bytes: heap.used_heap_size() as u64,
+        peak_rss_bytes: own_peak_rss_bytes(),
     }
 }
 
@@ -92,7 +100,12 @@ async fn script(
         _ => None,
     };
     let function = load(isolate, spec, &specifier, connection).await?;
-    begin(isolate, spec);
+    begin(
+        isolate,
+        &spec.args,
+        spec.limits.log_bytes,
+        spec.world.map(|world| (world, spec.sleep)),
+    );
     let stalled = |error: CoreError| fault::stalled(&error);
     let left = match &spec.test {
         Some(test) => run_tests(isolate, function, test).await,
@@ -115,17 +128,25 @@ async fn script(
         .map_err(|error| internal(format!("the result is no JSON: {error}")))
 }
 
-/// Goes through the motions once, before there is a script: what is touched for the first time
-/// costs most, and a warm worker has the time.
-pub async fn rehearse(isolate: &mut Isolate) {
-    // Neither can fail in a way that the script's own run would not show.
-    let _ = transpile("rehearsal.ts", "const one: number = 1;\nreturn one;");
-    let rehearse = isolate.driver.rehearse.clone();
-    let rehearsal = isolate.runtime.call(&rehearse);
-    let _ = isolate
-        .runtime
-        .with_event_loop_promise(Box::pin(rehearsal), PollEventLoopOptions::default())
-        .await;
+/// Runs a script of no consequence, before there is a real one: what is touched for the first time
+/// costs most, and a warm worker has the time. Each rehearsal in a process has a name of its own.
+pub async fn rehearse(isolate: &mut Isolate, name: &str) {
+    // It cannot fail in a way that the script's own run would not show.
+    let _ = try_to_rehearse(isolate, name).await;
+}
+
+async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
+    // No script has an address like this one.
+    let specifier = ModuleSpecifier::parse(&format!("pml:{name}")).ok()?;
+    let module = transpile(name, REHEARSAL).ok()?;
+    let runtime = &mut isolate.runtime;
+    let id = runtime.load_side_es_module_from_code(&specifier, module.code);
+    let id = id.await.ok()?;
+    let function = default_export(isolate, id).await.ok()?;
+    begin(isolate, &[], 0, None);
+    evaluate(isolate, function).await.ok()?;
+    leftover(isolate).await.ok()?;
+    Some(())
 }
 
 fn internal(message: impl Into<String>) -> RunError {
@@ -195,40 +216,44 @@ async fn load(
         .load_main_es_module_from_code(specifier, module.code)
         .await
         .map_err(unloadable)?;
+    default_export(isolate, id).await.map_err(unloadable)
+}
+
+/// The function that a module exports.
+async fn default_export(
+    isolate: &mut Isolate,
+    id: ModuleId,
+) -> Result<v8::Global<v8::Value>, CoreError> {
+    let runtime = &mut isolate.runtime;
     // The module only defines a function: this ends at once, and cannot fail.
     let evaluated = runtime.mod_evaluate(id);
     runtime
         .with_event_loop_promise(Box::pin(evaluated), PollEventLoopOptions::default())
-        .await
-        .map_err(unloadable)?;
-    let exports = runtime.get_module_namespace(id).map_err(unloadable)?;
+        .await?;
+    let exports = runtime.get_module_namespace(id)?;
     deno_core::scope!(scope, runtime);
     let exports = v8::Local::new(scope, exports);
-    v8::String::new(scope, "default")
+    // What the translation made has a default export.
+    let function = v8::String::new(scope, "default")
         .and_then(|name| exports.get(scope, name.into()))
-        .map(|function| v8::Global::new(scope, function))
-        .ok_or_else(|| internal("the script's module has no default export"))
+        .unwrap_or_else(|| v8::undefined(scope).into());
+    Ok(v8::Global::new(scope, function))
 }
 
-fn begin(isolate: &mut Isolate, spec: &RunSpec) {
+fn begin(isolate: &mut Isolate, args: &[String], log_bytes: u64, world: Option<(World, Sleep)>) {
     let begin = isolate.driver.begin.clone();
     deno_core::scope!(scope, &mut isolate.runtime);
-    let words: Vec<v8::Local<v8::Value>> = spec
-        .args
+    let words: Vec<v8::Local<v8::Value>> = args
         .iter()
         .filter_map(|arg| v8::String::new(scope, arg))
         .map(Into::into)
         .collect();
     let words = v8::Array::new_with_elements(scope, &words).into();
-    let mut given = vec![
-        words,
-        v8::Number::new(scope, spec.limits.log_bytes as f64).into(),
-    ];
-    if let Some(world) = &spec.world {
-        let skips = spec.sleep == Sleep::Skipped;
+    let mut given = vec![words, v8::Number::new(scope, log_bytes as f64).into()];
+    if let Some((world, sleep)) = world {
         given.push(v8::Number::new(scope, f64::from(world.seed)).into());
         given.push(v8::Number::new(scope, world.time_ms as f64).into());
-        given.push(v8::Boolean::new(scope, skips).into());
+        given.push(v8::Boolean::new(scope, sleep == Sleep::Skipped).into());
     }
     let undefined = v8::undefined(scope).into();
     // `begin` copies strings; it can fail only in an isolate that is being terminated.
@@ -312,6 +337,11 @@ async fn settle(
         polled
     })
     .await?;
+    leftover(isolate).await
+}
+
+/// The description of a failure that nobody has heard of yet.
+async fn leftover(isolate: &mut Isolate) -> Result<Option<String>, CoreError> {
     let leftover = isolate.driver.leftover.clone();
     let leftover = isolate.runtime.call(&leftover);
     let value = isolate

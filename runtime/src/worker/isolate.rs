@@ -31,7 +31,6 @@ pub struct Isolate {
 
 /// The functions of `js/90_start.js` that drive a run.
 pub struct Driver {
-    pub rehearse: Function,
     pub begin: Function,
     pub run: Function,
     pub run_tests: Function,
@@ -52,11 +51,7 @@ pub fn init_platform(jit: bool) {
     JsRuntime::init_platform(None);
 }
 
-pub fn create(
-    options: &WorkerOptions,
-    control: Arc<Control>,
-    connection: Rc<Connection>,
-) -> Isolate {
+pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
     let loader = Rc::new(Loader::default());
     let params = v8::CreateParams::default()
         .heap_limits(0, to_usize(options.heap_bytes))
@@ -83,23 +78,26 @@ pub fn create(
         create_params: Some(params),
         ..Default::default()
     });
-    runtime
-        .op_state()
-        .borrow_mut()
-        .put::<Rc<dyn Broker>>(connection);
     let mapper: Mapper = runtime.source_mapper();
     runtime.op_state().borrow_mut().put(mapper);
     runtime
         .v8_isolate()
         .set_prepare_stack_trace_callback(stack::prepare);
 
-    limit_heap(&mut runtime, control.clone(), options.heap_bytes);
-    control.watch(runtime.v8_isolate().thread_safe_handle());
+    limit_heap(&mut runtime, control, options.heap_bytes);
     let driver = seal(&mut runtime);
     Isolate {
         runtime,
         loader,
         driver,
+    }
+}
+
+impl Isolate {
+    /// Gives the script's ops someone to ask.
+    pub fn connect(&mut self, connection: Rc<Connection>) {
+        let state = self.runtime.op_state();
+        state.borrow_mut().put::<Rc<dyn Broker>>(connection);
     }
 }
 
@@ -125,7 +123,6 @@ fn seal(runtime: &mut JsRuntime) -> Driver {
         v8::Global::new(scope, function)
     };
     let taken = Driver {
-        rehearse: take("rehearse"),
         begin: take("begin"),
         run: take("run"),
         run_tests: take("runTests"),

@@ -61,6 +61,11 @@ impl Loader {
             .is_some_and(|script| script.as_str() == specifier)
     }
 
+    /// Before there is a script, the worker runs only code of its own.
+    fn in_rehearsal(&self) -> bool {
+        self.script.borrow().is_none()
+    }
+
     fn in_test(&self) -> bool {
         self.files.borrow().is_some()
     }
@@ -94,7 +99,9 @@ impl ModuleLoader for Loader {
             ModuleSpecifier::parse(pml_ops::MODULE_SPECIFIER).ok()
         } else if specifier == TEST_API && self.in_test() {
             ModuleSpecifier::parse(pml_ops::TEST_MODULE_SPECIFIER).ok()
-        } else if matches!(kind, ResolutionKind::MainModule) && self.is_script(specifier) {
+        } else if self.in_rehearsal()
+            || matches!(kind, ResolutionKind::MainModule) && self.is_script(specifier)
+        {
             ModuleSpecifier::parse(specifier).ok()
         } else {
             self.resolve_file(specifier, referrer)

@@ -1,8 +1,9 @@
 //! A worker: one process, one isolate, one script.
 //!
-//! Order matters here. The walls that bind a single thread go up before V8 starts its threads;
-//! the system-call filter, which binds them all, goes up when V8 has everything it needs; only
-//! then does the worker say that it is ready.
+//! Order matters here. The walls that bind a single thread go up first; V8 is made ready while
+//! the process still has one thread, because from here it may be copied, once for every script;
+//! then V8's threads begin; the system-call filter, which binds them all, goes up when V8 has
+//! everything it needs; only then does the worker say that it is ready.
 
 mod buffers;
 mod command;
@@ -12,12 +13,16 @@ mod coverage;
 mod execute;
 mod fault;
 mod isolate;
+mod late_threads;
 mod loader;
 mod probe;
 mod stack;
+mod template;
 mod transpile;
 mod walls;
 
+pub(crate) use command::Role;
 pub use command::{WorkerOptions, run_if_requested};
+pub(crate) use control::peak_rss_bytes;
 pub use transpile::{Module, Rejection, RejectionKind, transpile};
 pub(crate) use transpile::{read, source_of};

@@ -28,6 +28,13 @@ pub fn before_threads(parent: libc::pid_t, socket: RawFd, options: &WorkerOption
 }
 
 impl Walls {
+    /// What a copied process does not have from the one it was copied from: the tie to its parent,
+    /// and a domain of its own, so that copies cannot reach each other.
+    pub fn around_copy(&mut self, parent: libc::pid_t) {
+        process::die_with(parent);
+        self.note("landlock", filesystem::forbid());
+    }
+
     /// The system-call filter, for all threads at once. Nothing may be started after this.
     pub fn after_threads(&mut self, options: &WorkerOptions) {
         self.note("descriptor limit", descriptors::forbid_more());
@@ -40,7 +47,10 @@ impl Walls {
 
     fn note(&mut self, wall: &str, result: Result<(), String>) {
         if let Err(reason) = result {
-            self.missing.push(format!("{wall}: {reason}"));
+            let told = format!("{wall}: {reason}");
+            if !self.missing.contains(&told) {
+                self.missing.push(told);
+            }
         }
     }
 }

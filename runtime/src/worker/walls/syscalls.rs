@@ -27,6 +27,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_futex,
     libc::SYS_getpid,
     libc::SYS_getrandom,
+    libc::SYS_getrusage,
     libc::SYS_gettid,
     libc::SYS_gettimeofday,
     libc::SYS_madvise,
