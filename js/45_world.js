@@ -39,6 +39,10 @@ function captureGlobals() {
     abort: AbortController.prototype.abort,
     signal: get,
   };
+}
+
+// Before any code of a script: V8 makes `Temporal` when it is first asked for, which takes long.
+function captureTemporal() {
   const { Instant, Now, ZonedDateTime } = globalThis.Temporal;
   const { toPlainDate, toPlainDateTime, toPlainTime } = ZonedDateTime.prototype;
   temporal = {
@@ -156,4 +160,4 @@ function leaveWorld() {
   putBack();
 }
 
-export { captureGlobals, enterWorld, leaveWorld, SLEEP };
+export { captureGlobals, captureTemporal, enterWorld, leaveWorld, SLEEP };

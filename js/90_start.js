@@ -6,7 +6,7 @@ import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
 import { seedFromSystem } from "ext:pml/35_chance.js";
 import * as api from "ext:pml/40_tools.js";
-import { captureGlobals, enterWorld, SLEEP } from "ext:pml/45_world.js";
+import { captureGlobals, captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
 import { load, store } from "ext:pml/46_storage.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
 import { runTests } from "ext:pml/77_run.js";
@@ -105,11 +105,19 @@ function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSl
   }
   startClock();
   seedFromSystem();
-  if (seed !== undefined) enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);
+  if (seed === undefined) return;
+  captureTemporal();
+  enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);
+}
+
+// Tests enter and leave worlds as they like.
+function beginTests(file, settings) {
+  captureTemporal();
+  return runTests(file, settings);
 }
 
 ObjectDefineProperty(globalThis, "__pml", {
   __proto__: null,
-  value: { __proto__: null, begin, leftover, run, runTests, seal },
+  value: { __proto__: null, begin, leftover, run, runTests: beginTests, seal },
   configurable: true,
 });

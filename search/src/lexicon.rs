@@ -179,9 +179,11 @@ impl Lexicon {
     }
 }
 
+/// How rare a word is, from 0 to about 1: set against the most that so many tools allow, so that
+/// words weigh the same against vectors in a large set as in a small one.
 fn rarity(tools_with_it: usize, tools: usize) -> f32 {
     let (with, all) = (tools_with_it as f32, tools as f32);
-    (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
+    (1.0 + (all - with + 0.5) / (with + 0.5)).ln() / (2.0 + all).ln()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ const WHOLE: f32 = 0.3;
 /// that with the sentence of the query which fits best,
 const SENTENCE: f32 = 0.7;
 /// the words,
-const WORDS: f32 = 0.025;
+const WORDS: f32 = 0.12;
 /// and the best tool of the same server: what a task needs often lies on one server.
 const SERVER: f32 = 0.5;
 

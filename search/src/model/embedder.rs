@@ -32,9 +32,12 @@ pub struct Embedder {
     state: Arc<OnceLock<Result<(), ModelError>>>,
 }
 
-struct Job {
-    texts: Vec<String>,
-    answer: oneshot::Sender<Result<Vec<Vec<f32>>, ModelError>>,
+enum Job {
+    Embed {
+        texts: Vec<String>,
+        answer: oneshot::Sender<Result<Vec<Vec<f32>>, ModelError>>,
+    },
+    Renew,
 }
 
 impl Embedder {
@@ -50,10 +53,11 @@ impl Embedder {
         let started = thread::Builder::new()
             .name("pml-model".to_owned())
             .spawn(move || {
-                let loaded = load(&choice, place.as_ref(), &tell);
+                let load = || load(&choice, place.as_ref(), &tell);
+                let loaded = load();
                 // Set once, because only this thread does.
                 let _ = known.set(loaded.as_ref().map(|_| ()).map_err(Clone::clone));
-                serve(loaded, &received);
+                serve(loaded, load, &received);
             });
         if let Err(error) = started {
             let _ = state.set(Err(ModelError::Broken(format!(
@@ -68,11 +72,18 @@ impl Embedder {
         self.state.get()?.as_ref().err().cloned()
     }
 
+    /// Loads the model anew when all texts so far are embedded. The library keeps the memory that
+    /// the longest texts took; after many of them that is more than the model itself.
+    pub fn renew(&self) {
+        // Without its thread there is no memory to give back.
+        let _ = self.jobs.send(Job::Renew);
+    }
+
     /// One vector for each text.
     pub async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ModelError> {
         let (answer, answered) = oneshot::channel();
         let gone = || ModelError::Broken("its thread has ended".to_owned());
-        if self.jobs.send(Job { texts, answer }).is_err() {
+        if self.jobs.send(Job::Embed { texts, answer }).is_err() {
             return Err(self.failure().unwrap_or_else(gone));
         }
         answered
@@ -90,27 +101,37 @@ fn load(
     choice.load(library.environment()?, place, tell)
 }
 
-fn serve(loaded: Result<TextEmbedding, ModelError>, jobs: &mpsc::Receiver<Job>) {
-    let mut model = match loaded {
-        Ok(model) => model,
-        Err(error) => {
-            for job in jobs {
-                // Nobody waits for an answer that was dropped.
-                let _ = job.answer.send(Err(error.clone()));
-            }
-            return;
-        }
-    };
+fn serve(
+    mut model: Result<TextEmbedding, ModelError>,
+    load: impl Fn() -> Result<TextEmbedding, ModelError>,
+    jobs: &mpsc::Receiver<Job>,
+) {
     for job in jobs {
-        if job.answer.is_closed() {
-            continue;
+        match job {
+            Job::Embed { texts, answer } if !answer.is_closed() => {
+                let vectors = match &mut model {
+                    Ok(model) => embed(model, &texts),
+                    Err(error) => Err(error.clone()),
+                };
+                // Nobody waits for an answer that was dropped.
+                let _ = answer.send(vectors);
+            }
+            Job::Embed { .. } => {}
+            Job::Renew if model.is_ok() => {
+                // The old one goes first: two at once would be what this is to avoid.
+                drop(model);
+                model = load();
+            }
+            Job::Renew => {}
         }
-        // One at a time: a batch is padded to its longest text, which costs more than it saves,
-        // and in 8 bits a text's vector would depend on what it is batched with.
-        let vectors = model
-            .embed(&job.texts, Some(1))
-            .map(|vectors| vectors.into_iter().map(unit).collect())
-            .map_err(|error| ModelError::Broken(error.to_string()));
-        let _ = job.answer.send(vectors);
     }
+}
+
+fn embed(model: &mut TextEmbedding, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    // One at a time: a batch is padded to its longest text, which costs more than it saves, and in
+    // 8 bits a text's vector would depend on what it is batched with.
+    let vectors = model.embed(texts, Some(1));
+    vectors
+        .map(|vectors| vectors.into_iter().map(unit).collect())
+        .map_err(|error| ModelError::Broken(error.to_string()))
 }
