@@ -8,10 +8,16 @@ import { defineGlobal } from "ext:pml/10_web.js";
 const { MathImul, TypedArrayPrototypeGetBuffer, Uint32Array, Uint8Array } = primordials;
 
 let a = 0, b = 0, c = 0, d = 1;
+let seeded = false;
 
 // The same number gives the same chance.
 function seedFromNumber(seed) {
   start(0x9e3779b9, seed | 0, MathImul(seed, 0x85ebca6b) ^ 0x243f6a88);
+}
+
+// The next draw begins anew, with a seed of the system. Most scripts draw nothing.
+function forgetSeed() {
+  seeded = false;
 }
 
 function seedFromSystem() {
@@ -25,6 +31,7 @@ function start(first, second, third) {
   b = second;
   c = third;
   d = 1;
+  seeded = true;
   for (let i = 0; i < 16; i++) next32();
 }
 
@@ -43,9 +50,10 @@ function fill(bytes) {
 
 defineGlobal(Math, "random", {
   random() {
+    if (!seeded) seedFromSystem();
     // 53 bits, as many as a number between 0 and 1 has.
     return ((next32() >>> 5) * 67108864 + (next32() >>> 6)) / 9007199254740992;
   },
 }.random);
 
-export { fill, seedFromNumber, seedFromSystem };
+export { fill, forgetSeed, seedFromNumber };

@@ -3,7 +3,7 @@
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, replaceClock, replaceEntropy, restoreClock } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
-import { fill, seedFromNumber, seedFromSystem } from "ext:pml/35_chance.js";
+import { fill, forgetSeed, seedFromNumber } from "ext:pml/35_chance.js";
 import { addTimer, look, startTimers, stopTimers } from "ext:pml/42_timers.js";
 
 const {
@@ -156,7 +156,7 @@ function leaveWorld() {
   inside = false;
   stopTimers();
   restoreClock();
-  seedFromSystem();
+  forgetSeed();
   putBack();
 }
 

@@ -4,7 +4,7 @@
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
-import { seedFromSystem } from "ext:pml/35_chance.js";
+import { forgetSeed } from "ext:pml/35_chance.js";
 import * as api from "ext:pml/40_tools.js";
 import { captureGlobals, captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
 import { load, store } from "ext:pml/46_storage.js";
@@ -104,7 +104,7 @@ function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSl
     ArrayPrototypePush(api.args, arg);
   }
   startClock();
-  seedFromSystem();
+  forgetSeed();
   if (seed === undefined) return;
   captureTemporal();
   enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);

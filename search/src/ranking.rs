@@ -133,8 +133,8 @@ mod tests {
     fn scores_lie_between_0_and_1_and_only_a_name_is_certain() {
         let near = cosines(&[1.0, 0.5, -1.0]);
         let ranked = rank(
-            &[90.0, 1.0, 0.0],
-            90.0,
+            &[20.0, 1.0, 0.0],
+            20.0,
             Some(&near),
             &[0, 0, 0],
             &[false, true, false],
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn certain_tools_are_still_told_apart() {
         let near = cosines(&[0.99, 1.0]);
-        let ranked = rank(&[60.0, 60.0], 60.0, Some(&near), &[0, 0], &[false; 2]);
+        let ranked = rank(&[20.0, 20.0], 20.0, Some(&near), &[0, 0], &[false; 2]);
         assert!(ranked[1].0 > ranked[0].0, "{ranked:?}");
     }
 
