@@ -52,8 +52,8 @@ impl Case {
         let (wall_ms, cpu_ms) = match (expects("timeout"), expects("cpu")) {
             (true, false) => (1_500, 20_000),
             (true, true) => (1_500, 1_000),
-            (false, true) if self.kinds.len() == 1 => (15_000, 300),
-            (false, true) => (15_000, 2_000),
+            (false, true) if self.kinds.len() == 1 => (60_000, 300),
+            (false, true) => (60_000, 2_000),
             (false, false) => (15_000, 10_000),
         };
         Limits {

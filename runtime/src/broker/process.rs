@@ -9,12 +9,16 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::template::{self, Templates};
 use crate::worker::{WorkerOptions, peak_rss_bytes};
+
+/// How often to look whether a process that was killed is dead.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// A process and our end of the connection to it.
 pub struct Worker {
@@ -64,11 +68,7 @@ impl Starter {
     pub fn new(program: PathBuf) -> io::Result<Self> {
         let (requests, incoming) = mpsc::channel::<Start>();
         let (reaper, dead) = mpsc::channel::<Reap>();
-        thread("pml-reaper", move || {
-            for reap in dead {
-                end(reap);
-            }
-        })?;
+        thread("pml-reaper", move || bury(&dead))?;
         thread("pml-starter", move || {
             let mut templates = Templates::new(program);
             for request in incoming {
@@ -113,34 +113,73 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-fn end(reap: Reap) {
-    let Reap { process, ending } = reap;
-    let ended = process.end();
-    if let Some(ending) = ending {
-        let _ = ending.send(ended);
+/// Ends processes as they come. One that takes long to die does not keep the others waiting.
+fn bury(dead: &mpsc::Receiver<Reap>) {
+    let mut dying: Vec<Reap> = Vec::new();
+    loop {
+        let next = match dying.is_empty() {
+            true => dead.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => dead.recv_timeout(LOOK_AGAIN),
+        };
+        match next {
+            Ok(reap) => {
+                reap.process.kill();
+                dying.push(reap);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) if dying.is_empty() => return,
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_AGAIN),
+        }
+        dying.retain_mut(|reap| match reap.process.wait(libc::WNOHANG) {
+            Waited::NotYet => true,
+            Waited::Over(ended) => {
+                if let Some(ending) = reap.ending.take() {
+                    let _ = ending.send(ended);
+                }
+                false
+            }
+        });
     }
 }
 
+enum Waited {
+    NotYet,
+    Over(Option<Ending>),
+}
+
 impl Process {
-    /// Kills the process, if it still runs, and waits for it. Tells how it ended.
-    pub fn end(self) -> Option<Ending> {
-        let mut status = 0;
-        // SAFETY: zeros are valid counts; the rest are plain system calls. Killing a process that
-        // has already ended is fine: nobody has waited for it.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::kill(self.0, libc::SIGKILL);
-            while libc::wait4(self.0, &raw mut status, 0, &raw mut usage) < 0 {
-                if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-                    return None;
-                }
-            }
-            usage
-        };
-        Some(Ending {
-            status: ExitStatus::from_raw(status),
-            peak_rss_bytes: peak_rss_bytes(&usage),
-        })
+    /// Kills the process, if it still runs, and waits for it.
+    pub fn end(self) {
+        self.kill();
+        self.wait(0);
+    }
+
+    fn kill(&self) {
+        // SAFETY: plain system call. A process that has already ended is still ours to wait for, so
+        // its number is nobody else's.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+    }
+
+    /// How the process ended.
+    fn wait(&self, flags: libc::c_int) -> Waited {
+        loop {
+            let mut status = 0;
+            // SAFETY: zeros are valid counts, and both are ours to fill.
+            let (waited, usage) = unsafe {
+                let mut usage: libc::rusage = std::mem::zeroed();
+                let waited = libc::wait4(self.0, &raw mut status, flags, &raw mut usage);
+                (waited, usage)
+            };
+            return match waited {
+                0 => Waited::NotYet,
+                -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => continue,
+                -1 => Waited::Over(None),
+                _ => Waited::Over(Some(Ending {
+                    status: ExitStatus::from_raw(status),
+                    peak_rss_bytes: peak_rss_bytes(&usage),
+                })),
+            };
+        }
     }
 }
 
@@ -201,7 +240,7 @@ impl Drop for Worker {
                 ending: None,
             })
         {
-            end(reap);
+            reap.process.end();
         }
     }
 }
