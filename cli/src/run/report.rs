@@ -54,7 +54,7 @@ pub fn print_rehearsal(rehearsal: &Rehearsal, paint: Paint) {
     let count = rehearsal.planned.len();
     let calls = if count == 1 { "call" } else { "calls" };
     let started = match rehearsal.started.as_slice() {
-        [] => "no server was started".to_owned(),
+        [] => "no server is running".to_owned(),
         servers => format!("started to list their tools: {}", servers.join(", ")),
     };
     complain::line(format_args!(
