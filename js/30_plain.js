@@ -66,7 +66,7 @@ class Copy {
     this.chars += chars;
     if (this.chars > MAX_CHARS) {
       throw new TooMuch(
-        `${this.what} is larger than ${MAX_CHARS} characters of JSON; return less of it`,
+        `${this.what} is larger than ${MAX_CHARS} characters of JSON, the most that fits`,
       );
     }
   }

@@ -430,6 +430,35 @@ fn the_memory_limit_ends_the_run_with_137() {
 }
 
 #[test]
+fn buffers_that_are_too_large_are_told_from_a_heap_that_is() {
+    let greedy = "const all = []; for (let i = 0; i < 8; i++) all.push(new Uint8Array(10 << 20))";
+    let output = run(&["run", "--memory", "512", "-e", greedy]);
+    assert_eq!(output.status.code(), MEMORY_LIMIT);
+    let complaint = stderr(&output);
+    assert!(
+        complaint.starts_with("error: the script's array buffers exceed 64 MiB [memory]\n"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn null_is_a_result() {
+    let output = run(&["run", "-e", "return null"]);
+    assert_eq!(stdout(&output), "null\n");
+}
+
+#[test]
+fn someone_who_forgets_the_dashes_hears_where_arguments_go() {
+    let output = run(&["run", "-e", "return args", "a", "b"]);
+    assert_eq!(output.status.code(), USAGE);
+    assert!(
+        stderr(&output).contains("go after `--`"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn the_processor_limit_ends_the_run_with_1_and_its_kind() {
     let output = run_stdin(&["--json", "--cpu", "200ms"], "for (;;) {}");
     assert_eq!(output.status.code(), SCRIPT_FAILED);

@@ -138,3 +138,22 @@ fn the_journal_has_a_line_for_every_call() {
     let expected = ["a", "b"].map(|text| json!({ "tool": "count_text", "args": { "text": text } }));
     assert_eq!(lines, expected);
 }
+
+#[test]
+fn what_a_server_does_not_offer_is_told_in_words() {
+    let (_data, place) = place();
+    let told = place.result(
+        "const told = (failed) => failed.then(() => 'nothing', (error) => error.message);
+         return [
+           await told(readResource('demo', 'file:///x')),
+           await told(getPrompt('demo', 'x')),
+         ];",
+    );
+    assert_eq!(
+        told,
+        json!([
+            "server `demo` has no resources",
+            "server `demo` has no prompts"
+        ])
+    );
+}

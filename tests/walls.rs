@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pml_runtime::handover;
 use pml_runtime::memory::MemoryHost;
 use pml_runtime::outcome::RunError;
-use pml_runtime::protocol::{FromWorker, Inbox, Report, encode};
+use pml_runtime::protocol::{FromWorker, Inbox, Report, Returned, encode};
 use pml_runtime::{ErrorKind, Level, Limits, Outcome, Pool, PoolOptions};
 use serde_json::value::RawValue;
 
@@ -334,6 +334,72 @@ fn the_broker_passes_none_of_its_environment_on() {
     assert_eq!(String::from_utf8_lossy(&environ), "");
 }
 
+#[test]
+fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
+    let named = Named::new("pml-ahead-test");
+    let secret = "the-token-of-somebody";
+    let mut broker = named
+        .command()
+        .args(["run", "-e", "for (;;) {}", "--", "a-word-for-the-script"])
+        .env("SOME_TOKEN", secret)
+        .spawn()
+        .expect("the program starts");
+    named.settle("a program and its worker", |processes| processes.len() >= 2);
+    let worker = named
+        .processes()
+        .into_iter()
+        .map(|(process, _)| process)
+        .find(|&process| process != broker.id())
+        .expect("a worker runs");
+    let about = |what: &str| format!("/proc/{worker}/{what}");
+    wait_for("the system-call filter", || {
+        let status = std::fs::read_to_string(about("status")).unwrap_or_default();
+        status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1")
+    });
+
+    let words = std::fs::read(about("cmdline")).expect("the kernel shows the words");
+    assert!(words.iter().all(|byte| *byte == 0), "{words:?}");
+    // Only root may look into a worker.
+    if let Ok(environment) = std::fs::read(about("environ")) {
+        assert!(environment.iter().all(|byte| *byte == 0), "{environment:?}");
+        assert!(holds(broker.id(), secret), "the search finds nothing");
+        assert!(!holds(worker, secret), "the secret is in the worker");
+    }
+    broker.kill().expect("the program can be killed");
+    broker.wait().expect("it ends");
+}
+
+/// Whether the memory that a process may write holds `text`.
+fn holds(process: u32, text: &str) -> bool {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("its memory map");
+    let memory = std::fs::File::open(format!("/proc/{process}/mem")).expect("its memory");
+    maps.lines().any(|line| {
+        let mut words = line.split(' ');
+        let range = words.next().and_then(|range| range.split_once('-'));
+        let (Some((start, end)), Some("rw-p")) = (range, words.next()) else {
+            return false;
+        };
+        let address = |hex| u64::from_str_radix(hex, 16).expect("an address");
+        let (start, end) = (address(start), address(end));
+        // Gigabytes that V8 only keeps free are not looked at.
+        let mut bytes = vec![0; (end - start).min(64 * MIB) as usize];
+        let count = memory.read_at(&mut bytes, start).unwrap_or(0);
+        let text = text.as_bytes();
+        bytes[..count]
+            .windows(text.len())
+            .any(|window| window == text)
+    })
+}
+
+#[track_caller]
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(10);
+    while !is_there() {
+        assert!(Instant::now() < patience, "no {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 // Processes.
 
 /// A name of its own for the processes of one test: the kernel shows 15 characters of it, also of
@@ -598,8 +664,9 @@ fn log(text: &str) -> FromWorker {
 
 fn done(result: Result<&str, RunError>) -> FromWorker {
     FromWorker::Done(Box::new(Report {
-        result: result
-            .map(|json| Some(RawValue::from_string(json.to_owned()).expect("a result is JSON"))),
+        result: result.map(|json| {
+            Returned::Json(RawValue::from_string(json.to_owned()).expect("a result is JSON"))
+        }),
         wall_ms: 1.0,
         cpu_ms: 1.0,
         heap_bytes: 1,

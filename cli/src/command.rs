@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
+use pml_runtime::Ahead;
 
 use crate::exit::ExitCode;
 use crate::{
-    call, check, completions, demo_server, doctor, exit, index, init, login, logout, model, run,
-    scrub, search, serve, test, tools, types,
+    call, check, complain, completions, demo_server, doctor, exit, index, init, login, logout,
+    model, run, scrub, search, serve, test, tools, types,
 };
 
 #[derive(Parser)]
@@ -55,12 +57,16 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-pub fn run() -> ExitCode {
+/// `worker` is for the one command that runs one script.
+pub fn run(worker: Option<Ahead>) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // A closed pipe is no reason to fail twice.
             let _ = error.print();
+            if error.kind() == ErrorKind::UnknownArgument && run::is_asked_for() {
+                complain::line(run::WHERE_ARGUMENTS_GO);
+            }
             return if error.use_stderr() {
                 exit::usage()
             } else {
@@ -70,7 +76,7 @@ pub fn run() -> ExitCode {
     };
     let config = cli.config.as_deref();
     match cli.command {
-        Command::Run(args) => run::run(&args, config),
+        Command::Run(args) => run::run(&args, config, worker),
         Command::Test(args) => test::run(&args),
         Command::Init(args) => init::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),

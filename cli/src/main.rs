@@ -32,5 +32,7 @@ mod types;
 fn main() {
     // First of all: a worker must start V8 before anything else happens in its process.
     pml_runtime::worker::run_if_requested();
-    command::run().leave()
+    // And a script's worker starts while this process reads what it is to do.
+    let worker = run::is_asked_for().then(run::begin_worker).flatten();
+    command::run(worker).leave()
 }

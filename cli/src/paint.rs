@@ -1,10 +1,12 @@
-//! Colour, where the terminal has it.
+//! Colour, where the terminal has it, and nothing else that a terminal obeys.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 
 #[derive(Clone, Copy)]
 pub struct Paint {
     colour: bool,
+    terminal: bool,
 }
 
 impl Paint {
@@ -20,7 +22,29 @@ impl Paint {
     fn on(terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let colour = set("FORCE_COLOR") || (!set("NO_COLOR") && terminal);
-        Self { colour }
+        Self { colour, terminal }
+    }
+
+    /// Text of a script or a server. On a terminal its control characters are shown, not obeyed,
+    /// except those that set a colour.
+    pub fn foreign(self, text: &str) -> Cow<'_, str> {
+        let is_harmless = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+        if !self.terminal || text.chars().all(is_harmless) {
+            return Cow::Borrowed(text);
+        }
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            let taken = colour_sequence(rest).unwrap_or(c.len_utf8());
+            let (head, tail) = rest.split_at(taken);
+            match c {
+                _ if taken > c.len_utf8() || is_harmless(c) => shown.push_str(head),
+                '\r' if tail.starts_with('\n') => {}
+                _ => shown.extend(c.escape_default()),
+            }
+            rest = tail;
+        }
+        Cow::Owned(shown)
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
@@ -73,5 +97,40 @@ impl Paint {
             })
             .collect();
         lines.join("\n")
+    }
+}
+
+/// The length of a sequence that sets a colour, if the text begins with one: `ESC [ 31 m`.
+fn colour_sequence(text: &str) -> Option<usize> {
+    let codes = text.strip_prefix("\u{1b}[")?;
+    let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    codes[end..].starts_with('m').then_some(2 + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Cow<'_, str> {
+        let paint = Paint {
+            colour: true,
+            terminal: true,
+        };
+        paint.foreign(text)
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_script() {
+        assert_eq!(shown("\u{1b}]52;c;aGk=\u{7}A"), "\\u{1b}]52;c;aGk=\\u{7}A");
+        assert_eq!(shown("\u{1b}[2J\u{9b}1m"), "\\u{1b}[2J\\u{9b}1m");
+        assert_eq!(shown("hidden\rshown"), "hidden\\rshown");
+    }
+
+    #[test]
+    fn text_and_colours_stay() {
+        for text in ["plain\ttext\n", "\u{1b}[1;31mred\u{1b}[0m", "日本語 é"] {
+            assert_eq!(shown(text), text);
+        }
+        assert_eq!(shown("a\r\nb"), "a\nb");
     }
 }

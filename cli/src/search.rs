@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use pml_gateway::Tool;
+use pml_gateway::{Gateway, Tool};
 use pml_search::{DEFAULT_HITS, Filter, Query};
 use pml_session::{Found, Session, SessionOptions};
 use serde_json::{Value, json};
@@ -99,11 +99,26 @@ fn search(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> 
             complain::warning(format_args!("no tools of server `{server}`: {problem}"));
         }
         exit::check_pipe(print(args, &found))?;
-        Ok(match found.is_empty() {
-            true => ExitCode::FAILURE,
-            false => ExitCode::SUCCESS,
-        })
+        if !found.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        complain::warning(nothing_found(args, gateway));
+        Ok(ExitCode::FAILURE)
     })
+}
+
+/// Why there may be nothing: a server that is none, or the words.
+fn nothing_found(args: &SearchArgs, gateway: &Gateway) -> String {
+    let servers: Vec<&str> = gateway.servers().collect();
+    // A pattern may fit no server and is no mistake.
+    let is_unknown = |name: &&String| !name.contains('*') && !servers.contains(&name.as_str());
+    match args.server.iter().find(is_unknown) {
+        Some(name) => format!(
+            "there is no server `{name}`; there are: {}",
+            servers.join(", ")
+        ),
+        None => "no tool fits; try other words, or a lower --threshold".to_owned(),
+    }
 }
 
 fn print(args: &SearchArgs, found: &[Found]) -> io::Result<()> {

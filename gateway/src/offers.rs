@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{GetPromptRequestParams, ReadResourceRequestParams};
+use rmcp::model::{ErrorCode, GetPromptRequestParams, ReadResourceRequestParams};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
@@ -130,6 +130,13 @@ impl Gateway {
             }
         };
         answer.map_err(|error| match error {
+            ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                CallError::lasting(
+                    CallErrorKind::Tool,
+                    name,
+                    format!("server `{name}` has no {offer}"),
+                )
+            }
             ServiceError::McpError(error) => {
                 CallError::lasting(CallErrorKind::Tool, name, error.message.into_owned())
             }

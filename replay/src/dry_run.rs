@@ -74,6 +74,18 @@ impl DryRun {
         self.lock().clone()
     }
 
+    /// Tools with a fixture that no call was about: most likely misspelt.
+    pub fn unused_fixtures(&self) -> Vec<String> {
+        let planned = self.lock();
+        let is_called = |tool: &str| planned.iter().any(|call| call.tool == tool);
+        let unused = self
+            .sources
+            .fixtures
+            .tools()
+            .filter(|tool| !is_called(tool));
+        unused.map(str::to_owned).collect()
+    }
+
     async fn rehearse(&self, tool: &str, args: &RawValue) -> Answer {
         let asked = Asked::call(tool, args);
         let place = {

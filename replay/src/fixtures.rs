@@ -53,6 +53,11 @@ impl Fixtures {
         })
     }
 
+    /// The tools that have one.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The answer for a call, if there is one.
     pub fn find(&self, tool: &str, args: &Value) -> Option<Told> {
         let fixtures = match self.0.get(tool)? {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use unicode_width::UnicodeWidthChar;
+
 const CONTEXT: u32 = 2;
 /// A minified line would drown the mark; the part around the column is enough.
 const MAX_WIDTH: usize = 100;
@@ -28,7 +30,8 @@ pub fn render(source: &str, line: u32, column: u32) -> Option<String> {
         let shown = format!("{mark} {number:>gutter$} | {text}");
         let _ = writeln!(frame, "{}", shown.trim_end());
         if number == line {
-            let pad = (column as usize).saturating_sub(1).saturating_sub(offset);
+            let before = (column as usize).saturating_sub(1).saturating_sub(offset);
+            let pad: usize = text.chars().take(before).filter_map(|c| c.width()).sum();
             let _ = writeln!(frame, "  {:gutter$} | {:pad$}^", "", "");
         }
     }
@@ -64,6 +67,15 @@ mod tests {
         assert_eq!(
             frame,
             "  1 | let a = 1;\n> 2 | let b = ;\n    |         ^\n  3 | let c = 3;"
+        );
+    }
+
+    #[test]
+    fn wide_characters_take_the_room_they_take() {
+        let frame = render("let a = \"日本\"; let b = ;", 1, 23).unwrap();
+        assert_eq!(
+            frame,
+            "> 1 | let a = \"日本\"; let b = ;\n    |                         ^"
         );
     }
 

@@ -86,9 +86,26 @@ pub struct TestSpec {
     pub coverage: bool,
 }
 
+/// What a script left. `null` is something; an option would travel as `null` too.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Returned {
+    Nothing,
+    Json(Box<RawValue>),
+}
+
+impl From<Returned> for Option<Box<RawValue>> {
+    fn from(returned: Returned) -> Self {
+        match returned {
+            Returned::Nothing => None,
+            Returned::Json(json) => Some(json),
+        }
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
-    pub result: Result<Option<Box<RawValue>>, RunError>,
+    pub result: Result<Returned, RunError>,
     pub wall_ms: f64,
     pub cpu_ms: f64,
     pub heap_bytes: u64,

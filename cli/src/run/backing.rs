@@ -141,6 +141,9 @@ pub struct Rehearsal {
     pub planned: Vec<Planned>,
     /// Servers that were started, to list their tools.
     pub started: Vec<String>,
+    /// Fixtures that no call was about.
+    #[serde(rename = "unusedFixtures", skip_serializing_if = "Vec::is_empty")]
+    pub unused_fixtures: Vec<String>,
 }
 
 /// The tools of one run, and what is left to do when it has ended.
@@ -271,7 +274,11 @@ impl Backing {
             .map(|tool| tool.id.server().to_owned())
             .collect();
         started.dedup();
-        Some(Rehearsal { planned, started })
+        Some(Rehearsal {
+            planned,
+            started,
+            unused_fixtures: dry_run.unused_fixtures(),
+        })
     }
 
     /// Writes the recording, if there is one to write, whatever became of the run.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_runtime::{Event, Limits, Outcome, Pool, PoolOptions, Wishes};
+use pml_runtime::{Ahead, Event, Limits, Outcome, Pool, PoolOptions, Wishes, WorkerOptions};
 use pml_scrub::Scrubber;
 use pml_session::Session;
 
@@ -57,7 +57,7 @@ pub struct RunArgs {
     #[arg(long)]
     json: bool,
 
-    /// Time limit, such as 2s, 500ms or 1m [default: 30s]
+    /// Time limit, such as 2s, 500ms or 1m; a bare number is seconds [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<u64>,
 
@@ -141,13 +141,32 @@ impl RunArgs {
     }
 }
 
-pub fn run(args: &RunArgs, config: Option<&Path>) -> ExitCode {
+/// What to say to someone who wrote them elsewhere.
+pub const WHERE_ARGUMENTS_GO: &str =
+    "Arguments for the script go after `--`: pml run script.ts -- first second";
+
+/// Whether the command line is one of `pml run`, as far as its first word tells.
+pub fn is_asked_for() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == "run")
+}
+
+/// A worker as most runs need it, before anything is known about this one.
+pub fn begin_worker() -> Option<Ahead> {
+    Ahead::begin(WorkerOptions::for_limits(&Limits::default(), true))
+}
+
+pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<Ahead>) -> ExitCode {
     let paint = Paint::for_stderr();
-    run_script(args, config, paint).unwrap_or_else(exit::mistake)
+    run_script(args, config, worker, paint).unwrap_or_else(exit::mistake)
 }
 
 /// An error is a mistake in the usage or the configuration; everything else is an exit code.
-fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Result<ExitCode> {
+fn run_script(
+    args: &RunArgs,
+    config: Option<&Path>,
+    worker: Option<Ahead>,
+    paint: Paint,
+) -> anyhow::Result<ExitCode> {
     let settings = config::load(config)?;
     let limits = args.limits(&settings);
     let pool = Pool::new(PoolOptions {
@@ -157,8 +176,8 @@ fn run_script(args: &RunArgs, config: Option<&Path>, paint: Paint) -> anyhow::Re
         allow_missing_walls: args.allow_missing_walls,
         ..PoolOptions::new()?
     })?;
-    // The worker starts while the script is being read.
-    pool.prepare();
+    // The worker starts while the script is being read, if it has not long begun.
+    pool.prepare(worker);
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     let tool_timeout = args.tool_timeout(&settings);

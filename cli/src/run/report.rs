@@ -39,7 +39,7 @@ pub fn print_json(outcome: &Outcome, rehearsal: Option<&Rehearsal>) -> io::Resul
 
 /// A log line, as it happens. A closed standard error is no reason to stop the script.
 pub fn print_log(line: &LogLine, paint: Paint) {
-    let text = &line.text;
+    let text = &*paint.foreign(&line.text);
     let mut out = io::stderr().lock();
     let _ = match line.level {
         Level::Log | Level::Info => writeln!(out, "{text}"),
@@ -75,6 +75,9 @@ pub fn print_rehearsal(rehearsal: &Rehearsal, paint: Paint) {
         complain::line(format_args!("  {} {}", call.tool, shorten(&call.args)));
         complain::line(format_args!("      {source}"));
     }
+    for tool in &rehearsal.unused_fixtures {
+        complain::warning(format_args!("the fixture for `{tool}` fits no call"));
+    }
 }
 
 /// The arguments on one line of a terminal.
@@ -103,7 +106,7 @@ pub fn print(outcome: &Outcome, name: &str, paint: Paint) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match serde_json::from_str::<Value>(result.get()) {
         // A string is most often text for people: no quotes.
-        Ok(Value::String(text)) => writeln!(out, "{text}")?,
+        Ok(Value::String(text)) => writeln!(out, "{}", Paint::for_stdout().foreign(&text))?,
         Ok(value) => {
             serde_json::to_writer_pretty(&mut out, &value)?;
             writeln!(out)?;
@@ -123,15 +126,21 @@ fn print_error(error: &RunError, name: &str, paint: Paint) -> io::Result<()> {
         ErrorKind::Runtime => String::new(),
         kind => format!(" {}", paint.dim(&format!("[{kind}]"))),
     };
-    writeln!(out, "{} {}{kind}{place}", paint.error(), error.message)?;
+    let message = paint.foreign(&error.message);
+    let (first, more) = message.split_once('\n').unwrap_or((&message, ""));
+    writeln!(out, "{} {first}{kind}{place}", paint.error())?;
+    if !more.is_empty() {
+        writeln!(out, "{more}")?;
+    }
     if let Some(frame) = &error.frame {
-        writeln!(out, "\n{}", paint.frame(frame))?;
+        writeln!(out, "\n{}", paint.frame(&paint.foreign(frame)))?;
     }
     if let Some(stack) = &error.stack {
         // It begins with the message, and its only frame is the place shown above.
         let frames = stack.strip_prefix(&error.message).unwrap_or(stack);
         if frames.trim().lines().count() > 1 {
-            writeln!(out, "\n{}", paint.dim(frames.trim_start_matches('\n')))?;
+            let frames = paint.foreign(frames.trim_start_matches('\n'));
+            writeln!(out, "\n{}", paint.dim(&frames))?;
         }
     }
     if let Some(hint) = &error.hint {

@@ -216,7 +216,7 @@ fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> Attempt
             CallErrorKind::Timeout,
             tool.as_str(),
             format!(
-                "`{tool}` did not answer within {:.1} s{hint}: ask for less, or raise the server's `timeout`",
+                "`{tool}` did not answer within {:.1} s{hint}: ask for less, or allow it more time (`timeout` of the server, `--tool-timeout` of a run)",
                 limit.as_secs_f64()
             ),
             None,

@@ -46,6 +46,9 @@ impl KeyPath {
 
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("the file");
+        }
         for (position, step) in self.0.iter().enumerate() {
             match step {
                 Step::Key(key) if position == 0 => write!(f, "{key}")?,

@@ -76,9 +76,14 @@ impl Config {
             }
         }
 
-        let at = root.key("mcpServers");
+        // VS Code has a word of its own.
+        let key = match top.contains_key("mcpServers") {
+            true => "mcpServers",
+            false => "servers",
+        };
+        let at = root.key(key);
         let mut servers = BTreeMap::new();
-        match top.get("mcpServers") {
+        match top.get(key) {
             None => {}
             Some(Value::Object(entries)) => {
                 for (name, entry) in entries {
@@ -160,6 +165,12 @@ mod tests {
 
     fn mistake(text: &str) -> String {
         parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_word_of_vs_code_is_understood() {
+        let config = parse(r#"{ "servers": { "fs": { "command": "npx" } } }"#).unwrap();
+        assert_eq!(config.servers.len(), 1);
     }
 
     #[test]

@@ -396,7 +396,7 @@ impl Run<'_> {
                 stats.cpu_ms = report.cpu_ms;
                 stats.heap_bytes = report.heap_bytes;
                 stats.peak_rss_bytes = report.peak_rss_bytes;
-                report.result
+                report.result.map(Into::into)
             }
             Ended::Judged | Ended::Lost => {
                 let status = ending.map(|ending| ending.status);

@@ -28,7 +28,7 @@ pub fn hint(error: &RunError) -> Option<&'static str> {
             "Take ids from searchTools instead of guessing them."
         }
         ErrorKind::Tool => {
-            "Use callTool, which answers { success, error } instead of throwing, or catch the ToolError."
+            "Catch the ToolError, or use callTool, which answers { success, error } instead of throwing."
         }
         ErrorKind::Syntax | ErrorKind::Type | ErrorKind::Denied | ErrorKind::Internal => {
             return None;

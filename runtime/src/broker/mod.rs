@@ -1,5 +1,6 @@
 //! The broker: keeps worker processes and answers what their scripts ask.
 
+mod ahead;
 mod drive;
 mod hint;
 mod host;
@@ -12,6 +13,7 @@ mod template;
 mod turns;
 mod verdict;
 
+pub use ahead::Ahead;
 pub use drive::{Event, RunOptions, Script};
 pub use host::{HostFuture, ToolHit, ToolHost};
 pub use pool::{Pool, PoolError, PoolOptions};

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::ahead::Ahead;
 use super::drive::{self, Event, RunOptions, Script};
 use super::host::ToolHost;
 use super::process::{Origin, Starter, Worker};
@@ -82,10 +83,21 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Starts a worker ahead of its run, beyond those that are kept ready: for a program that
-    /// knows it will run one script and has something else to do first.
-    pub fn prepare(&self) {
-        let worker = self.starter.request(self.warm_options(), Origin::Start);
+    /// Has a worker made ready ahead of its run, beyond those that are kept ready: for a program
+    /// that knows it will run one script and has something else to do first. One that was begun
+    /// earlier still is taken if it fits.
+    pub fn prepare(&self, ahead: Option<Ahead>) {
+        let options = self.warm_options();
+        let adopted = ahead.map(|ahead| (ahead.options, self.starter.adopt(ahead)));
+        let worker = match adopted {
+            Some((begun_with, worker)) if begun_with == options => {
+                let (ready, receiver) = oneshot::channel();
+                // The receiver is right here.
+                let _ = ready.send(Ok(worker));
+                receiver
+            }
+            _ => self.starter.request(options, Origin::Start),
+        };
         self.lock().push_back(worker);
     }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::ahead::Ahead;
 use super::template::{self, Templates};
 use crate::worker::{WorkerOptions, peak_rss_bytes};
 
@@ -62,6 +63,7 @@ struct Reap {
 #[derive(Clone)]
 pub struct Starter {
     requests: mpsc::Sender<Start>,
+    reaper: mpsc::Sender<Reap>,
 }
 
 impl Starter {
@@ -69,6 +71,8 @@ impl Starter {
         let (requests, incoming) = mpsc::channel::<Start>();
         let (reaper, dead) = mpsc::channel::<Reap>();
         thread("pml-reaper", move || bury(&dead))?;
+        let starter = Self { requests, reaper };
+        let reaper = starter.reaper.clone();
         thread("pml-starter", move || {
             let mut templates = Templates::new(program);
             for request in incoming {
@@ -85,7 +89,16 @@ impl Starter {
                 let _ = request.started.send(worker);
             }
         })?;
-        Ok(Self { requests })
+        Ok(starter)
+    }
+
+    /// Takes over a worker that was begun before there was a pool.
+    pub fn adopt(&self, ahead: Ahead) -> Worker {
+        Worker {
+            process: Some(ahead.process),
+            socket: Some(ahead.socket),
+            reaper: self.reaper.clone(),
+        }
     }
 
     /// Asks for a worker. It is started at once; the receiver hears when there is a process.
@@ -149,9 +162,16 @@ enum Waited {
 
 impl Process {
     /// Kills the process, if it still runs, and waits for it.
-    pub fn end(self) {
+    pub fn end(&self) {
         self.kill();
         self.wait(0);
+    }
+
+    /// Gives the process a group of its own, as a worker has that was started: what a terminal
+    /// sends to the broker's group is not for it, and its threads have one priority.
+    pub fn lead_group(&self) {
+        // SAFETY: plain system call on a child of ours.
+        unsafe { libc::setpgid(self.0, self.0) };
     }
 
     fn kill(&self) {

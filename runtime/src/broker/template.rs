@@ -49,7 +49,7 @@ pub struct Templates {
 
 struct Template {
     options: WorkerOptions,
-    process: Option<Process>,
+    process: Process,
     socket: StdUnixStream,
 }
 
@@ -93,7 +93,7 @@ impl Template {
         socket.set_read_timeout(Some(PATIENCE))?;
         Ok(Self {
             options,
-            process: Some(process),
+            process,
             socket,
         })
     }
@@ -102,15 +102,17 @@ impl Template {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         handover::send(self.socket.as_fd(), theirs.as_fd())?;
+        let process = self.copied()?;
+        process.lead_group();
+        Ok((process, ours))
+    }
+
+    /// The process that the template says it has made.
+    fn copied(&self) -> io::Result<Process> {
         let mut number = [0; 4];
         (&self.socket).read_exact(&mut number)?;
         match i32::from_le_bytes(number) {
-            number if number > 0 => {
-                // A group of its own, like a worker that was started.
-                // SAFETY: plain system call on a child of ours.
-                unsafe { libc::setpgid(number, number) };
-                Ok((Process(number), ours))
-            }
+            number if number > 0 => Ok(Process(number)),
             code => Err(io::Error::from_raw_os_error(-code)),
         }
     }
@@ -118,8 +120,10 @@ impl Template {
 
 impl Drop for Template {
     fn drop(&mut self) {
-        if let Some(process) = self.process.take() {
-            process.end();
+        self.process.end();
+        // A copy that nobody had the patience to wait for is still a child of ours.
+        if let Ok(late) = self.copied() {
+            late.end();
         }
     }
 }

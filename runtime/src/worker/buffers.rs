@@ -16,23 +16,12 @@ const PATIENCE: u32 = 8;
 
 const ALIGNMENT: usize = 16;
 
-struct Buffers {
+/// What the script's array buffers take.
+pub struct Buffers {
     used: AtomicUsize,
     limit: usize,
     refusals: AtomicU32,
     control: Arc<Control>,
-}
-
-/// An allocator that refuses what would exceed `limit` bytes in all.
-pub fn allocator(limit: usize, control: Arc<Control>) -> v8::UniqueRef<v8::Allocator> {
-    let buffers = Arc::new(Buffers {
-        used: AtomicUsize::new(0),
-        limit,
-        refusals: AtomicU32::new(0),
-        control,
-    });
-    // SAFETY: the pointer stays valid until V8 calls `release`, which takes the reference back.
-    unsafe { v8::new_rust_allocator(Arc::into_raw(buffers), &VTABLE) }
 }
 
 const VTABLE: v8::RustAllocatorVtable<Buffers> = v8::RustAllocatorVtable {
@@ -43,6 +32,38 @@ const VTABLE: v8::RustAllocatorVtable<Buffers> = v8::RustAllocatorVtable {
 };
 
 impl Buffers {
+    /// Room for `limit` bytes in all.
+    pub fn new(limit: usize, control: Arc<Control>) -> Arc<Self> {
+        Arc::new(Self {
+            used: AtomicUsize::new(0),
+            limit,
+            refusals: AtomicU32::new(0),
+            control,
+        })
+    }
+
+    /// An allocator that refuses what would exceed the limit.
+    pub fn allocator(self: Arc<Self>) -> v8::UniqueRef<v8::Allocator> {
+        // SAFETY: the pointer stays valid until V8 calls `release`, which takes the reference back.
+        unsafe { v8::new_rust_allocator(Arc::into_raw(self), &VTABLE) }
+    }
+
+    /// Whether the last request was refused.
+    pub fn are_full(&self) -> bool {
+        self.refusals.load(Ordering::Relaxed) > 0
+    }
+
+    /// Ends the run because of its buffers.
+    pub fn trip(&self) {
+        self.control.trip(
+            ErrorKind::Memory,
+            format!(
+                "the script's array buffers exceed {} MiB",
+                self.limit / (1024 * 1024)
+            ),
+        );
+    }
+
     /// Reserves room and gives the layout to fill it with.
     fn admit(&self, length: usize) -> Option<Layout> {
         let admitted = self
@@ -56,13 +77,7 @@ impl Buffers {
             return Layout::from_size_align(length.max(1), ALIGNMENT).ok();
         }
         if self.refusals.fetch_add(1, Ordering::Relaxed) + 1 > PATIENCE {
-            self.control.trip(
-                ErrorKind::Memory,
-                format!(
-                    "the script's array buffers exceed {} MiB",
-                    self.limit / (1024 * 1024)
-                ),
-            );
+            self.trip();
         }
         None
     }

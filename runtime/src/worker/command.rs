@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::isolate::Isolate;
 use super::{execute, isolate, late_threads, probe, template, walls};
 use crate::limits::Limits;
 use crate::outcome::{ErrorKind, RunError};
-use crate::protocol::{FromWorker, Report, ToWorker};
+use crate::protocol::{FromWorker, Report, Returned, ToWorker};
 
 /// Not a subcommand anyone would type.
 const WORKER: &str = "__pml_worker";
@@ -102,6 +102,13 @@ pub fn run_if_requested() {
     exit(code)
 }
 
+/// Turns this process, a copy of one that has done nothing yet, into a worker.
+pub(crate) fn become_one(parent: libc::pid_t, options: WorkerOptions, socket: &OwnedFd) -> ! {
+    // SAFETY: whatever was standard input is nobody's in a worker.
+    unsafe { libc::dup2(socket.as_raw_fd(), SOCKET) };
+    exit(work(parent, options, Role::Worker, false))
+}
+
 /// Ends the process without running destructors: V8's teardown is slow, and nothing in this
 /// process outlives it.
 fn exit(code: i32) -> ! {
@@ -125,9 +132,6 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
         template::serve(SOCKET);
         walls.around_copy(parent);
     }
-    late_threads::begin();
-    control.watch(&mut isolate.runtime);
-
     let Ok(event_loop) = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -135,15 +139,18 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
     else {
         return 1;
     };
+    if role == Role::Template && !writer.has_news() {
+        // Again: a copy has to touch for itself what it shares until then. Before its threads
+        // begin, because the kernel tells the processors of all threads about every such page.
+        event_loop.block_on(execute::rehearse(&mut isolate, "second-rehearsal.ts"));
+    }
+    late_threads::begin();
+    control.watch(&mut isolate.runtime);
     event_loop.block_on(async {
         let Ok(connection) = Connection::new(writer.clone()) else {
             return 1;
         };
         isolate.connect(connection.clone());
-        if role == Role::Template && !writer.has_news() {
-            // Again: a copy has to touch for itself what it shares until then.
-            execute::rehearse(&mut isolate, "second-rehearsal.ts").await;
-        }
         if probe {
             probe::list_ops(&writer, &isolate.runtime);
             probe::run(&writer, "before seccomp");
@@ -195,12 +202,10 @@ fn send_report(writer: &Writer, report: Report) -> io::Result<()> {
         peak_rss_bytes,
         ..
     } = report;
-    let size = report
-        .result
-        .as_ref()
-        .ok()
-        .and_then(Option::as_ref)
-        .map_or(0, |result| result.get().len());
+    let size = match &report.result {
+        Ok(Returned::Json(result)) => result.get().len(),
+        _ => 0,
+    };
     match writer.send(&FromWorker::Done(Box::new(report))) {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
             let error = RunError::new(

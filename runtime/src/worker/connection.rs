@@ -5,19 +5,26 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
 use crate::protocol::{FromWorker, Inbox, LOG_LINE_COST, ProtocolError, ToWorker, encode};
+
+/// What a broker takes that has the answer at hand.
+const SOON: Duration = Duration::from_micros(80);
+/// Where answers take longer, one wait in `1 << MAX_VAIN_WAITS` is without sleep.
+const MAX_VAIN_WAITS: u32 = 7;
 
 /// The writing half, shared by the script's thread and the watchdog.
 pub struct Writer {
@@ -67,7 +74,7 @@ impl Writer {
     }
 }
 
-fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
+pub fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `bytes`, which outlives the call.
     let sent = unsafe {
         libc::send(
@@ -78,6 +85,20 @@ fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// `None` if nothing is there to be read, or never will be: whoever waits for the socket hears.
+fn receive_some(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Option<usize> {
+    // SAFETY: the pointer and length describe `buffer`.
+    let received = unsafe {
+        libc::recv(
+            socket.as_raw_fd(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            libc::MSG_DONTWAIT,
+        )
+    };
+    usize::try_from(received).ok().filter(|count| *count > 0)
 }
 
 fn wait_writable(socket: BorrowedFd<'_>) {
@@ -97,6 +118,12 @@ pub struct Connection {
     inbox: RefCell<Inbox>,
     waiting: RefCell<HashMap<u32, oneshot::Sender<Answer>>>,
     next_id: Cell<u32>,
+    /// When the last request went out, until its answer is waited for.
+    asked_at: Cell<Option<Instant>>,
+    /// Waits without sleep that brought no answer, in a row.
+    vain_waits: Cell<u32>,
+    /// Waits that will be slept through before the next without sleep.
+    sleeps_left: Cell<u32>,
     /// Bytes the script may still log; set when the run begins.
     log_left: Cell<u64>,
     on_log_overflow: RefCell<Option<Box<dyn Fn()>>>,
@@ -112,6 +139,9 @@ impl Connection {
             inbox: RefCell::default(),
             waiting: RefCell::default(),
             next_id: Cell::new(0),
+            asked_at: Cell::new(None),
+            vain_waits: Cell::new(0),
+            sleeps_left: Cell::new(0),
             log_left: Cell::new(0),
             on_log_overflow: RefCell::new(None),
         }))
@@ -144,18 +174,46 @@ impl Connection {
 
     async fn fill(&self) -> Option<()> {
         let mut buffer = [0; 16 * 1024];
-        loop {
-            self.reader.readable().await.ok()?;
-            match self.reader.try_read(&mut buffer) {
-                Ok(0) => return None,
-                Ok(count) => {
-                    self.inbox.borrow_mut().push(&buffer[..count]);
-                    return Some(());
-                }
+        let count = poll_fn(|context| self.poll_read(context, &mut buffer)).await?;
+        self.inbox.borrow_mut().push(&buffer[..count]);
+        Some(())
+    }
+
+    /// `None` when the broker is gone.
+    fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<usize>> {
+        if let Some(count) = self.read_soon(buffer) {
+            return Poll::Ready(Some(count));
+        }
+        while ready!(self.reader.poll_read_ready(context)).is_ok() {
+            match self.reader.try_read(buffer) {
+                Ok(count) => return Poll::Ready((count > 0).then_some(count)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return None,
+                Err(_) => break,
             }
         }
+        Poll::Ready(None)
+    }
+
+    /// Stays awake for an answer: to sleep and to be woken takes longer than a broker that has the
+    /// answer at hand. Where answers take their time, this is tried ever less often. Gives the
+    /// number of bytes read.
+    fn read_soon(&self, buffer: &mut [u8]) -> Option<usize> {
+        let asked = self.asked_at.take()?;
+        if let Some(left) = self.sleeps_left.get().checked_sub(1) {
+            self.sleeps_left.set(left);
+            return None;
+        }
+        while asked.elapsed() < SOON {
+            if let Some(count) = receive_some(self.reader.as_fd(), buffer) {
+                self.vain_waits.set(0);
+                return Some(count);
+            }
+            std::hint::spin_loop();
+        }
+        self.vain_waits
+            .set(MAX_VAIN_WAITS.min(self.vain_waits.get() + 1));
+        self.sleeps_left.set(1 << self.vain_waits.get());
+        None
     }
 
     /// Says something that needs no answer. A broker that is gone takes this process with it.
@@ -175,6 +233,7 @@ impl Broker for Connection {
         self.next_id.set(id.wrapping_add(1));
         let (answered, answer) = oneshot::channel();
         self.waiting.borrow_mut().insert(id, answered);
+        self.asked_at.set(Some(Instant::now()));
         if let Err(error) = self.writer.send(&FromWorker::Ask { id, request }) {
             self.waiting.borrow_mut().remove(&id);
             let failure = Failure::new("tool", format!("the request could not be sent: {error}"));

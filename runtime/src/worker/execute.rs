@@ -18,7 +18,7 @@ use super::isolate::Isolate;
 use super::loader::Loaded;
 use super::transpile::{Form, transpile, transpile_as};
 use crate::outcome::{ErrorKind, RunError, millis};
-use crate::protocol::{FromWorker, Report, RunSpec, TestSpec, ToWorker};
+use crate::protocol::{FromWorker, Report, Returned, RunSpec, TestSpec, ToWorker};
 use crate::world::{Sleep, World};
 
 /// Characters of a script's name that its address keeps.
@@ -87,7 +87,7 @@ async fn script(
     isolate: &mut Isolate,
     spec: &RunSpec,
     connection: &Rc<Connection>,
-) -> Result<Option<Box<RawValue>>, RunError> {
+) -> Result<Returned, RunError> {
     let specifier = match &spec.test {
         Some(test) => {
             isolate.loader.allow_files(connection.clone());
@@ -122,9 +122,11 @@ async fn script(
         .await
         .map_err(stalled)?;
     check(later.as_deref(), &specifier, &spec.name)?;
-    left.result
-        .map(RawValue::from_string)
-        .transpose()
+    let Some(result) = left.result else {
+        return Ok(Returned::Nothing);
+    };
+    RawValue::from_string(result)
+        .map(Returned::Json)
         .map_err(|error| internal(format!("the result is no JSON: {error}")))
 }
 

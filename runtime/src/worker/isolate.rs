@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use deno_core::{JsRuntime, RuntimeOptions, SourceMapper, v8, v8_set_flags};
 use pml_ops::Broker;
 
-use super::buffers;
+use super::buffers::Buffers;
 use super::command::WorkerOptions;
 use super::connection::Connection;
 use super::control::Control;
@@ -53,11 +53,10 @@ pub fn init_platform(jit: bool) {
 
 pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
     let loader = Rc::new(Loader::default());
+    let buffers = Buffers::new(to_usize(options.buffer_bytes), control.clone());
     let params = v8::CreateParams::default()
         .heap_limits(0, to_usize(options.heap_bytes))
-        .array_buffer_allocator(
-            buffers::allocator(to_usize(options.buffer_bytes), control.clone()).make_shared(),
-        )
+        .array_buffer_allocator(buffers.clone().allocator().make_shared())
         .allow_atomics_wait(false);
     let mut runtime = JsRuntime::new(RuntimeOptions {
         module_loader: Some(loader.clone()),
@@ -84,7 +83,12 @@ pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
         .v8_isolate()
         .set_prepare_stack_trace_callback(stack::prepare);
 
-    limit_heap(&mut runtime, control, options.heap_bytes);
+    let memory = Memory {
+        control,
+        buffers,
+        heap_bytes: options.heap_bytes,
+    };
+    memory.watch(&mut runtime);
     let driver = seal(&mut runtime);
     Isolate {
         runtime,
@@ -156,14 +160,37 @@ fn function<'s>(
 }
 
 /// For the out-of-memory handler, which V8 calls without any data of ours.
-static CONTROL: OnceLock<(Arc<Control>, u64)> = OnceLock::new();
+static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-fn limit_heap(runtime: &mut JsRuntime, control: Arc<Control>, heap_bytes: u64) {
-    // One isolate per process: the cell is empty here.
-    let _ = CONTROL.set((control, heap_bytes));
-    let isolate = runtime.v8_isolate();
-    isolate.add_near_heap_limit_callback(near_heap_limit, std::ptr::null_mut());
-    isolate.set_oom_error_handler(out_of_memory);
+/// What bounds the memory of the isolate.
+struct Memory {
+    control: Arc<Control>,
+    buffers: Arc<Buffers>,
+    heap_bytes: u64,
+}
+
+impl Memory {
+    fn watch(self, runtime: &mut JsRuntime) {
+        // One isolate per process: the cell is empty here.
+        let _ = MEMORY.set(self);
+        let isolate = runtime.v8_isolate();
+        isolate.add_near_heap_limit_callback(near_heap_limit, std::ptr::null_mut());
+        isolate.set_oom_error_handler(out_of_memory);
+    }
+
+    /// V8 does not say what it has too little of; a buffer that was just refused tells.
+    fn trip(&self) {
+        if self.buffers.are_full() {
+            return self.buffers.trip();
+        }
+        self.control.trip(
+            ErrorKind::Memory,
+            format!(
+                "the script's heap exceeds {} MiB",
+                self.heap_bytes / (1024 * 1024)
+            ),
+        );
+    }
 }
 
 unsafe extern "C" fn near_heap_limit(_: *mut c_void, current: usize, _initial: usize) -> usize {
@@ -177,13 +204,7 @@ unsafe extern "C" fn out_of_memory(_location: *const c_char, _details: &v8::OomD
 }
 
 fn trip_memory() {
-    if let Some((control, heap_bytes)) = CONTROL.get() {
-        control.trip(
-            ErrorKind::Memory,
-            format!(
-                "the script's heap exceeds {} MiB",
-                heap_bytes / (1024 * 1024)
-            ),
-        );
+    if let Some(memory) = MEMORY.get() {
+        memory.trip();
     }
 }

@@ -71,17 +71,43 @@ impl Loader {
     }
 
     /// A file that a test imports, or runs as a script: then the path counts from the test.
-    fn resolve_file(&self, specifier: &str, referrer: &str) -> Option<ModuleSpecifier> {
+    fn resolve_file(
+        &self,
+        specifier: &str,
+        referrer: &str,
+    ) -> Result<Option<ModuleSpecifier>, JsErrorBox> {
         if !self.in_test() || !is_relative(specifier) {
-            return None;
+            return Ok(None);
         }
-        let script = self.script.borrow();
-        let base = match ModuleSpecifier::parse(referrer) {
-            Ok(referrer) if referrer.scheme() == "file" => referrer,
-            _ => script.clone()?,
+        let referrer = ModuleSpecifier::parse(referrer).ok();
+        let file = referrer.filter(|referrer| referrer.scheme() == "file");
+        let Some(base) = file.or_else(|| self.script.borrow().clone()) else {
+            return Ok(None);
         };
-        base.join(specifier).ok()
+        if climbs_out(base.path(), specifier) {
+            return Err(JsErrorBox::type_error(format!(
+                "\"{specifier}\" leads out of the folder that the tests run in"
+            )));
+        }
+        Ok(base.join(specifier).ok())
     }
+}
+
+/// Whether a relative path leads above the root. Addresses stop there, files do not.
+fn climbs_out(base: &str, specifier: &str) -> bool {
+    let mut depth = base.matches('/').count().saturating_sub(1);
+    specifier.split('/').any(|part| match part {
+        "." | "" => false,
+        ".." => {
+            let is_root = depth == 0;
+            depth = depth.saturating_sub(1);
+            is_root
+        }
+        _ => {
+            depth += 1;
+            false
+        }
+    })
 }
 
 fn refuse(specifier: &str) -> JsErrorBox {
@@ -104,7 +130,7 @@ impl ModuleLoader for Loader {
         {
             ModuleSpecifier::parse(specifier).ok()
         } else {
-            self.resolve_file(specifier, referrer)
+            self.resolve_file(specifier, referrer)?
         };
         found.ok_or_else(|| refuse(specifier))
     }
@@ -185,4 +211,23 @@ async fn read(files: &Connection, specifier: &ModuleSpecifier) -> Result<String,
         .map_err(|gone| wrong(gone.to_string()))?
         .map_err(|failure| wrong(failure.message))?;
     serde_json::from_str(text.get()).map_err(|error| wrong(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::climbs_out;
+
+    #[test]
+    fn paths_stay_below_the_root() {
+        for (base, specifier, out) in [
+            ("/a.test.ts", "./lib.ts", false),
+            ("/a.test.ts", "../lib.ts", true),
+            ("/sub/a.test.ts", "../lib.ts", false),
+            ("/sub/a.test.ts", "../../lib.ts", true),
+            ("/sub/a.test.ts", "./deep/../../lib.ts", false),
+            ("/sub/a.test.ts", "../sub/../../lib.ts", true),
+        ] {
+            assert_eq!(climbs_out(base, specifier), out, "{base} {specifier}");
+        }
+    }
 }

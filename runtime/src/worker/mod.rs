@@ -21,7 +21,7 @@ mod template;
 mod transpile;
 mod walls;
 
-pub(crate) use command::Role;
+pub(crate) use command::{Role, become_one};
 pub use command::{WorkerOptions, run_if_requested};
 pub(crate) use control::peak_rss_bytes;
 pub use transpile::{Module, Rejection, RejectionKind, transpile};

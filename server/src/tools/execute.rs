@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use super::arguments;
+use super::arguments::{self, Whole};
 use crate::approval::Line;
 use crate::guests::Guest;
 use crate::house::House;
@@ -20,20 +20,21 @@ use crate::work::Step;
 #[serde(deny_unknown_fields)]
 struct Arguments {
     code: String,
-    timeout_ms: Option<u64>,
-    cpu_ms: Option<u64>,
-    memory_mb: Option<u64>,
-    max_output_chars: Option<u64>,
+    timeout_ms: Option<Whole>,
+    cpu_ms: Option<Whole>,
+    memory_mb: Option<Whole>,
+    max_output_chars: Option<Whole>,
 }
 
 impl Arguments {
     /// A client can ask for less than the operator allows, never for more.
     fn limits(&self, operator: &Limits) -> Limits {
+        let number = |whole: Option<Whole>| whole.map(|Whole(number)| number);
         operator.lowered(&Wishes {
-            wall_ms: self.timeout_ms,
-            cpu_ms: self.cpu_ms,
-            heap_bytes: self.memory_mb.map(|mib| mib.saturating_mul(1024 * 1024)),
-            output_chars: self.max_output_chars,
+            wall_ms: number(self.timeout_ms),
+            cpu_ms: number(self.cpu_ms),
+            heap_bytes: number(self.memory_mb).map(|mib| mib.saturating_mul(1024 * 1024)),
+            output_chars: number(self.max_output_chars),
             ..Wishes::default()
         })
     }

@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::arguments;
+use super::arguments::{self, Whole};
 use crate::brief;
 use crate::guests::Guest;
 use crate::house::House;
@@ -23,7 +23,7 @@ const MAX_QUERY_CHARS: usize = 500;
 #[serde(deny_unknown_fields)]
 struct Arguments {
     query: String,
-    limit: Option<usize>,
+    limit: Option<Whole>,
     server: Option<String>,
     #[serde(default)]
     detail: Detail,
@@ -33,10 +33,8 @@ struct Arguments {
 #[derive(Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Detail {
-    #[serde(alias = "name")]
     Names,
     #[default]
-    #[serde(alias = "signature")]
     Signatures,
     /// With the JSON Schema of its arguments.
     Full,
@@ -58,7 +56,11 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
         return Reply::failure(guest.outlet().text(&mistake));
     }
     let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
-    let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    let limit = arguments.limit.map_or(DEFAULT_LIMIT, |Whole(limit)| {
+        usize::try_from(limit)
+            .unwrap_or(MAX_LIMIT)
+            .clamp(1, MAX_LIMIT)
+    });
     let mut found = guest.client.session().search(&query, server).await;
     found.truncate(limit);
     let text = match found.is_empty() {

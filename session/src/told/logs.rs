@@ -1,70 +1,101 @@
 //! The lines of a run's console, as many as a reader gets.
 
-use pml_runtime::{Level, LogLine};
+use pml_runtime::Level;
 
 /// Whatever the result leaves, this much of the log is shown.
 const AT_LEAST: usize = 2_000;
+/// What a line costs besides its text: `{"level":"log","text":""},`.
+const LINE_COST: usize = 26;
+/// What is shown of a long line where not all fit.
+const LONG_LINE: usize = 800;
 
-/// Which lines are left out so that the rest has at most `chars` characters: from the middle, as
-/// beginning and end tell most.
-pub fn too_many(lines: &[LogLine], chars: usize) -> std::ops::Range<usize> {
+/// The lines that fit into `chars` characters. Where not all do, long lines end early, and lines
+/// from the middle are left out, as beginning and end tell most.
+pub fn fit(mut lines: Vec<(Level, String)>, chars: usize) -> Vec<(Level, String)> {
     let budget = chars.max(AT_LEAST);
-    let sizes: Vec<usize> = lines
-        .iter()
-        .map(|line| line.text.chars().count() + 1)
-        .collect();
-    if sizes.iter().sum::<usize>() <= budget {
-        return 0..0;
+    if lines.iter().map(cost).sum::<usize>() <= budget {
+        return lines;
     }
-    let fitting = |sizes: &mut dyn Iterator<Item = &usize>| {
-        let mut left = budget / 2;
-        sizes
-            .take_while(|size| {
-                let fits = **size <= left;
-                left = left.saturating_sub(**size);
-                fits
-            })
-            .count()
+    lines.iter_mut().for_each(|(_, text)| shorten(text));
+    if lines.iter().map(cost).sum::<usize>() <= budget {
+        return lines;
+    }
+    let first = fitting(lines.iter(), budget / 2);
+    let last = fitting(lines.iter().rev(), budget / 2);
+    let out = first..lines.len() - last;
+    let left_out = match out.len() {
+        1 => "1 line".to_owned(),
+        count => format!("{count} lines"),
     };
-    let first = fitting(&mut sizes.iter());
-    let last = fitting(&mut sizes.iter().rev());
-    first..lines.len().saturating_sub(last).max(first)
+    let note = format!("({left_out} left out: log less, or return what matters)");
+    lines.splice(out, [(Level::Warn, note)]);
+    lines
 }
 
-pub fn left_out(count: usize) -> (Level, String) {
-    let text = format!("({count} lines left out: log less, or return what matters)");
-    (Level::Warn, text)
+fn cost((_, text): &(Level, String)) -> usize {
+    text.chars().count() + LINE_COST
+}
+
+fn shorten(text: &mut String) {
+    let Some((end, _)) = text.char_indices().nth(LONG_LINE) else {
+        return;
+    };
+    let left_out = text[end..].chars().count();
+    text.truncate(end);
+    text.push_str(&format!("… ({left_out} more characters)"));
+}
+
+/// How many of the lines fit.
+fn fitting<'l>(lines: impl Iterator<Item = &'l (Level, String)>, mut room: usize) -> usize {
+    lines
+        .map(cost)
+        .take_while(|cost| {
+            let fits = *cost <= room;
+            room = room.saturating_sub(*cost);
+            fits
+        })
+        .count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lines(texts: &[String]) -> Vec<LogLine> {
-        texts
-            .iter()
-            .map(|text| LogLine {
-                level: Level::Log,
-                text: text.clone(),
-            })
-            .collect()
+    fn fit_texts(texts: Vec<String>, chars: usize) -> Vec<String> {
+        let lines = texts.into_iter().map(|text| (Level::Log, text)).collect();
+        let fit = fit(lines, chars);
+        fit.into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn few_lines_are_all_shown() {
-        assert_eq!(too_many(&lines(&["a".to_owned(), "b".to_owned()]), 0), 0..0);
+        let texts = vec!["a".to_owned(), "b".to_owned()];
+        assert_eq!(fit_texts(texts.clone(), 0), texts);
     }
 
     #[test]
     fn the_middle_goes_first() {
-        let texts: Vec<String> = (0..1000).map(|n| format!("line {n:04}")).collect();
-        let out = too_many(&lines(&texts), 4_000);
-        assert_eq!(out, 200..800);
+        let texts = (0..1000).map(|n| format!("line {n:04}")).collect();
+        let shown = fit_texts(texts, 4_000);
+        assert_eq!(shown[0], "line 0000");
+        assert_eq!(shown.last().unwrap(), "line 0999");
+        assert_eq!(
+            shown[57],
+            "(886 lines left out: log less, or return what matters)"
+        );
     }
 
     #[test]
-    fn one_giant_line_is_left_out() {
-        let out = too_many(&lines(&["x".repeat(1_000_000)]), 24_000);
-        assert_eq!(out, 0..1);
+    fn what_is_around_a_line_counts_too() {
+        let shown = fit_texts(vec![String::new(); 100_000], 24_000);
+        assert!(shown.len() < 1_000, "{}", shown.len());
+    }
+
+    #[test]
+    fn one_giant_line_is_cut() {
+        let shown = fit_texts(vec!["x".repeat(1_000_000)], 24_000);
+        assert_eq!(shown.len(), 1);
+        assert!(shown[0].starts_with("xxx"));
+        assert!(shown[0].ends_with("x… (999200 more characters)"));
     }
 }

@@ -177,16 +177,14 @@ impl Outlet {
         // looked at again on its own, which is what proves it.
         let (texts, report) = names.scrub_lines(&texts, None)?.into_parts();
         answer.count(&report);
-        let out = logs::too_many(
-            lines,
-            usize::try_from(limits.output_chars).unwrap_or(usize::MAX),
-        );
-        for (index, (line, text)) in lines.iter().zip(&texts).enumerate() {
-            let (level, text) = match out.contains(&index) {
-                false => (line.level, text.clone()),
-                true if index == out.start => logs::left_out(out.len()),
-                true => continue,
-            };
+        let shown = answer.result.as_ref().map_or(0, |result| {
+            let result: &Value = result;
+            result.to_string().chars().count()
+        });
+        let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
+        let levels = lines.iter().map(|line| line.level);
+        let lines = levels.zip(texts).collect();
+        for (level, text) in logs::fit(lines, limit.saturating_sub(shown)) {
             let text = names.scrub_text(&text, None)?;
             answer.logs.push(Line { level, text });
         }
