@@ -20,12 +20,15 @@ const {
   ArrayBufferPrototypeTransfer,
   ArrayPrototypePush,
   DateNow,
+  EvalError,
   MathFloor,
   NumberPrototypeToString,
   ObjectDefineProperty,
   ObjectFreeze,
+  ObjectHasOwn,
   ObjectPrototypeIsPrototypeOf,
   ObjectSetPrototypeOf,
+  ReflectApply,
   SafeArrayIterator,
   StringPrototypePadStart,
   StringPrototypeSlice,
@@ -47,8 +50,12 @@ const { DOMException, QuotaExceededError } = core.loadExtScript(
 const { CustomEvent, Event, EventTarget } = core.loadExtScript(
   "ext:deno_web/02_event.js",
 );
-const { clearInterval, clearTimeout, setInterval, setTimeout } = core
-  .loadExtScript("ext:deno_web/02_timers.js");
+const {
+  clearInterval,
+  clearTimeout,
+  setInterval: startInterval,
+  setTimeout: startTimeout,
+} = core.loadExtScript("ext:deno_web/02_timers.js");
 const { AbortController, AbortSignal } = core.loadExtScript(
   "ext:deno_web/03_abort_signal.js",
 );
@@ -64,20 +71,58 @@ for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
   );
 }
 
+// Deno's own would make code of anything else, later and where no line of the script is known.
+function checkCallback(callback, name) {
+  if (typeof callback === "function") return;
+  if (typeof callback === "string") {
+    throw new EvalError(
+      `Code generation from strings disallowed: ${name} needs a function to call, not text`,
+    );
+  }
+  const given = callback === null ? "null" : typeof callback;
+  throw new TypeError(`${name} needs a function to call, not ${given}`);
+}
+
+function setInterval(callback) {
+  checkCallback(callback, "setInterval");
+  return ReflectApply(startInterval, this, arguments);
+}
+
+function setTimeout(callback) {
+  checkCallback(callback, "setTimeout");
+  return ReflectApply(startTimeout, this, arguments);
+}
+
+const reviveException = core.getCloneableDeserializers().DOMException;
+
 // Deno's own takes any object that carries its (public) brand for one of Deno's and ends the
-// process when nobody is registered to revive it. Without a register the op throws.
+// process when nobody is registered to revive it. Without a register the op throws, also for an
+// exception of the web that is not the value itself.
 function clone(value) {
+  if (isException(value)) return reviveException(value[core.hostObjectBrand]());
   try {
     return op_structured_clone(value, undefined);
   } catch (error) {
     if (ObjectPrototypeIsPrototypeOf(TypeErrorPrototype, error)) {
       throw new DOMException(error.message, "DataCloneError");
     }
+    if (error?.message === "could not deserialize value") {
+      throw new DOMException(
+        "A DOMException inside of another value could not be cloned",
+        "DataCloneError",
+      );
+    }
     throw error;
   }
 }
 
+function isException(value) {
+  return core.isNativeError(value) && ObjectHasOwn(value, core.hostObjectBrand) &&
+    ObjectPrototypeIsPrototypeOf(DOMException.prototype, value);
+}
+
 function structuredClone(value, options = undefined) {
+  if (arguments.length === 0) throw new TypeError("structuredClone needs a value to copy");
   const buffers = transferred(options?.transfer);
   const cloned = clone(value);
   for (const buffer of new SafeArrayIterator(buffers)) {
@@ -202,6 +247,25 @@ const GLOBALS = ObjectFreeze({
   structuredClone,
 });
 
+// A copy of their properties would be an empty object: branded so, the op refuses them.
+const NOT_CLONED = [
+  AbortController,
+  Crypto,
+  Event,
+  EventTarget,
+  Performance,
+  TextDecoder,
+  TextEncoder,
+  URL,
+  URLSearchParams,
+];
+for (const type of new SafeArrayIterator(NOT_CLONED)) {
+  ObjectDefineProperty(type.prototype, core.hostObjectBrand, {
+    __proto__: null,
+    value: type.name,
+  });
+}
+
 function defineWebGlobals(target) {
   for (const name in GLOBALS) {
     defineGlobal(target, name, GLOBALS[name]);
@@ -241,10 +305,11 @@ function restoreClock() {
 const realTimers = {
   __proto__: null,
   clearTimeout: (id) => clearTimeout(id),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  setTimeout: (callback, ms) => startTimeout(callback, ms),
 };
 
 export {
+  checkCallback,
   defineGlobal,
   defineWebGlobals,
   realTimers,

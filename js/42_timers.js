@@ -8,7 +8,7 @@
 // awaited, and a replay gives that answer after the same timers as before.
 
 import { core, primordials } from "ext:core/mod.js";
-import { realTimers } from "ext:pml/10_web.js";
+import { checkCallback, realTimers } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
 import { trackRequests } from "ext:pml/40_tools.js";
 import { tell } from "ext:pml/41_harness.js";
@@ -23,7 +23,6 @@ const {
   PromisePrototypeThen,
   RangeError,
   ReflectApply,
-  TypeError,
 } = primordials;
 
 const { unrefTimer } = core.loadExtScript("ext:deno_web/02_timers.js");
@@ -53,9 +52,6 @@ const timers = list();
 
 // A quiet timer does not keep a script going that has nothing else to do.
 function addTimer(callback, delay, values, { repeats = false, quiet = false }) {
-  if (typeof callback !== "function") {
-    throw new TypeError("a timer needs a function to call");
-  }
   const given = Number(delay);
   const wait = NumberIsFinite(given) && given > 0 && given <= LONGEST_DELAY_MS
     ? MathFloor(given)
@@ -219,8 +215,14 @@ function startTimers(time, sleep) {
     __proto__: null,
     clearInterval: (id = 0) => removeTimer(Number(id)),
     clearTimeout: (id = 0) => removeTimer(Number(id)),
-    setInterval: (callback, delay = 0, ...values) => addTimer(callback, delay, values, REPEATS),
-    setTimeout: (callback, delay = 0, ...values) => addTimer(callback, delay, values, ONCE),
+    setInterval: (callback, delay = 0, ...values) => {
+      checkCallback(callback, "setInterval");
+      return addTimer(callback, delay, values, REPEATS);
+    },
+    setTimeout: (callback, delay = 0, ...values) => {
+      checkCallback(callback, "setTimeout");
+      return addTimer(callback, delay, values, ONCE);
+    },
   };
 }
 

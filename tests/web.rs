@@ -52,6 +52,68 @@ fn structured_clone_refuses_functions() {
     assert!(thrown("structuredClone(() => 1)").starts_with("DataCloneError: "));
 }
 
+#[test]
+fn structured_clone_refuses_objects_of_the_web() {
+    for object in [
+        "new URL('http://a')",
+        "new URLSearchParams('a=1')",
+        "new AbortController()",
+        "AbortSignal.abort()",
+        "new Event('x')",
+        "new CustomEvent('x')",
+        "new EventTarget()",
+        "new TextEncoder()",
+        "new TextDecoder()",
+        "crypto",
+        "performance",
+    ] {
+        for value in [object, &format!("{{ list: [{object}] }}")] {
+            let told = thrown(&format!("structuredClone({value})"));
+            assert!(told.starts_with("DataCloneError: "), "{value}: {told}");
+        }
+    }
+    assert_eq!(
+        thrown("structuredClone({ inside: new DOMException('a') })"),
+        "DataCloneError: A DOMException inside of another value could not be cloned"
+    );
+}
+
+#[test]
+fn structured_clone_copies_exceptions_of_the_web() {
+    let copied = |value: &str| {
+        format!(
+            "const e = {value}; const c = structuredClone(e);\n\
+             [c !== e, c instanceof DOMException, c.name, c.message, c.code, c.stack === e.stack]"
+        )
+    };
+    assert_results(&[
+        (
+            &copied("new DOMException('a', 'AbortError')"),
+            json!([true, true, "AbortError", "a", 20, true]),
+        ),
+        (
+            &copied("AbortSignal.abort().reason"),
+            json!([
+                true,
+                true,
+                "AbortError",
+                "The signal has been aborted",
+                20,
+                true
+            ]),
+        ),
+    ]);
+}
+
+#[test]
+fn structured_clone_needs_a_value() {
+    assert_eq!(
+        thrown("structuredClone()"),
+        "TypeError: structuredClone needs a value to copy"
+    );
+    assert_eq!(result_of("structuredClone(undefined) === undefined"), true);
+}
+
 // Text.
 
 #[test]
@@ -307,11 +369,43 @@ fn an_error_in_a_microtask_fails_the_run() {
 
 #[test]
 fn a_timer_takes_no_code_as_text() {
-    let envelope = run_json(
-        &[],
-        "setTimeout('globalThis.ran = 1' as never, 1);\nawait new Promise((done) => setTimeout(done, 20));\nreturn typeof (globalThis as any).ran",
+    for name in ["setTimeout", "setInterval"] {
+        let error = error_of(&[], &format!("const a = 1;\n{name}('a + 1' as never, 1);"));
+        assert_eq!(error["kind"], "denied", "{error:#}");
+        assert_eq!(error["line"], 2, "{error:#}");
+        let told = format!("{name} needs a function to call, not text");
+        assert!(
+            error["message"].as_str().unwrap().ends_with(&told),
+            "{error:#}"
+        );
+    }
+}
+
+#[test]
+fn a_timer_without_a_function_is_refused_where_it_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("calls.json");
+    let recording = recording.to_str().unwrap();
+    for flags in [&[][..], &["--record", recording]] {
+        for name in ["setTimeout", "setInterval"] {
+            for (callback, given) in [
+                ("undefined", "undefined"),
+                ("null", "null"),
+                ("{}", "object"),
+                ("5", "number"),
+            ] {
+                let script = format!("const a = 1;\n{name}({callback} as never, 5);");
+                let error = error_of(flags, &script);
+                let told = format!("TypeError: {name} needs a function to call, not {given}");
+                assert_eq!(error["message"], told, "{error:#}");
+                assert_eq!(error["line"], 2, "{error:#}");
+            }
+        }
+    }
+    assert_eq!(
+        result_of("new Promise((done) => setTimeout(done, 1, 'given'))"),
+        "given"
     );
-    assert_ne!(envelope["result"], "number", "{envelope:#}");
 }
 
 // Time.

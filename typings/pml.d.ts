@@ -369,7 +369,10 @@ declare function atob(data: string): string;
 /** Base64 of a text whose characters are bytes; encode others with `TextEncoder` first. */
 declare function btoa(data: string): string;
 
-/** A deep copy, with cycles, dates, maps, sets and typed arrays. */
+/**
+ * A deep copy, with cycles, dates, maps, sets and typed arrays. What has no copy, such as a function
+ * or a `URL`, throws a `DataCloneError`.
+ */
 declare function structuredClone<T>(value: T, options?: { transfer?: ArrayBuffer[] }): T;
 
 /** From text to UTF-8. */
