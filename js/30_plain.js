@@ -11,7 +11,11 @@ const {
   ArrayPrototype,
   ArrayPrototypePush,
   BigIntPrototypeToString,
+  BigIntPrototypeValueOf,
   BooleanPrototypeValueOf,
+  DataViewPrototypeGetBuffer,
+  DataViewPrototypeGetByteLength,
+  DataViewPrototypeGetByteOffset,
   ErrorPrototype,
   FunctionPrototypeCall,
   JSONStringify,
@@ -40,6 +44,12 @@ const {
 
 // Captured here, before any script: the primordials do not have it.
 const IteratorPrototype = globalThis.Iterator.prototype;
+const AsyncIteratorPrototype = ObjectGetPrototypeOf(
+  ObjectGetPrototypeOf(ObjectGetPrototypeOf(async function* () {}())),
+);
+
+const { URLSearchParamsPrototype } = core.loadExtScript("ext:deno_web/00_url.js");
+const paramsToString = URLSearchParamsPrototype.toString;
 
 const MAX_DEPTH = 100;
 // What fits into one message to the broker.
@@ -53,7 +63,7 @@ function list() {
 }
 
 class Copy {
-  // Promises found inside the value: [holder, key, promise, ancestors].
+  // Promises and async iterators found inside the value, and where they are to be put.
   waiting = list();
   chars = 0;
   what;
@@ -134,6 +144,16 @@ class Copy {
         ? this.record(value, inside)
         : this.take(json, key, holder, inside);
     }
+    if (!ordinary && ObjectPrototypeIsPrototypeOf(AsyncIteratorPrototype, value)) {
+      ArrayPrototypePush(this.waiting, {
+        __proto__: null,
+        holder,
+        key,
+        iterator: value,
+        ancestors: inside,
+      });
+      return null;
+    }
     const special = ordinary ? undefined : this.special(value, inside);
     return special === undefined ? this.record(value, inside) : special;
   }
@@ -157,6 +177,14 @@ class Copy {
       }
       return this.list(items, inside);
     }
+    if (core.isDataView(value)) {
+      const bytes = new Uint8Array(
+        DataViewPrototypeGetBuffer(value),
+        DataViewPrototypeGetByteOffset(value),
+        DataViewPrototypeGetByteLength(value),
+      );
+      return this.special(bytes, inside);
+    }
     if (ObjectPrototypeIsPrototypeOf(IteratorPrototype, value)) return this.drain(value, inside);
     if (core.isAnyArrayBuffer(value)) return this.special(new Uint8Array(value), inside);
     if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, value)) return this.error(value, inside);
@@ -166,18 +194,32 @@ class Copy {
       return this.take(NumberPrototypeValueOf(value), "", null, inside);
     }
     if (core.isBooleanObject(value)) return BooleanPrototypeValueOf(value);
+    if (core.isBigIntObject(value)) {
+      return this.take(BigIntPrototypeValueOf(value), "", null, inside);
+    }
+    if (ObjectPrototypeIsPrototypeOf(URLSearchParamsPrototype, value)) {
+      return this.string(FunctionPrototypeCall(paramsToString, value));
+    }
     return undefined;
   }
 
   // Iterators and generators: what they would give a loop.
   drain(iterator, inside) {
     const copy = list();
-    for (const value of iterator) {
-      const item = this.take(value, copy.length, copy, inside);
-      this.spend(4);
-      ArrayPrototypePush(copy, item === OMIT ? null : item);
-    }
+    for (const value of iterator) this.append(copy, value, inside);
     return copy;
+  }
+
+  async drainLater(iterator, inside) {
+    const copy = list();
+    for await (const value of iterator) this.append(copy, value, inside);
+    return copy;
+  }
+
+  append(copy, value, inside) {
+    const item = this.take(value, copy.length, copy, inside);
+    this.spend(4);
+    ArrayPrototypePush(copy, item === OMIT ? null : item);
   }
 
   error(value, inside) {
@@ -186,6 +228,11 @@ class Copy {
     const message = value.message;
     if (!ObjectHasOwn(copy, "name")) copy.name = this.string(String(name));
     if (!ObjectHasOwn(copy, "message")) copy.message = this.string(String(message));
+    for (const key of new SafeArrayIterator(["cause", "errors"])) {
+      if (ObjectHasOwn(value, key) && !ObjectHasOwn(copy, key)) {
+        this.field(copy, key, value[key], inside);
+      }
+    }
     return copy;
   }
 
@@ -256,9 +303,9 @@ function isTooMuch(error) {
   return TooMuch.is(error);
 }
 
-// JSON text, or `undefined` for what JSON has no word for. If there are promises inside `value`,
-// however deep, a promise of that: only then, so that calls leave in the order they were written.
-// `what` is the subject of a complaint.
+// JSON text, or `undefined` for what JSON has no word for. If there are promises or async iterators
+// inside `value`, however deep, a promise of that: only then, so that calls leave in the order they
+// were written. `what` is the subject of a complaint.
 function toJson(value, what) {
   const copy = new Copy(what);
   const root = { __proto__: null };
@@ -273,12 +320,14 @@ async function awaitAll(copy, root) {
     const waiting = copy.waiting;
     copy.waiting = list();
     for (const slot of new SafeArrayIterator(waiting)) {
-      const item = copy.take(
-        await PromiseResolve(slot.promise),
-        slot.key,
-        slot.holder,
-        slot.ancestors,
-      );
+      const item = slot.iterator !== undefined
+        ? await copy.drainLater(slot.iterator, slot.ancestors)
+        : copy.take(
+          await PromiseResolve(slot.promise),
+          slot.key,
+          slot.holder,
+          slot.ancestors,
+        );
       slot.holder[slot.key] = item === OMIT ? null : item;
     }
   }

@@ -314,14 +314,19 @@ fn values_that_json_lacks_have_a_plain_form() {
         ("/a+/gi", json!("/a+/gi")),
         ("new Uint8Array([1, 255])", json!([1, 255])),
         ("new ArrayBuffer(2)", json!([0, 0])),
+        (
+            "new DataView(new Uint8Array([1, 2, 3, 4]).buffer, 1, 2)",
+            json!([2, 3]),
+        ),
         ("'\\ud800'", json!("\u{fffd}")),
         (
             "new URL('https://example.com/a')",
             json!("https://example.com/a"),
         ),
+        ("[new URLSearchParams('a=1&b=x+y')]", json!(["a=1&b=x+y"])),
         (
-            "[new String('s'), new Number(1), new Boolean(false)]",
-            json!(["s", 1, false]),
+            "[new String('s'), new Number(1), new Boolean(false), Object(4n)]",
+            json!(["s", 1, false, 4]),
         ),
         ("({ toJSON() { return 'own form' } })", json!("own form")),
         (
@@ -356,6 +361,50 @@ fn an_error_as_a_result_keeps_its_name_and_message() {
     assert_eq!(result[0]["name"], "TypeError");
     assert_eq!(result[0]["message"], "bad");
     assert_eq!(result[0]["code"], 7);
+}
+
+#[test]
+fn an_error_as_a_result_keeps_what_caused_it_and_what_it_gathers() {
+    let error = |name: &str, message: &str| json!({ "name": name, "message": message });
+    let mut high = error("Error", "high");
+    high["cause"] = error("RangeError", "low");
+    let mut all = error("AggregateError", "all");
+    all["errors"] = json!([high, "text"]);
+    let mut round = error("Error", "round");
+    round["cause"] = json!("[Circular]");
+    assert_results(&[
+        ("new Error('high', { cause: new RangeError('low') })", high),
+        (
+            "new AggregateError([new Error('high', { cause: new RangeError('low') }), 'text'], 'all')",
+            all,
+        ),
+        ("const e = new Error('round'); e.cause = e; e", round),
+    ]);
+    let chain = "let e = new Error('0');\n\
+        for (let i = 1; i < 200; i++) e = new Error(String(i), { cause: e });\ne";
+    assert_eq!(error_of(&[], chain)["kind"], "output");
+}
+
+#[test]
+fn an_async_generator_as_a_result_is_a_list_of_what_it_yields() {
+    assert_results(&[
+        (
+            "export default async function* () { yield 1; yield Promise.resolve(2) }",
+            json!([1, 2]),
+        ),
+        (
+            "async function* give(n: number) { yield n; yield { later: Promise.resolve(n) } }\n\
+             ({ a: give(1), b: [give(2)] })",
+            json!({ "a": [1, { "later": 1 }], "b": [[2, { "later": 2 }]] }),
+        ),
+    ]);
+    let error = error_of(
+        &[],
+        "(async function* () { yield 1; throw new Error('half way') })()",
+    );
+    assert_eq!(error["message"], "Error: half way");
+    let endless = "(async function* () { for (;;) yield 'x'.repeat(1_000_000) })()";
+    assert_eq!(error_of(&[], endless)["kind"], "output");
 }
 
 #[test]
