@@ -23,9 +23,11 @@ const {
   ObjectDefineProperty,
   ObjectFreeze,
   ObjectHasOwn,
+  ObjectKeys,
   Proxy,
   RangeError,
   StringPrototypeTrim,
+  SymbolFor,
   TypeError,
 } = primordials;
 
@@ -99,7 +101,10 @@ async function searchTools(query, limit = 10, threshold = undefined) {
     );
   }
   if (!NumberIsInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new RangeError(`searchTools takes a limit from 1 to ${MAX_LIMIT}`);
+    const given = typeof limit === "number" ? limit : describe(limit);
+    throw new RangeError(
+      `searchTools takes a limit that is a whole number from 1 to ${MAX_LIMIT}, not ${given}`,
+    );
   }
   if (
     threshold !== undefined &&
@@ -144,6 +149,7 @@ async function callToolsBatch(calls, options = undefined) {
       `callToolsBatch needs an array of { tool, args }, not ${describe(calls)}`,
     );
   }
+  if (options !== undefined && options !== null) checkOptions(options);
   const concurrency = options?.concurrency ?? MAX_CONCURRENCY;
   if (!NumberIsInteger(concurrency) || concurrency < 1) {
     throw new RangeError("callToolsBatch takes a concurrency of 1 or more");
@@ -153,6 +159,7 @@ async function callToolsBatch(calls, options = undefined) {
   const plan = list();
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i];
+    checkCall(call, i);
     checkId(call?.tool, `callToolsBatch, call ${i}`);
     checkInput(call.args, call.tool);
     ArrayPrototypePush(plan, { __proto__: null, tool: call.tool, args: call.args });
@@ -183,6 +190,32 @@ async function callToolsBatch(calls, options = undefined) {
     };
   }
   return ArrayPrototypeSlice(results);
+}
+
+function checkOptions(options) {
+  if (!isObject(options)) {
+    throw new TypeError(`callToolsBatch takes options in an object, not ${describe(options)}`);
+  }
+  const keys = ObjectKeys(options);
+  for (let i = 0; i < keys.length; i++) {
+    if (keys[i] === "concurrency" || keys[i] === "stopOnError") continue;
+    throw new TypeError(
+      `callToolsBatch has no option \`${keys[i]}\`; it has \`concurrency\` and \`stopOnError\``,
+    );
+  }
+}
+
+// What is not known here would not reach the tool.
+function checkCall(call, place) {
+  if (!isObject(call)) return;
+  const keys = ObjectKeys(call);
+  for (let i = 0; i < keys.length; i++) {
+    if (keys[i] === "tool" || keys[i] === "args") continue;
+    const known = keys[i] === "arguments"
+      ? "the arguments are called `args`"
+      : "a call has `tool` and `args`";
+    throw new TypeError(`callToolsBatch, call ${place} has an unknown \`${keys[i]}\`; ${known}`);
+  }
 }
 
 function isObject(value) {
@@ -253,7 +286,18 @@ const NOT_TOOLS = { __proto__: null, then: true, toJSON: true };
 
 const servers = { __proto__: null };
 
-const tools = new Proxy(ObjectFreeze({ __proto__: null }), {
+// Which tools there are is not known here. The console says so instead of showing none; what it
+// asks for is inherited, as a proxy could not hide a property of its own.
+function unlisted(name) {
+  const text = `${name} { not listed here: searchTools("what it should do") finds them }`;
+  const shown = ObjectFreeze({
+    __proto__: null,
+    [SymbolFor("Deno.customInspect")]: () => text,
+  });
+  return ObjectFreeze({ __proto__: shown });
+}
+
+const tools = new Proxy(unlisted("tools"), {
   __proto__: null,
   get(_target, server) {
     if (typeof server !== "string" || server in NOT_TOOLS) return undefined;
@@ -263,7 +307,7 @@ const tools = new Proxy(ObjectFreeze({ __proto__: null }), {
 
 function serverTools(server) {
   const known = { __proto__: null };
-  return new Proxy(ObjectFreeze({ __proto__: null }), {
+  return new Proxy(unlisted(`tools.${server}`), {
     __proto__: null,
     get(_target, tool) {
       if (typeof tool !== "string" || tool in NOT_TOOLS) return undefined;

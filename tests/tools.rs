@@ -159,11 +159,19 @@ async fn a_query_may_have_five_hundred_characters() {
 
 #[tokio::test]
 async fn the_limit_and_the_threshold_of_a_search_have_bounds() {
-    let limit = "RangeError: searchTools takes a limit from 1 to 50";
-    for bad in ["0", "51", "1.5", "'5'", "null", "NaN"] {
+    let limit = "RangeError: searchTools takes a limit that is a whole number from 1 to 50";
+    for (bad, given) in [
+        ("0", "0"),
+        ("51", "51"),
+        ("1.5", "1.5"),
+        ("'5'", "a string"),
+        ("{ limit: 2 }", "an object"),
+        ("null", "null"),
+        ("NaN", "NaN"),
+    ] {
         assert_eq!(
             thrown(&format!("searchTools('x', {bad})")).await,
-            limit,
+            format!("{limit}, not {given}"),
             "{bad}"
         );
     }
@@ -396,7 +404,12 @@ async fn tools_is_no_promise_and_lists_nothing() {
         value("[Object.keys(tools), typeof tools.demo.add]").await,
         json!([[], "function"])
     );
-    assert!(run("console.log(tools, tools.demo)").await.ok);
+    let outcome = run("console.log(tools);\nconsole.log(tools.demo)").await;
+    for (line, name) in outcome.logs.iter().zip(["tools", "tools.demo"]) {
+        let hint = "not listed here: searchTools(\"what it should do\") finds them";
+        assert_eq!(line.text, format!("{name} {{ {hint} }}"));
+    }
+    assert_eq!(outcome.logs.len(), 2);
 }
 
 #[tokio::test]
@@ -572,6 +585,32 @@ async fn a_batch_is_checked_before_any_of_it_runs() {
         thrown("callToolsBatch([], { concurrency: 0 })").await,
         "RangeError: callToolsBatch takes a concurrency of 1 or more"
     );
+}
+
+#[tokio::test]
+async fn a_batch_refuses_what_it_does_not_know() {
+    let script = "callToolsBatch([{ tool: 'demo:add', args: {} }, { tool: 'demo:add', arguments: { a: 1 } }])";
+    assert_eq!(
+        thrown(script).await,
+        "TypeError: callToolsBatch, call 1 has an unknown `arguments`; the arguments are called `args`"
+    );
+    assert!(run(script).await.calls.is_empty());
+    for (script, told) in [
+        (
+            "callToolsBatch([{ name: 'demo:add', args: {} }])",
+            "callToolsBatch, call 0 has an unknown `name`; a call has `tool` and `args`",
+        ),
+        (
+            "callToolsBatch([], { concurency: 2 })",
+            "callToolsBatch has no option `concurency`; it has `concurrency` and `stopOnError`",
+        ),
+        (
+            "callToolsBatch([], 2)",
+            "callToolsBatch takes options in an object, not a number",
+        ),
+    ] {
+        assert_eq!(thrown(script).await, format!("TypeError: {told}"));
+    }
 }
 
 // The end of a run.

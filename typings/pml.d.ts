@@ -96,7 +96,7 @@ interface BatchOptions {
  * Finds tools that do what the words say, best first.
  *
  * @param query What the tool should do, in up to 500 characters: `"read a file and parse JSON"`.
- * @param limit How many at most, from 1 to 50; 10 unless told otherwise.
+ * @param limit How many at most, a whole number from 1 to 50; 10 unless told otherwise.
  * @param threshold Leave out what scores lower, from 0 to 1.
  *
  * @example
@@ -211,7 +211,8 @@ interface ToolServers {}
 interface KnownTools {}
 
 /**
- * Every tool as a function that gives the value itself and throws `ToolError` when it fails.
+ * Every tool as a function that gives the value itself and throws `ToolError` when it fails. Any
+ * name is taken and none is listed: `Object.keys` of it is empty, `searchTools` finds what there is.
  *
  * @example
  * const text = await tools.fs.read_file<string>({ path: "a.json" });
@@ -221,8 +222,8 @@ declare var tools: [keyof ToolServers] extends [never]
   : ToolServers;
 
 /**
- * Keeps a value for later scripts of the same session, as JSON has it. It replaces what stood
- * under the key.
+ * Keeps a value for later scripts of the same session, as JSON has it: `undefined` becomes `null`.
+ * It replaces what stood under the key.
  *
  * @throws {ToolError} if the session's storage is full.
  *
