@@ -29,12 +29,12 @@ const CLASSES: [&str; 10] = [
 ];
 const OBJECTS: [&str; 3] = ["console", "crypto", "performance"];
 
-/// Members that exist and that nobody should use: Deno's own, and numbers from the web's past.
+/// Members that exist and that nobody should use: Deno's own.
 fn is_internal(class: &str, member: &str) -> bool {
     matches!(
         (class, member),
         ("Event", "initialized") | ("EventTarget", "getParent")
-    ) || (class == "DOMException" && member.ends_with("_ERR"))
+    )
 }
 
 // TypeScript itself.
@@ -308,6 +308,20 @@ fn the_declarations_of_tools_and_errors_hold_at_run_time() {
     let of_a_failure =
         names("Object.keys((await callTool('a:b')).error).concat('name', 'retryAfterMs')");
     assert_eq!(tool_error, of_a_failure);
+}
+
+#[test]
+fn the_declarations_of_codes_and_of_the_module_itself_hold_at_run_time() {
+    let codes = "Object.keys(DOMException).filter((name) => name.endsWith('_ERR'))";
+    assert_eq!(members_of("interface DOMExceptionCodes "), names(codes));
+    assert_eq!(
+        members_of("interface ImportMeta "),
+        names("Object.keys(import.meta)")
+    );
+    let script = "const code: 20 = DOMException.ABORT_ERR;\n\
+        const same: boolean = new DOMException().ABORT_ERR === code;\n\
+        const path: string = import.meta.dirname + import.meta.filename;";
+    assert_eq!(check(script), Ok(()));
 }
 
 #[test]

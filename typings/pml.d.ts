@@ -249,8 +249,14 @@ declare var args: string[];
 interface ImportMeta {
   /** The script's name as an address; it says nothing of where the script lies. */
   readonly url: string;
+  /** The path of `url`. */
+  readonly filename: string;
+  /** The folder of `filename`. */
+  readonly dirname: string;
   /** Always true: a script is the only module there is. */
   readonly main: boolean;
+  /** The address of what can be imported. Anything else throws. */
+  resolve(specifier: string): string;
 }
 
 // The same names, for those who like to import what they use.
@@ -575,15 +581,44 @@ declare var AbortController: {
   new (): AbortController;
 };
 
+/** Numbers from the past, for `code`; use `name`. */
+interface DOMExceptionCodes {
+  readonly INDEX_SIZE_ERR: 1;
+  readonly DOMSTRING_SIZE_ERR: 2;
+  readonly HIERARCHY_REQUEST_ERR: 3;
+  readonly WRONG_DOCUMENT_ERR: 4;
+  readonly INVALID_CHARACTER_ERR: 5;
+  readonly NO_DATA_ALLOWED_ERR: 6;
+  readonly NO_MODIFICATION_ALLOWED_ERR: 7;
+  readonly NOT_FOUND_ERR: 8;
+  readonly NOT_SUPPORTED_ERR: 9;
+  readonly INUSE_ATTRIBUTE_ERR: 10;
+  readonly INVALID_STATE_ERR: 11;
+  readonly SYNTAX_ERR: 12;
+  readonly INVALID_MODIFICATION_ERR: 13;
+  readonly NAMESPACE_ERR: 14;
+  readonly INVALID_ACCESS_ERR: 15;
+  readonly VALIDATION_ERR: 16;
+  readonly TYPE_MISMATCH_ERR: 17;
+  readonly SECURITY_ERR: 18;
+  readonly NETWORK_ERR: 19;
+  readonly ABORT_ERR: 20;
+  readonly URL_MISMATCH_ERR: 21;
+  readonly QUOTA_EXCEEDED_ERR: 22;
+  readonly TIMEOUT_ERR: 23;
+  readonly INVALID_NODE_TYPE_ERR: 24;
+  readonly DATA_CLONE_ERR: 25;
+}
+
 /** An error of the web's own: `AbortError`, `TimeoutError`, `DataCloneError`, ... */
-interface DOMException extends Error {
+interface DOMException extends Error, DOMExceptionCodes {
   readonly name: string;
   readonly message: string;
   /** A number from the past; use `name`. */
   readonly code: number;
 }
 
-declare var DOMException: {
+declare var DOMException: DOMExceptionCodes & {
   prototype: DOMException;
   new (message?: string, nameOrOptions?: string | { name?: string; cause?: unknown }): DOMException;
 };
