@@ -95,7 +95,11 @@ function kindOf(error, message) {
   if (is(EvalErrorPrototype) && StringPrototypeStartsWith(message, "Code generation from strings")) {
     return "denied";
   }
-  if (is(TypeErrorPrototype) && StringPrototypeIncludes(message, "is refused: a script can import")) {
+  if (
+    is(TypeErrorPrototype) &&
+    (StringPrototypeIncludes(message, "is refused: a script can import") ||
+      StringPrototypeIncludes(message, "is refused: a test can import"))
+  ) {
     return "denied";
   }
   if (

@@ -63,6 +63,10 @@ fn refuse(script: &Script<'_>, specifier: &str, span: Span) -> Option<Finding> {
             }
             format!("there is no file \"{specifier}\" beside the test")
         }
+        other if is_test => format!(
+            "the import of \"{other}\" is refused: a test can import \"{API}\", \"{TEST_API}\" and \
+             files by their path, such as \"./audit.ts\""
+        ),
         other => format!(
             "the import of \"{other}\" is refused: a script can import \"{API}\" and nothing else"
         ),

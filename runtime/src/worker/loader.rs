@@ -91,6 +91,10 @@ impl Loader {
         }
         Ok(base.join(specifier).ok())
     }
+
+    fn refuse(&self, specifier: &str) -> JsErrorBox {
+        JsErrorBox::type_error(import_refusal(specifier, self.in_test()))
+    }
 }
 
 /// Whether a relative path leads above the root. Addresses stop there, files do not.
@@ -108,10 +112,6 @@ fn climbs_out(base: &str, specifier: &str) -> bool {
             false
         }
     })
-}
-
-fn refuse(specifier: &str) -> JsErrorBox {
-    JsErrorBox::type_error(import_refusal(specifier))
 }
 
 impl ModuleLoader for Loader {
@@ -132,7 +132,7 @@ impl ModuleLoader for Loader {
         } else {
             self.resolve_file(specifier, referrer)?
         };
-        found.ok_or_else(|| refuse(specifier))
+        found.ok_or_else(|| self.refuse(specifier))
     }
 
     fn load(
@@ -145,7 +145,7 @@ impl ModuleLoader for Loader {
         // file of a test, or something else.
         let files = self.files.borrow().clone();
         let Some(files) = files.filter(|_| specifier.scheme() == "file") else {
-            return ModuleLoadResponse::Sync(Err(refuse(specifier.as_str())));
+            return ModuleLoadResponse::Sync(Err(self.refuse(specifier.as_str())));
         };
         ModuleLoadResponse::Async(Box::pin(load_file(
             files,

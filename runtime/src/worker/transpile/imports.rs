@@ -19,7 +19,13 @@ pub(in crate::worker) fn is_relative(specifier: &str) -> bool {
 }
 
 /// What is said of any other.
-pub(in crate::worker) fn refusal(specifier: &str) -> String {
+pub(in crate::worker) fn refusal(specifier: &str, in_test: bool) -> String {
+    if in_test {
+        return format!(
+            "the import of \"{specifier}\" is refused: a test can import \"{API}\", \"{TEST_API}\" \
+             and files by their path, such as \"./audit.ts\""
+        );
+    }
     let advice = match specifier {
         TEST_API => "; `pml test` runs the files that may have it",
         _ => "",
@@ -48,7 +54,7 @@ pub fn check(module: &Module, form: Form) -> Result<(), Located> {
         {
             return Err(Located {
                 kind: RejectionKind::Import,
-                message: refusal(&specifier.value.to_string_lossy()),
+                message: refusal(&specifier.value.to_string_lossy(), is_test(form)),
                 at: at.lo,
             });
         }
@@ -57,8 +63,11 @@ pub fn check(module: &Module, form: Form) -> Result<(), Located> {
 }
 
 fn may_import(form: Form, specifier: &str) -> bool {
-    let in_test = form != Form::Script;
-    specifier == API || (in_test && (specifier == TEST_API || is_relative(specifier)))
+    specifier == API || (is_test(form) && (specifier == TEST_API || is_relative(specifier)))
+}
+
+fn is_test(form: Form) -> bool {
+    form != Form::Script
 }
 
 /// The module a declaration takes values from. Types are gone before a script runs.
