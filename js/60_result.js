@@ -1,10 +1,12 @@
 // Runs the script and hands over what it left behind, or what it threw.
 
 import { core, primordials } from "ext:core/mod.js";
-import { toJson } from "ext:pml/30_plain.js";
+import { list, toJson } from "ext:pml/30_plain.js";
 import { describe } from "ext:pml/55_fault.js";
 
 const {
+  ArrayPrototypePush,
+  ArrayPrototypeSplice,
   FunctionPrototypeToString,
   MapPrototypeDelete,
   MapPrototypeForEach,
@@ -19,25 +21,50 @@ const {
 // the result is walked, so the verdict waits until the end of the run.
 const rejected = new SafeMap();
 
-// Settled by the first exception that a timer or a microtask lets escape.
-let escaped = false;
-let escapee;
+// Exceptions that a timer or a microtask let escape; the first settles a run.
+const escaped = list();
+const MAX_ESCAPED = 100;
 let onEscape;
 
+// The test that runs now: what nobody catches meanwhile is its failure.
+let test;
+
 function watchFailures() {
-  core.setUnhandledPromiseRejectionHandler((promise, reason) => {
-    MapPrototypeSet(rejected, promise, reason);
+  core.setUnhandledPromiseRejectionHandler((promise, thrown) => {
+    MapPrototypeSet(rejected, promise, { __proto__: null, thrown, test });
     return true;
   });
   core.setHandledPromiseRejectionHandler((promise) => {
     MapPrototypeDelete(rejected, promise);
   });
-  core.setReportExceptionCallback((error) => {
-    if (escaped) return;
-    escaped = true;
-    escapee = error;
+  core.setReportExceptionCallback((thrown) => {
+    if (escaped.length === MAX_ESCAPED) return;
+    ArrayPrototypePush(escaped, { __proto__: null, thrown, test });
     onEscape?.();
   });
+}
+
+function watchTest(name) {
+  test = name;
+}
+
+// Descriptions of what nobody caught during the test, which ends with this.
+function takeUncaught() {
+  const faults = list();
+  for (let i = 0; i < escaped.length;) {
+    if (escaped[i].test === test) {
+      ArrayPrototypePush(faults, describe(ArrayPrototypeSplice(escaped, i, 1)[0].thrown));
+    } else {
+      i++;
+    }
+  }
+  MapPrototypeForEach(rejected, (rejection, promise) => {
+    if (rejection.test !== test) return;
+    MapPrototypeDelete(rejected, promise);
+    ArrayPrototypePush(faults, describe(rejection.thrown));
+  });
+  test = undefined;
+  return faults;
 }
 
 // Calls the script: [JSON text or undefined, description of a failure or undefined].
@@ -47,7 +74,7 @@ async function run(script) {
       onEscape = () => resolve(undefined);
       PromisePrototypeThen(evaluate(script), resolve, reject);
     });
-    return [result, escaped ? describe(escapee) : undefined];
+    return [result, escaped.length > 0 ? describe(escaped[0].thrown) : undefined];
   } catch (thrown) {
     return [undefined, describe(thrown)];
   }
@@ -70,16 +97,11 @@ function isClass(value) {
 // What went wrong behind the result: an exception that escaped later, or the first rejection
 // that is still unhandled. Its description, or undefined.
 function leftover() {
-  if (escaped) return describe(escapee);
-  let found = false;
-  let first;
-  MapPrototypeForEach(rejected, (reason) => {
-    if (!found) {
-      found = true;
-      first = reason;
-    }
+  let first = escaped[0];
+  MapPrototypeForEach(rejected, (rejection) => {
+    first ??= rejection;
   });
-  return found ? describe(first) : undefined;
+  return first === undefined ? undefined : describe(first.thrown);
 }
 
-export { isFunctionToCall, leftover, run, watchFailures };
+export { isFunctionToCall, leftover, run, takeUncaught, watchFailures, watchTest };

@@ -124,8 +124,12 @@ function isError(value) {
 }
 
 function sameLists(actual, expected, how, open) {
-  return actual.length === expected.length &&
-    sameItems(actual, expected, actual.length, how, open);
+  if (actual.length !== expected.length) return false;
+  // A hole is not an item that is undefined.
+  for (let i = 0; how === "strict" && i < actual.length; i++) {
+    if (ObjectHasOwn(actual, i) !== ObjectHasOwn(expected, i)) return false;
+  }
+  return sameItems(actual, expected, actual.length, how, open);
 }
 
 function sameItems(actual, expected, length, how, open) {
@@ -173,4 +177,4 @@ function sameRecords(actual, expected, how, open) {
   return true;
 }
 
-export { equal, Matcher };
+export { equal, isMatcher, Matcher };

@@ -3,11 +3,17 @@
 import { primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
 import { list } from "ext:pml/30_plain.js";
+import { equal, isMatcher } from "ext:pml/70_equality.js";
 
 const {
+  ArrayIsArray,
   ArrayPrototypeJoin,
   ArrayPrototypePush,
+  ArrayPrototypeSlice,
   MathMax,
+  MathMin,
+  ObjectHasOwn,
+  ObjectKeys,
   SafeArrayIterator,
   StringPrototypeSlice,
   StringPrototypeSplit,
@@ -18,6 +24,9 @@ const MAX_TEXT = 20_000;
 const MAX_LINES = 400;
 // Lines without a difference that are kept around one.
 const AROUND = 2;
+// Of values that are too large to be shown whole: places where they differ, and how deep to look.
+const MAX_PLACES = 10;
+const MAX_DEPTH = 20;
 
 function show(value) {
   let text;
@@ -47,18 +56,93 @@ function brief(value) {
   return text.length > 300 ? `${StringPrototypeSlice(text, 0, 300)}...` : text;
 }
 
-function difference(expected, actual) {
-  return lineDifference(show(expected), show(actual));
+// `how` is that of `equal`.
+function difference(expected, actual, how = "loose") {
+  const old = show(expected);
+  const fresh = show(actual);
+  return isLong(old) || isLong(fresh)
+    ? places(expected, actual, how)
+    : lineDifference(old, fresh);
+}
+
+function isLong(text) {
+  return text.length > MAX_TEXT || StringPrototypeSplit(text, "\n").length > MAX_LINES;
 }
 
 // Lines with `-` are expected, lines with `+` are what there was.
 function lineDifference(expected, actual) {
   const old = StringPrototypeSplit(expected, "\n");
   const fresh = StringPrototypeSplit(actual, "\n");
-  if (old.length > MAX_LINES || fresh.length > MAX_LINES) {
-    return `- ${brief(expected)}\n+ ${brief(actual)}`;
+  // Only what lies between the common beginning and the common end is aligned.
+  const shorter = MathMin(old.length, fresh.length);
+  let head = 0;
+  while (head < shorter && old[head] === fresh[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && old[old.length - 1 - tail] === fresh[fresh.length - 1 - tail]) {
+    tail++;
   }
-  return ArrayPrototypeJoin(shorten(align(old, fresh)), "\n");
+  const from = MathMax(head - AROUND - 1, 0);
+  const without = MathMax(tail - AROUND - 1, 0);
+  const part = (lines) =>
+    ArrayPrototypeSlice(lines, from, MathMin(lines.length - without, from + MAX_LINES));
+  return ArrayPrototypeJoin(shorten(align(part(old), part(fresh))), "\n");
+}
+
+// Where two values differ, with what is there.
+function places(expected, actual, how) {
+  const found = list();
+  findPlaces(expected, actual, how, "", 0, found);
+  const shown = [];
+  for (let i = 0; i < found.length && i < MAX_PLACES; i++) {
+    const { path, expected, actual } = found[i];
+    if (path !== "") ArrayPrototypePush(shown, `  at ${path}:`);
+    const [old, fresh] = pair(expected, actual);
+    ArrayPrototypePush(shown, `- ${old}`, `+ ${fresh}`);
+  }
+  if (found.length > MAX_PLACES) ArrayPrototypePush(shown, "  ...");
+  return ArrayPrototypeJoin(shown, "\n");
+}
+
+// Finds one more than are shown.
+function findPlaces(expected, actual, how, path, depth, found) {
+  if (found.length > MAX_PLACES || equal(actual, expected, how)) return;
+  const before = found.length;
+  if (depth < MAX_DEPTH && isAlike(expected, actual)) {
+    const isList = ArrayIsArray(expected);
+    const look = (key, step) =>
+      findPlaces(expected[key], actual[key], how, path + step, depth + 1, found);
+    const named = (key) => look(key, depth === 0 ? key : `.${key}`);
+    const inside = (key) => isList ? look(key, `[${key}]`) : named(key);
+    if (isList) named("length");
+    for (const key of new SafeArrayIterator(ObjectKeys(expected))) inside(key);
+    if (how !== "subset") {
+      for (const key of new SafeArrayIterator(ObjectKeys(actual))) {
+        if (!ObjectHasOwn(expected, key)) inside(key);
+      }
+    }
+  }
+  // The difference is not in what they hold.
+  if (found.length === before) {
+    ArrayPrototypePush(found, { __proto__: null, path, expected, actual });
+  }
+}
+
+function isAlike(expected, actual) {
+  return typeof expected === "object" && expected !== null && !isMatcher(expected) &&
+    typeof actual === "object" && actual !== null &&
+    ArrayIsArray(expected) === ArrayIsArray(actual);
+}
+
+// Both in brief; of long texts, what is around the first difference.
+function pair(expected, actual) {
+  if (typeof expected !== "string" || typeof actual !== "string") {
+    return [brief(expected), brief(actual)];
+  }
+  let same = 0;
+  while (same < expected.length && expected[same] === actual[same]) same++;
+  const from = MathMax(same - 40, 0);
+  const part = (text) => (from > 0 ? "..." : "") + brief(StringPrototypeSlice(text, from));
+  return [part(expected), part(actual)];
 }
 
 // The longest common lines stay; the rest is taken away or added.

@@ -182,7 +182,7 @@ function told(pass, actual, wanted) {
 function compared(actual, expected, how) {
   return {
     pass: equal(actual, expected, how),
-    message: `the values differ (- expected, + actual):\n${difference(expected, actual)}`,
+    message: `the values differ (- expected, + actual):\n${difference(expected, actual, how)}`,
     negated: `expected anything but ${brief(expected)}`,
   };
 }

@@ -13,10 +13,13 @@ const {
   JSONStringify,
   NumberIsFinite,
   RangeError,
+  ObjectHasOwn,
   ReflectApply,
   SafeArrayIterator,
+  SafeRegExp,
   String,
   StringPrototypeReplace,
+  StringPrototypeSplit,
   TypeError,
 } = primordials;
 
@@ -109,19 +112,38 @@ function declarer(add) {
   return declarations;
 }
 
-// `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`
+// `$name` and `$name.inner` in a title.
+const FIELDS = new SafeRegExp(/\$([A-Za-z_][\w$]*(?:\.[\w$]+)*)/g);
+
+// `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`, or with objects and `"$a and $b"`
 function each(flags, add) {
   return (cases) => (name, body, options) => {
     for (const values of new SafeArrayIterator(ArrayPrototypeSlice(cases))) {
       const given = ArrayIsArray(values) ? values : [values];
-      let title = String(name);
+      let title = fillFields(String(name), values);
       for (const value of new SafeArrayIterator(given)) {
-        const text = typeof value === "object" ? JSONStringify(value) : String(value);
-        title = StringPrototypeReplace(title, "%s", () => text);
+        title = StringPrototypeReplace(title, "%s", () => word(value));
       }
       add(flags, title, () => ReflectApply(body, undefined, given), options);
     }
   };
+}
+
+function word(value) {
+  return typeof value === "object" ? JSONStringify(value) : String(value);
+}
+
+// What is no field of the row stays as it is: `costs $5`.
+function fillFields(title, row) {
+  if (typeof row !== "object" || row === null || ArrayIsArray(row)) return title;
+  return StringPrototypeReplace(title, FIELDS, (field, path) => {
+    let value = row;
+    for (const key of new SafeArrayIterator(StringPrototypeSplit(path, "."))) {
+      if (typeof value !== "object" || value === null || !ObjectHasOwn(value, key)) return field;
+      value = value[key];
+    }
+    return word(value);
+  });
 }
 
 const test = declarer(addTest);

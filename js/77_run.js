@@ -1,10 +1,12 @@
 // Runs the tests of a file one after the other, and says what became of each.
 
 import { primordials } from "ext:core/mod.js";
+import { op_void_async_deferred } from "ext:core/ops";
 import { realTimers } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
 import { tell } from "ext:pml/41_harness.js";
-import { describe as describeFault } from "ext:pml/55_fault.js";
+import { describe } from "ext:pml/55_fault.js";
+import { takeUncaught, watchTest } from "ext:pml/60_result.js";
 import { AssertionError } from "ext:pml/72_expect.js";
 import { beginTest, endTest, startMocking } from "ext:pml/73_mocks.js";
 import {
@@ -24,10 +26,28 @@ const {
   DateNow,
   Error,
   JSONParse,
+  JSONStringify,
   Promise,
   PromisePrototypeThen,
+  RegExpPrototypeExec,
+  SafeRegExp,
   StringPrototypeIncludes,
 } = primordials;
+
+// What "pml/test" exports and other runners have as globals.
+const IMPORTED = {
+  __proto__: null,
+  afterAll: true,
+  afterEach: true,
+  beforeAll: true,
+  beforeEach: true,
+  describe: true,
+  expect: true,
+  it: true,
+  test: true,
+};
+const UNDEFINED = new SafeRegExp(/^ReferenceError: (\w+) is not defined$/);
+const PLACE = new SafeRegExp(/file:\/\/\/(\S+:\d+:\d+)/);
 
 let settings;
 
@@ -93,7 +113,7 @@ function nameOfHook(at, what) {
 async function attemptAround(at, body, what) {
   const { timeoutMs } = settings;
   await begin(nameOfHook(at, what), timeoutMs);
-  const fault = await attempt(body, timeoutMs, what);
+  const fault = withUncaught(await attempt(body, timeoutMs, what), await uncaught());
   await tell({ __proto__: null, began: null });
   return fault;
 }
@@ -148,6 +168,7 @@ async function runTest(item, verdict) {
   }
   endTest();
   await leaveTest();
+  fault = withUncaught(fault, await uncaught());
   snapshotsOf(undefined);
   await ended(name, fault === undefined ? "passed" : "failed", DateNow() - began, fault);
 }
@@ -171,6 +192,35 @@ function hooksAround(at, name) {
 // A loop that never ends keeps this side from looking at the time: the broker does then.
 async function begin(name, timeoutMs) {
   await tell({ __proto__: null, began: { __proto__: null, name, timeoutMs } });
+  watchTest(name);
+}
+
+// A rejection is known to be unhandled when everything that is ready has run.
+async function uncaught() {
+  await op_void_async_deferred();
+  return takeUncaught();
+}
+
+// The first of them is what failed; the others are told with it.
+function withUncaught(fault, others) {
+  if (others.length === 0) return fault;
+  const all = JSONParse(fault ?? others[0]);
+  for (let i = fault === undefined ? 1 : 0; i < others.length; i++) {
+    const { message, stack } = JSONParse(others[i]);
+    const place = RegExpPrototypeExec(PLACE, stack ?? "");
+    all.message += `\n\nand nobody caught: ${message}${place === null ? "" : ` (${place[1]})`}`;
+  }
+  return JSONStringify(all);
+}
+
+function describeFault(thrown) {
+  const fault = JSONParse(describe(thrown));
+  const name = RegExpPrototypeExec(UNDEFINED, fault.message)?.[1];
+  if (name in IMPORTED) {
+    const names = name === "test" ? "test, expect" : name;
+    fault.message += `; write import { ${names} } from "pml/test"`;
+  }
+  return JSONStringify(fault);
 }
 
 // What a function failed with, described, or undefined. Real time counts, whatever the test does

@@ -724,7 +724,7 @@ fn a_file_that_cannot_run_is_a_failure_of_its_own() {
         "at the top",
         "there is no test in this file",
         "left behind",
-        "4 files broken",
+        "1 failed, 3 files broken",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }

@@ -7,7 +7,7 @@ declare module "pml/test" {
   interface Declare<Body> {
     (name: string, body: Body, options?: TestOptions): void;
     (name: string, options: TestOptions, body: Body): void;
-    /** One for each case; `%s` in the name stands for a value of it. */
+    /** One for each case; `%s` in the name stands for a value of it, `$name` for a field. */
     each<Case extends readonly [any, ...any[]]>(
       cases: readonly Case[],
     ): (name: string, body: (...values: Case) => unknown, options?: TestOptions) => void;
@@ -25,7 +25,10 @@ declare module "pml/test" {
     todo: Declare<Body> & ((name: string) => void);
   }
 
-  /** A test. It fails if the function throws or its promise is rejected. */
+  /**
+   * A test. It fails if the function throws or its promise is rejected, and if nobody catches what a
+   * timer throws or a promise is rejected with while it runs.
+   */
   export const test: DeclareAll<() => unknown>;
   export const it: typeof test;
   /** A group of tests with its own setup and teardown. */
@@ -113,7 +116,7 @@ declare module "pml/test" {
     toBe(expected: unknown): Result;
     /** The same contents; properties that are undefined do not count. */
     toEqual(expected: unknown): Result;
-    /** The same contents and the same classes. */
+    /** The same contents and the same classes; a hole is not `undefined`. */
     toStrictEqual(expected: unknown): Result;
     /** At least these properties. */
     toMatchObject(expected: object): Result;

@@ -159,3 +159,177 @@ fn what_fails_before_a_group_does_not_fail_what_is_skipped_there() {
         ])
     );
 }
+
+#[test]
+fn what_nobody_catches_fails_the_test_that_runs_then() {
+    let project = Project::of(
+        "const pause = () => new Promise((done) => setTimeout(done, 20));\n\
+         const early = Promise.reject(new Error('handled later'));\n\
+         test('rejects', () => { Promise.reject(new Error('one')); });\n\
+         test('throws in a timer', async () => {\n\
+           setTimeout(() => { throw new Error('two') }, 1);\n\
+           Promise.reject(new Error('three'));\n\
+           await pause();\n\
+         });\n\
+         test('fails itself too', () => {\n\
+           Promise.reject(new Error('four'));\n\
+           expect(1).toBe(2);\n\
+         });\n\
+         describe('group', () => {\n\
+           beforeAll(() => { Promise.reject(new Error('five')); });\n\
+           test('behind it', () => {});\n\
+         });\n\
+         test('handles late', async () => {\n\
+           const late = Promise.reject(new Error('late'));\n\
+           await pause();\n\
+           await expect(late).rejects.toThrow('late');\n\
+           await expect(early).rejects.toThrow('handled later');\n\
+         });",
+    );
+    let results = project.results(&[]);
+    assert_eq!(
+        statuses(&results),
+        strings([
+            ("rejects", "failed"),
+            ("throws in a timer", "failed"),
+            ("fails itself too", "failed"),
+            ("group > behind it", "failed"),
+            ("handles late", "passed"),
+        ])
+    );
+    assert_eq!(results[0].2, "Error: one");
+    assert_eq!(
+        results[1].2,
+        "Error: two\n\nand nobody caught: Error: three (a.test.ts:7:16)"
+    );
+    assert!(
+        results[2].2.starts_with("AssertionError: toBe"),
+        "{results:?}"
+    );
+    assert!(
+        results[2]
+            .2
+            .ends_with("and nobody caught: Error: four (a.test.ts:11:16)"),
+        "{results:?}"
+    );
+    assert_eq!(results[3].2, "Error: five");
+}
+
+#[test]
+fn values_that_are_too_large_to_show_are_told_by_where_they_differ() {
+    let project = Project::of(
+        "const numbers = Array.from({ length: 5_000 }, (_, i) => i);\n\
+         const rows = numbers.map((id) => ({ id, tags: ['a', 'b'] }));\n\
+         test('numbers', () => expect(numbers.with(4000, -1)).toEqual(numbers));\n\
+         test('rows', () => {\n\
+           const other = structuredClone({ rows });\n\
+           other.rows[4000].tags[1] = 'c';\n\
+           expect(other).toEqual({ rows });\n\
+         });\n\
+         test('one more', () => expect([...numbers, 1]).toEqual(numbers));\n\
+         test('all of them', () => expect(numbers.map((n) => -1 - n)).toEqual(numbers));\n\
+         test('text', () => expect('x'.repeat(30_000) + 'a').toBe('x'.repeat(30_000) + 'b'));\n\
+         test('snapshot', () => expect(numbers.join('\\n')).toMatchSnapshot());",
+    );
+    project.run(&[]);
+    let snapshots = "__snapshots__/a.test.ts.snap";
+    let kept = project.read(snapshots).replace("\n4000\n", "\nfour\n");
+    project.write(snapshots, &kept);
+    let told: Vec<String> = project
+        .results(&[])
+        .into_iter()
+        .map(|test| test.2)
+        .collect();
+    let head = "AssertionError: toEqual: the values differ (- expected, + actual):\n";
+    assert_eq!(told[0], format!("{head}  at [4000]:\n- 4000\n+ -1"));
+    assert_eq!(
+        told[1],
+        format!("{head}  at rows[4000].tags[1]:\n- \"b\"\n+ \"c\"")
+    );
+    assert_eq!(
+        told[2],
+        format!("{head}  at length:\n- 5000\n+ 5001\n  at [5000]:\n- undefined\n+ 1")
+    );
+    assert!(
+        told[3].ends_with("  at [9]:\n- 9\n+ -10\n  ..."),
+        "{}",
+        told[3]
+    );
+    assert!(told[4].contains("xxb\"\n+ ...\"xx"), "{}", told[4]);
+    assert!(
+        told[5].ends_with("\n  ...\n  3998\n  3999\n- four\n+ 4000\n  4001\n  4002\n  ..."),
+        "{}",
+        told[5]
+    );
+}
+
+#[test]
+fn a_hole_is_not_undefined_to_a_strict_claim() {
+    Project::of(
+        "test('holes', () => {\n\
+           expect([1, , 3]).toEqual([1, undefined, 3]);\n\
+           expect([1, , 3]).toStrictEqual([1, , 3]);\n\
+           expect([1, , 3]).not.toStrictEqual([1, undefined, 3]);\n\
+           expect([1, undefined, 3]).not.toStrictEqual([1, , 3]);\n\
+         });",
+    )
+    .passes();
+}
+
+#[test]
+fn the_fields_of_a_row_fill_the_title_of_its_test() {
+    let project = Project::of(
+        "test.each([{ a: 1, b: { c: 'x' } }, { a: [2], b: null }])('$a, $b.c, $none costs $5', () => {});\n\
+         test.each([[1, 2]])('%s and %s, not $a', () => {});",
+    );
+    assert_eq!(
+        statuses(&project.results(&[])),
+        strings([
+            ("1, x, $none costs $5", "passed"),
+            ("[2], $b.c, $none costs $5", "passed"),
+            ("1 and 2, not $a", "passed"),
+        ])
+    );
+}
+
+#[test]
+fn a_file_without_its_imports_is_told_what_to_import() {
+    let project = Project::new(&[
+        ("globals.test.ts", "test('x', () => {});"),
+        (
+            "half.test.ts",
+            "import { test } from 'pml/test';\ntest('x', () => { expect(1).toBe(1); });",
+        ),
+        (
+            "other.test.ts",
+            "import { test } from 'vitest';\ntest('x', () => {});",
+        ),
+        (
+            "later.test.ts",
+            "import { test } from 'pml/test';\ntest('x', async () => { await import('vitest'); });",
+        ),
+    ]);
+    let refused = "the import of \"vitest\" is refused: a test can import \"pml\", \"pml/test\" \
+        and files by their path, such as \"./audit.ts\"";
+    for (name, told) in [
+        (
+            "globals",
+            "test is not defined; write import { test, expect } from \"pml/test\"",
+        ),
+        (
+            "half",
+            "expect is not defined; write import { expect } from \"pml/test\"",
+        ),
+        ("other", refused),
+        ("later", refused),
+    ] {
+        let report = text(&project.run(&[name]).stdout);
+        assert!(report.contains(told), "{name}: {report}");
+    }
+    let output = crate::support::pml()
+        .args(["check", "other.test.ts"])
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    assert!(text(&output.stdout).contains(refused), "{output:?}");
+}
