@@ -11,6 +11,7 @@ pub mod limits;
 pub mod outcome;
 pub mod protocol;
 pub mod syntax;
+mod wake;
 pub mod worker;
 mod world;
 

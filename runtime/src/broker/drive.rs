@@ -9,7 +9,6 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use pml_ops::{Failure, Level, Request};
-use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
@@ -94,8 +93,8 @@ pub async fn run(
         )));
     }
     let source = script.source.clone();
-    let socket = match worker.socket.take().map(UnixStream::from_std) {
-        Some(Ok(socket)) => socket,
+    let link = match worker.socket.take().map(Link::new) {
+        Some(Ok(link)) => link,
         Some(Err(error)) => return failed_to_start(&error.to_string()),
         None => return failed_to_start("the worker has no connection"),
     };
@@ -109,7 +108,7 @@ pub async fn run(
         host,
         paused_at: None,
         allow_missing_walls,
-        link: Link::new(socket),
+        link,
         started: Instant::now(),
         deadline: Instant::now() + START_LIMIT,
         stage: Stage::Starting,

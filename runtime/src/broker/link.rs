@@ -1,36 +1,49 @@
 //! The broker's end of the socket.
 
 use std::future::pending;
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
 
-use tokio::net::UnixStream;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 
 use crate::protocol::{FromWorker, Inbox, ProtocolError, ToWorker, encode};
+use crate::wake;
 
 /// Sending never waits: a worker that writes while we would wait for it to read could wait for
 /// us in turn.
 pub struct Link {
-    socket: UnixStream,
+    socket: AsyncFd<UnixStream>,
     inbox: Inbox,
-    unsent: Vec<u8>,
+    unsent: Option<Unsent>,
+}
+
+/// What did not fit into the socket, until the worker has read enough.
+struct Unsent {
+    bytes: Vec<u8>,
+    socket: AsyncFd<UnixStream>,
 }
 
 impl Link {
-    pub fn new(socket: UnixStream) -> Self {
-        Self {
-            socket,
+    pub fn new(socket: UnixStream) -> io::Result<Self> {
+        Ok(Self {
+            socket: wake::only_for(Interest::READABLE, socket)?,
             inbox: Inbox::default(),
-            unsent: Vec::new(),
-        }
+            unsent: None,
+        })
     }
 
     pub fn send(&mut self, message: &ToWorker) -> Result<(), ProtocolError> {
         let frame = encode(message)?;
-        if self.unsent.is_empty() {
-            let sent = self.socket.try_write(&frame).unwrap_or(0);
-            self.unsent.extend_from_slice(&frame[sent..]);
-        } else {
-            self.unsent.extend_from_slice(&frame);
+        if let Some(unsent) = &mut self.unsent {
+            unsent.bytes.extend_from_slice(&frame);
+            return Ok(());
+        }
+        let sent = self.socket.get_ref().write(&frame).unwrap_or(0);
+        if sent < frame.len() {
+            // A broker without descriptors cannot wait for the worker to read; the run ends at its
+            // time limit.
+            self.unsent = Unsent::new(self.socket.get_ref(), &frame[sent..]).ok();
         }
         Ok(())
     }
@@ -43,34 +56,46 @@ impl Link {
             if let Some(message) = self.inbox.pop().map_err(io::Error::other)? {
                 return Ok(Some(message));
             }
+            let read = self
+                .socket
+                .async_io(Interest::READABLE, |mut socket| socket.read(&mut buffer));
             tokio::select! {
-                ready = self.socket.readable() => {
-                    ready?;
-                    match self.socket.try_read(&mut buffer) {
-                        Ok(0) => return Ok(None),
-                        Ok(count) => self.inbox.push(&buffer[..count]),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
-                        Err(error) => return Err(error),
-                    }
-                }
-                ready = writable(&self.socket, self.unsent.is_empty()) => {
-                    ready?;
-                    match self.socket.try_write(&self.unsent) {
-                        Ok(sent) => drop(self.unsent.drain(..sent)),
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        // The reading side will tell that the worker is gone.
-                        Err(_) => self.unsent.clear(),
-                    }
+                read = read => match read {
+                    Ok(0) => return Ok(None),
+                    Ok(count) => self.inbox.push(&buffer[..count]),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+                    Err(error) => return Err(error),
+                },
+                sent = send_some(self.unsent.as_ref()) => {
+                    self.unsent.take_if(|unsent| unsent.is_sent(sent));
                 }
             }
         }
     }
 }
 
-async fn writable(socket: &UnixStream, nothing_to_send: bool) -> io::Result<()> {
-    if nothing_to_send {
-        return pending().await;
+impl Unsent {
+    fn new(socket: &UnixStream, bytes: &[u8]) -> io::Result<Self> {
+        Ok(Self {
+            bytes: bytes.to_owned(),
+            socket: wake::only_for(Interest::WRITABLE, socket.try_clone()?)?,
+        })
     }
-    socket.writable().await
+
+    /// Takes note of what was sent, and says whether that was all.
+    fn is_sent(&mut self, sent: io::Result<usize>) -> bool {
+        // Where nothing more can be sent, the reading side will tell that the worker is gone.
+        let count = sent.unwrap_or(self.bytes.len());
+        self.bytes.drain(..count);
+        self.bytes.is_empty()
+    }
+}
+
+async fn send_some(unsent: Option<&Unsent>) -> io::Result<usize> {
+    let Some(Unsent { bytes, socket }) = unsent else {
+        return pending().await;
+    };
+    socket
+        .async_io(Interest::WRITABLE, |mut socket| socket.write(bytes))
+        .await
 }

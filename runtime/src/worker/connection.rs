@@ -6,9 +6,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream as StdUnixStream;
+use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +16,12 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
-use tokio::net::UnixStream;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
 use crate::protocol::{FromWorker, Inbox, LOG_LINE_COST, ProtocolError, ToWorker, encode};
+use crate::wake;
 
 /// What a broker takes that has the answer at hand.
 const SOON: Duration = Duration::from_micros(80);
@@ -114,7 +116,7 @@ fn wait_writable(socket: BorrowedFd<'_>) {
 /// Both halves, for the script's thread.
 pub struct Connection {
     writer: Arc<Writer>,
-    reader: UnixStream,
+    reader: AsyncFd<UnixStream>,
     inbox: RefCell<Inbox>,
     waiting: RefCell<HashMap<u32, oneshot::Sender<Answer>>>,
     next_id: Cell<u32>,
@@ -131,11 +133,11 @@ pub struct Connection {
 
 impl Connection {
     pub fn new(writer: Arc<Writer>) -> io::Result<Rc<Self>> {
-        let socket = StdUnixStream::from(writer.socket.try_clone()?);
+        let socket = UnixStream::from(writer.socket.try_clone()?);
         socket.set_nonblocking(true)?;
         Ok(Rc::new(Self {
             writer,
-            reader: UnixStream::from_std(socket)?,
+            reader: wake::only_for(Interest::READABLE, socket)?,
             inbox: RefCell::default(),
             waiting: RefCell::default(),
             next_id: Cell::new(0),
@@ -184,11 +186,11 @@ impl Connection {
         if let Some(count) = self.read_soon(buffer) {
             return Poll::Ready(Some(count));
         }
-        while ready!(self.reader.poll_read_ready(context)).is_ok() {
-            match self.reader.try_read(buffer) {
-                Ok(count) => return Poll::Ready((count > 0).then_some(count)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => break,
+        while let Ok(mut ready) = ready!(self.reader.poll_read_ready(context)) {
+            match ready.try_io(|reader| reader.get_ref().read(buffer)) {
+                Ok(Ok(count)) => return Poll::Ready((count > 0).then_some(count)),
+                Ok(Err(_)) => break,
+                Err(_would_block) => {}
             }
         }
         Poll::Ready(None)
