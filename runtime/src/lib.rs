@@ -4,6 +4,7 @@
 //! worker processes and answers their requests, and [`worker`], which is such a process. A
 //! program that uses the broker calls [`worker::run_if_requested`] first thing in `main`.
 
+mod awake;
 pub mod broker;
 pub mod frame;
 pub mod handover;

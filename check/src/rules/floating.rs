@@ -1,9 +1,9 @@
 //! Tool calls that nobody waits for.
 
-use swc_core::common::Span;
+use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{
     ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Expr, ExprStmt, Function,
-    GetterProp, MemberExpr, ModuleItem, Stmt,
+    GetterProp, MemberExpr, ModuleItem, Pat, Stmt, VarDeclarator,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -146,7 +146,7 @@ impl Visit for Visitor<'_, '_> {
             let mut finding = self
                 .script
                 .finding(Rule::FloatingPromise, member.span, message);
-            let call = swc_core::common::Spanned::span(&member.obj);
+            let call = member.obj.span();
             let awaited = format!("(await {})", self.script.text(call));
             finding.fix = self.can_await.then(|| {
                 self.script
@@ -155,6 +155,24 @@ impl Visit for Visitor<'_, '_> {
             self.findings.push(finding);
         }
         member.visit_children_with(self);
+    }
+
+    /// `const { result } = callTool(…)`: neither has it that here.
+    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
+        if let (Pat::Object(_) | Pat::Array(_), Some(init)) = (&declarator.name, &declarator.init)
+            && let Some(name) = self.promise(init)
+        {
+            let message = format!("`{name}` gives a promise; await it before you take it apart");
+            let call = init.span();
+            let mut finding = self.script.finding(Rule::FloatingPromise, call, message);
+            finding.fix = self.can_await.then(|| {
+                let before = call.with_hi(call.lo);
+                self.script
+                    .fix(before, "await ", "put `await` before the call")
+            });
+            self.findings.push(finding);
+        }
+        declarator.visit_children_with(self);
     }
 
     /// `list.forEach(async …)`: the promises of the function are dropped.

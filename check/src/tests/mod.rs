@@ -418,6 +418,8 @@ fn a_call_that_nobody_waits_for_is_told() {
         "args.forEach(async (path) => { await tools.fs.read_file({ path }); });\nconsole.log(1);",
         "args.forEach((path) => tools.fs.read_file({ path }));\nconsole.log(1);",
         "const x = callTool('fs:list').result;",
+        "const { result } = callTool('fs:list');",
+        "const [first] = searchTools('x');",
     ] {
         let (rule, line, _) = only(source);
         assert_eq!((rule, line), (Rule::FloatingPromise, 1), "{source}");
@@ -444,6 +446,10 @@ fn a_call_that_nobody_waits_for_is_told() {
     assert_eq!(
         mended("const x = callTool('fs:list').result;"),
         "const x = (await callTool('fs:list')).result;"
+    );
+    assert_eq!(
+        mended("const { result } = callTool('fs:list');"),
+        "const { result } = await callTool('fs:list');"
     );
 }
 

@@ -373,6 +373,10 @@ impl Run<'_> {
             (self.on_event)(Event::CallEnded { index, call });
         }
         let sent = self.link.send(&ToWorker::Answer { id, answer });
+        if self.pending.is_empty() {
+            // The script has all it asked for, and may ask again.
+            self.link.expect();
+        }
         if let Err(error) = sent {
             // The answer is too large for a message: the script must hear of it, not wait.
             let answer = Err(Failure::new(

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use crate::awake::Awake;
 use crate::protocol::{FromWorker, Inbox, ProtocolError, ToWorker, encode};
 use crate::wake;
 
@@ -16,6 +17,7 @@ pub struct Link {
     socket: AsyncFd<UnixStream>,
     inbox: Inbox,
     unsent: Option<Unsent>,
+    awake: Awake,
 }
 
 /// What did not fit into the socket, until the worker has read enough.
@@ -30,6 +32,7 @@ impl Link {
             socket: wake::only_for(Interest::READABLE, socket)?,
             inbox: Inbox::default(),
             unsent: None,
+            awake: Awake::default(),
         })
     }
 
@@ -48,6 +51,11 @@ impl Link {
         Ok(())
     }
 
+    /// Says that the worker may have something to say at once.
+    pub fn expect(&mut self) {
+        self.awake.spoke();
+    }
+
     /// The next message; `None` when the worker has closed its end. Sends what is unsent while
     /// it waits. Safe to cancel: bytes that have arrived stay in the inbox.
     pub async fn receive(&mut self) -> io::Result<Option<FromWorker>> {
@@ -55,6 +63,10 @@ impl Link {
         loop {
             if let Some(message) = self.inbox.pop().map_err(io::Error::other)? {
                 return Ok(Some(message));
+            }
+            if let Some(count) = self.awake.read(self.socket.get_ref(), &mut buffer) {
+                self.inbox.push(&buffer[..count]);
+                continue;
             }
             let read = self
                 .socket

@@ -13,20 +13,15 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
 
 use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
+use crate::awake::Awake;
 use crate::protocol::{FromWorker, Inbox, LOG_LINE_COST, ProtocolError, ToWorker, encode};
 use crate::wake;
-
-/// What a broker takes that has the answer at hand.
-const SOON: Duration = Duration::from_micros(80);
-/// Where answers take longer, one wait in `1 << MAX_VAIN_WAITS` is without sleep.
-const MAX_VAIN_WAITS: u32 = 7;
 
 /// The writing half, shared by the script's thread and the watchdog.
 pub struct Writer {
@@ -89,20 +84,6 @@ pub fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// `None` if nothing is there to be read, or never will be: whoever waits for the socket hears.
-fn receive_some(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Option<usize> {
-    // SAFETY: the pointer and length describe `buffer`.
-    let received = unsafe {
-        libc::recv(
-            socket.as_raw_fd(),
-            buffer.as_mut_ptr().cast(),
-            buffer.len(),
-            libc::MSG_DONTWAIT,
-        )
-    };
-    usize::try_from(received).ok().filter(|count| *count > 0)
-}
-
 fn wait_writable(socket: BorrowedFd<'_>) {
     let mut poll = libc::pollfd {
         fd: socket.as_raw_fd(),
@@ -120,12 +101,7 @@ pub struct Connection {
     inbox: RefCell<Inbox>,
     waiting: RefCell<HashMap<u32, oneshot::Sender<Answer>>>,
     next_id: Cell<u32>,
-    /// When the last request went out, until its answer is waited for.
-    asked_at: Cell<Option<Instant>>,
-    /// Waits without sleep that brought no answer, in a row.
-    vain_waits: Cell<u32>,
-    /// Waits that will be slept through before the next without sleep.
-    sleeps_left: Cell<u32>,
+    awake: RefCell<Awake>,
     /// Bytes the script may still log; set when the run begins.
     log_left: Cell<u64>,
     on_log_overflow: RefCell<Option<Box<dyn Fn()>>>,
@@ -141,9 +117,7 @@ impl Connection {
             inbox: RefCell::default(),
             waiting: RefCell::default(),
             next_id: Cell::new(0),
-            asked_at: Cell::new(None),
-            vain_waits: Cell::new(0),
-            sleeps_left: Cell::new(0),
+            awake: RefCell::default(),
             log_left: Cell::new(0),
             on_log_overflow: RefCell::new(None),
         }))
@@ -183,7 +157,8 @@ impl Connection {
 
     /// `None` when the broker is gone.
     fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<usize>> {
-        if let Some(count) = self.read_soon(buffer) {
+        let at_once = self.awake.borrow_mut().read(self.reader.get_ref(), buffer);
+        if let Some(count) = at_once {
             return Poll::Ready(Some(count));
         }
         while let Ok(mut ready) = ready!(self.reader.poll_read_ready(context)) {
@@ -194,28 +169,6 @@ impl Connection {
             }
         }
         Poll::Ready(None)
-    }
-
-    /// Stays awake for an answer: to sleep and to be woken takes longer than a broker that has the
-    /// answer at hand. Where answers take their time, this is tried ever less often. Gives the
-    /// number of bytes read.
-    fn read_soon(&self, buffer: &mut [u8]) -> Option<usize> {
-        let asked = self.asked_at.take()?;
-        if let Some(left) = self.sleeps_left.get().checked_sub(1) {
-            self.sleeps_left.set(left);
-            return None;
-        }
-        while asked.elapsed() < SOON {
-            if let Some(count) = receive_some(self.reader.as_fd(), buffer) {
-                self.vain_waits.set(0);
-                return Some(count);
-            }
-            std::hint::spin_loop();
-        }
-        self.vain_waits
-            .set(MAX_VAIN_WAITS.min(self.vain_waits.get() + 1));
-        self.sleeps_left.set(1 << self.vain_waits.get());
-        None
     }
 
     /// Says something that needs no answer. A broker that is gone takes this process with it.
@@ -235,7 +188,7 @@ impl Broker for Connection {
         self.next_id.set(id.wrapping_add(1));
         let (answered, answer) = oneshot::channel();
         self.waiting.borrow_mut().insert(id, answered);
-        self.asked_at.set(Some(Instant::now()));
+        self.awake.borrow_mut().spoke();
         if let Err(error) = self.writer.send(&FromWorker::Ask { id, request }) {
             self.waiting.borrow_mut().remove(&id);
             let failure = Failure::new("tool", format!("the request could not be sent: {error}"));

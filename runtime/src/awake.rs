@@ -1,0 +1,102 @@
+//! Staying awake for what comes at once.
+//!
+//! A script that calls quick tools in a loop asks again as soon as it is answered. Between two
+//! processes, to sleep and to be woken takes longer than either of them takes to speak, so both
+//! look for the next message themselves for a moment. Where messages take their time, that is tried
+//! ever less often.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// How long the other side takes if it has its answer at hand.
+const SOON: Duration = Duration::from_micros(80);
+/// Where messages take longer, one wait in `1 << MAX_VAIN` is without sleep.
+const MAX_VAIN: u32 = 7;
+
+/// Whether it is worth to stay awake.
+#[derive(Debug, Default)]
+pub struct Awake {
+    /// When something went out, until its answer is waited for.
+    spoke_at: Option<Instant>,
+    /// Waits without sleep that brought nothing, in a row.
+    vain: u32,
+    /// Waits to sleep through before the next without sleep.
+    sleeps_left: u32,
+}
+
+impl Awake {
+    /// Something went out that may be answered at once.
+    pub fn spoke(&mut self) {
+        self.spoke_at = Some(Instant::now());
+    }
+
+    /// Reads what comes at once, and gives the number of bytes. `None` if nothing does, or nothing
+    /// ever will: whoever waits for the socket hears of both.
+    pub fn read(&mut self, mut socket: &UnixStream, buffer: &mut [u8]) -> Option<usize> {
+        let spoke_at = self.spoke_at.take()?;
+        if let Some(left) = self.sleeps_left.checked_sub(1) {
+            self.sleeps_left = left;
+            return None;
+        }
+        while spoke_at.elapsed() < SOON {
+            if let Ok(count @ 1..) = socket.read(buffer) {
+                self.vain = 0;
+                return Some(count);
+            }
+            std::hint::spin_loop();
+        }
+        self.vain = MAX_VAIN.min(self.vain + 1);
+        self.sleeps_left = 1 << self.vain;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn pair() -> (UnixStream, UnixStream) {
+        let (here, there) = UnixStream::pair().unwrap();
+        here.set_nonblocking(true).unwrap();
+        (here, there)
+    }
+
+    #[test]
+    fn what_is_there_is_read() {
+        let (here, mut there) = pair();
+        let mut awake = Awake::default();
+        there.write_all(b"word").unwrap();
+        let mut buffer = [0; 16];
+        assert_eq!(awake.read(&here, &mut buffer), None, "nobody spoke");
+        awake.spoke();
+        assert_eq!(awake.read(&here, &mut buffer), Some(4));
+        assert_eq!(awake.read(&here, &mut buffer), None, "once for each time");
+    }
+
+    #[test]
+    fn vain_waits_become_rare() {
+        let (here, _there) = pair();
+        let mut awake = Awake::default();
+        let began = Instant::now();
+        for _ in 0..1_000 {
+            awake.spoke();
+            assert_eq!(awake.read(&here, &mut [0; 16]), None);
+        }
+        // A wait for each would take 80 ms; they are 14.
+        let waited = SOON * 14;
+        assert!(began.elapsed() < waited * 20, "{:?}", began.elapsed());
+        assert_eq!(awake.vain, MAX_VAIN);
+    }
+
+    #[test]
+    fn a_side_that_is_gone_is_not_read() {
+        let (here, there) = pair();
+        drop(there);
+        let mut awake = Awake::default();
+        awake.spoke();
+        assert_eq!(awake.read(&here, &mut [0; 16]), None);
+    }
+}
