@@ -15,9 +15,6 @@ const BATCH: usize = 8;
 /// Tools that are written at once. Whoever is killed loses no more work than that.
 const WRITTEN_AT_ONCE: usize = 256;
 
-/// Tools after which the model's memory is worth giving back.
-const MANY: usize = 500;
-
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
@@ -51,11 +48,7 @@ pub async fn build(
             }
             None => None,
         };
-        let embedded =
-            embed_missing(&wanted, &mut known, index.as_ref(), embedder, progress).await?;
-        if embedded > MANY {
-            embedder.renew();
-        }
+        embed_missing(&wanted, &mut known, index.as_ref(), embedder, progress).await?;
         if let Some(index) = &index
             && known.len() > 2 * wanted.len()
         {
@@ -88,14 +81,13 @@ fn missing<'a>(wanted: &'a [Wanted<'a>], known: &Known) -> Vec<&'a Wanted<'a>> {
     missing
 }
 
-/// Gives how many there were.
 async fn embed_missing(
     wanted: &[Wanted<'_>],
     known: &mut Known,
     index: Option<&Writing>,
     embedder: &Embedder,
     progress: impl Fn(Progress),
-) -> Result<usize, SearchError> {
+) -> Result<(), SearchError> {
     let missing = missing(wanted, known);
     let of = missing.len();
     let mut done = 0;
@@ -118,7 +110,7 @@ async fn embed_missing(
         }
         known.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
     }
-    Ok(done)
+    Ok(())
 }
 
 struct Wanted<'a> {

@@ -24,3 +24,18 @@ pub fn files() -> ModelFiles<'static> {
         tokenizer_config: TOKENIZER_CONFIG.into(),
     }
 }
+
+/// Lets the kernel have the pages of the model back. The library has made its own copy of them.
+pub fn give_back() {
+    #[cfg(target_os = "linux")]
+    {
+        // The largest pages that a kernel here is built with.
+        const PAGE: usize = 64 * 1024;
+        let range = MODEL.as_ptr_range();
+        let start = range.start.addr().next_multiple_of(PAGE);
+        let length = range.end.addr().saturating_sub(start) / PAGE * PAGE;
+        // SAFETY: these pages are the file's, and nobody can have written to them: whoever reads
+        // them again has them read from the file again.
+        unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_DONTNEED) };
+    }
+}

@@ -10,7 +10,7 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use ort::environment::Environment;
 
 use super::builtin;
-use super::embedder::{TOKENS, session_threads};
+use super::embedder::{TOKENS, providers, session_threads};
 use super::files::ModelFiles;
 use crate::error::ModelError;
 use crate::place::Place;
@@ -78,13 +78,18 @@ impl ModelChoice {
         tell: &dyn Fn(&str),
     ) -> Result<TextEmbedding, ModelError> {
         match self {
-            Self::Builtin => builtin::files().load(environment),
+            Self::Builtin => {
+                let loaded = builtin::files().load(environment);
+                builtin::give_back();
+                loaded
+            }
             Self::Folder(folder) => ModelFiles::read(folder)?.load(environment),
             Self::Hub(model) => {
                 tell(&format!("loading {self}; the first time it is fetched"));
                 let mut options = TextInitOptions::new(model.clone())
                     .with_max_length(TOKENS)
                     .with_intra_threads(session_threads())
+                    .with_execution_providers(providers())
                     .with_environment(environment)
                     .with_show_download_progress(false);
                 if let Some(place) = place {

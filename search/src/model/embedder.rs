@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
 use fastembed::TextEmbedding;
+use ort::ep::{self, ExecutionProviderDispatch};
 use tokio::sync::oneshot;
 
 use super::choice::ModelChoice;
@@ -23,6 +24,12 @@ pub(super) fn session_threads() -> usize {
     there.min(MOST_THREADS)
 }
 
+/// The processor, with the memory of texts from the system's allocator: the library's own would keep
+/// what the longest of them took.
+pub(super) fn providers() -> Vec<ExecutionProviderDispatch> {
+    vec![ep::CPU::default().with_arena_allocator(false).build()]
+}
+
 /// Turns texts into vectors of length 1. Clones share the one model.
 ///
 /// The model is loaded by its own thread, which ends with the last clone.
@@ -32,12 +39,9 @@ pub struct Embedder {
     state: Arc<OnceLock<Result<(), ModelError>>>,
 }
 
-enum Job {
-    Embed {
-        texts: Vec<String>,
-        answer: oneshot::Sender<Result<Vec<Vec<f32>>, ModelError>>,
-    },
-    Renew,
+struct Job {
+    texts: Vec<String>,
+    answer: oneshot::Sender<Result<Vec<Vec<f32>>, ModelError>>,
 }
 
 impl Embedder {
@@ -53,11 +57,10 @@ impl Embedder {
         let started = thread::Builder::new()
             .name("pml-model".to_owned())
             .spawn(move || {
-                let load = || load(&choice, place.as_ref(), &tell);
-                let loaded = load();
+                let loaded = load(&choice, place.as_ref(), &tell);
                 // Set once, because only this thread does.
                 let _ = known.set(loaded.as_ref().map(|_| ()).map_err(Clone::clone));
-                serve(loaded, load, &received);
+                serve(loaded, &received);
             });
         if let Err(error) = started {
             let _ = state.set(Err(ModelError::Broken(format!(
@@ -72,18 +75,11 @@ impl Embedder {
         self.state.get()?.as_ref().err().cloned()
     }
 
-    /// Loads the model anew when all texts so far are embedded. The library keeps the memory that
-    /// the longest texts took; after many of them that is more than the model itself.
-    pub fn renew(&self) {
-        // Without its thread there is no memory to give back.
-        let _ = self.jobs.send(Job::Renew);
-    }
-
     /// One vector for each text.
     pub async fn embed(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, ModelError> {
         let (answer, answered) = oneshot::channel();
         let gone = || ModelError::Broken("its thread has ended".to_owned());
-        if self.jobs.send(Job::Embed { texts, answer }).is_err() {
+        if self.jobs.send(Job { texts, answer }).is_err() {
             return Err(self.failure().unwrap_or_else(gone));
         }
         answered
@@ -101,29 +97,17 @@ fn load(
     choice.load(library.environment()?, place, tell)
 }
 
-fn serve(
-    mut model: Result<TextEmbedding, ModelError>,
-    load: impl Fn() -> Result<TextEmbedding, ModelError>,
-    jobs: &mpsc::Receiver<Job>,
-) {
-    for job in jobs {
-        match job {
-            Job::Embed { texts, answer } if !answer.is_closed() => {
-                let vectors = match &mut model {
-                    Ok(model) => embed(model, &texts),
-                    Err(error) => Err(error.clone()),
-                };
-                // Nobody waits for an answer that was dropped.
-                let _ = answer.send(vectors);
-            }
-            Job::Embed { .. } => {}
-            Job::Renew if model.is_ok() => {
-                // The old one goes first: two at once would be what this is to avoid.
-                drop(model);
-                model = load();
-            }
-            Job::Renew => {}
+fn serve(mut model: Result<TextEmbedding, ModelError>, jobs: &mpsc::Receiver<Job>) {
+    for Job { texts, answer } in jobs {
+        // Nobody waits for an answer that was dropped.
+        if answer.is_closed() {
+            continue;
         }
+        let vectors = match &mut model {
+            Ok(model) => embed(model, &texts),
+            Err(error) => Err(error.clone()),
+        };
+        let _ = answer.send(vectors);
     }
 }
 

@@ -10,7 +10,7 @@ use fastembed::{
 use ort::environment::Environment;
 
 use super::checksum::check;
-use super::embedder::{TOKENS, session_threads};
+use super::embedder::{TOKENS, providers, session_threads};
 use crate::error::ModelError;
 
 /// The names a model's file may have in a folder.
@@ -81,6 +81,7 @@ impl ModelFiles<'_> {
             // Within a text, threads that spin save a third of the time; after it, they would take
             // the processor from the servers.
             .with_session_config("session.force_spinning_stop", "1")
+            .with_execution_providers(providers())
             .with_environment(environment);
         TextEmbedding::try_new_from_user_defined(model, options)
             .map_err(|error| ModelError::Broken(error.to_string()))
