@@ -114,7 +114,7 @@ mod tests {
         let vectors: Vec<Vec<f32>> = (0..5)
             .map(|row| {
                 unit(
-                    (0..37)
+                    (0..384)
                         .map(|at| ((row * 7 + at) % 11) as f32 - 5.0)
                         .collect(),
                 )

@@ -117,6 +117,9 @@ fn exit(code: i32) -> ! {
 }
 
 fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) -> i32 {
+    if role == Role::Template {
+        template::keep_code_in_copies();
+    }
     let mut walls = walls::before_threads(parent, SOCKET, &options);
     // SAFETY: the broker passed the socket as this descriptor, and nobody else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };

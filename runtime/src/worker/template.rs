@@ -3,8 +3,10 @@
 //! copied for every run.
 
 use std::ffi::{c_int, c_void};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::FileExt;
 
 use super::connection::send_some;
 use crate::handover;
@@ -18,7 +20,6 @@ const ADDRESSES: usize = 1 << 48;
 /// has taken the place of `descriptor`. The original leaves when the broker does.
 pub fn serve(descriptor: RawFd) {
     keep_heap_in_copies();
-    keep_code_in_copies();
     // SAFETY: the worker's one socket, open as long as the process lives.
     let broker = unsafe { BorrowedFd::borrow_raw(descriptor) };
     // Anything but a socket means that the two sides disagree about everything: the end.
@@ -53,57 +54,41 @@ fn keep_heap_in_copies() {
 /// The kernel leaves pages of files out of copies too: each would find them again one by one, and
 /// there are hundreds of code and constants. It keeps those of a mapping in which something was
 /// written, so a byte of each is written, and stays what it was.
-fn keep_code_in_copies() {
-    // SAFETY: the function fits, and gets no data.
-    unsafe { libc::dl_iterate_phdr(Some(keep_object), std::ptr::null_mut()) };
+///
+/// Call it before the walls go up: this is a file that opens no more behind them. Where it does not
+/// open at all, copies take a little longer.
+pub fn keep_code_in_copies() {
+    let Ok(mut memory) = File::options().write(true).open("/proc/self/mem") else {
+        return;
+    };
+    let data = (&raw mut memory).cast();
+    // SAFETY: the function fits, and the data is what it takes it for.
+    unsafe { libc::dl_iterate_phdr(Some(keep_object), data) };
 }
 
 unsafe extern "C" fn keep_object(
     object: *mut libc::dl_phdr_info,
     _size: libc::size_t,
-    _data: *mut c_void,
+    memory: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader describes an object that is loaded, and its segments.
-    unsafe {
-        let base = (*object).dlpi_addr as usize;
-        let count = usize::from((*object).dlpi_phnum);
-        let segments = std::slice::from_raw_parts((*object).dlpi_phdr, count);
-        for segment in segments {
-            let is_writable = segment.p_flags & libc::PF_W != 0;
-            if segment.p_type == libc::PT_LOAD && !is_writable {
-                let runs = segment.p_flags & libc::PF_X != 0;
-                write_again(base + segment.p_vaddr as usize, runs);
-            }
+    // SAFETY: the loader describes an object that is loaded, and its segments; the data is the
+    // file that this was called with.
+    let (base, segments, memory) = unsafe {
+        let object = &*object;
+        let count = usize::from(object.dlpi_phnum);
+        let segments = std::slice::from_raw_parts(object.dlpi_phdr, count);
+        (object.dlpi_addr, segments, &*memory.cast::<File>())
+    };
+    for segment in segments {
+        if segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W == 0 {
+            let address = base + segment.p_vaddr;
+            // SAFETY: the segment is mapped, and may be read.
+            let byte = unsafe { (address as *const u8).read_volatile() };
+            // Not every kernel lets a process do this.
+            let _ = memory.write_at(&[byte], address);
         }
     }
     0
-}
-
-/// Writes a byte of a read-only page once more.
-///
-/// # Safety
-///
-/// The page is mapped, and `runs` says whether it holds code.
-unsafe fn write_again(address: usize, runs: bool) {
-    // SAFETY: plain system call.
-    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    let Ok(page_bytes) = usize::try_from(page_bytes) else {
-        return;
-    };
-    let page = (address - address % page_bytes) as *mut c_void;
-    let as_it_was = if runs {
-        libc::PROT_READ | libc::PROT_EXEC
-    } else {
-        libc::PROT_READ
-    };
-    // SAFETY: nothing else runs in this process, and what may be read or run stays so throughout.
-    unsafe {
-        let byte = address as *mut u8;
-        if libc::mprotect(page, 1, as_it_was | libc::PROT_WRITE) == 0 {
-            byte.write_volatile(byte.read_volatile());
-            libc::mprotect(page, 1, as_it_was);
-        }
-    }
 }
 
 /// The copy's number, or 0 in the copy. Its parent is the broker, not the template: whoever runs
