@@ -340,7 +340,8 @@ fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
     let secret = "the-token-of-somebody";
     let mut broker = named
         .command()
-        .args(["run", "-e", "for (;;) {}", "--", "a-word-for-the-script"])
+        .args(["run", "--cpu", "60s", "--timeout", "60s", "-e"])
+        .args(["for (;;) {}", "--", "a-word-for-the-script"])
         .env("SOME_TOKEN", secret)
         .spawn()
         .expect("the program starts");
