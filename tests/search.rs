@@ -117,6 +117,23 @@ fn odd_queries_have_sane_answers() {
 }
 
 #[test]
+fn a_tool_that_a_server_adds_is_found() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let found = place.result(
+        "const isFound = async () =>
+           (await searchTools('grown 0', 5)).some((tool) => tool.id === 'odd:grown_0');
+         const before = await isFound();
+         await tools.odd.grow();
+         // The news of it comes beside the answer.
+         for (let tries = 0; tries < 50 && !(await isFound()); tries++) {
+           await new Promise((resolve) => setTimeout(resolve, 50));
+         }
+         return [before, await isFound()];",
+    );
+    assert_eq!(found, json!([false, true]));
+}
+
+#[test]
 fn two_processes_index_at_once() {
     let place = place(true);
     let begin = || {

@@ -10,11 +10,12 @@ use tokio::sync::{mpsc, watch};
 use crate::asked::Asked;
 use crate::catalog::{Catalog, Hit};
 use crate::document::Document;
-use crate::error::SearchError;
+use crate::error::{ModelError, SearchError};
 use crate::index::{self, IndexLock, IndexStats, Progress, VectorTable};
 use crate::model::{Embedder, ModelChoice};
 use crate::place::Place;
 use crate::query::Query;
+use crate::recent::{Embedded, Recent};
 
 /// Hears what takes long, in words for a person.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
@@ -56,6 +57,7 @@ struct Parts {
     /// The version of the tools that are current.
     followed: Mutex<Option<u64>>,
     threads: OnceLock<Threads>,
+    recent: Recent,
 }
 
 #[derive(Clone, Default)]
@@ -83,6 +85,7 @@ impl Search {
                 current: watch::Sender::new(Current::default()),
                 followed: Mutex::default(),
                 threads: OnceLock::new(),
+                recent: Recent::default(),
             }),
         }
     }
@@ -144,7 +147,7 @@ impl Search {
     pub async fn find(&self, query: &Query) -> Vec<Hit> {
         let Current { catalog, .. } = self.parts.current.borrow().clone();
         let embedded = match (catalog.has_vectors(), self.parts.threads.get()) {
-            (true, Some(threads)) => threads.embedder.embed(Catalog::texts(query.text())).await,
+            (true, Some(threads)) => self.embedded(query.text(), &threads.embedder).await,
             _ => return catalog.search(query, None),
         };
         match embedded {
@@ -154,6 +157,15 @@ impl Search {
                 catalog.search(query, None)
             }
         }
+    }
+
+    async fn embedded(&self, query: &str, embedder: &Embedder) -> Result<Embedded, ModelError> {
+        if let Some(embedded) = self.parts.recent.get(query) {
+            return Ok(embedded);
+        }
+        let embedded = Arc::new(embedder.embed(Catalog::texts(query)).await?);
+        self.parts.recent.keep(query, embedded.clone());
+        Ok(embedded)
     }
 
     /// A query led to a successful call. From the next time that tools are followed on, its words

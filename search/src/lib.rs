@@ -16,6 +16,7 @@ mod model;
 mod place;
 mod query;
 mod ranking;
+mod recent;
 mod spelling;
 mod vectors;
 mod words;
