@@ -26,6 +26,9 @@ use print_config::ClientName;
 /// The variable that holds the token: an argument could be read by every user of the machine.
 const TOKEN: &str = "PML_TOKEN";
 const DEFAULT_DRAIN: u64 = 10_000;
+/// Agents ask for many things at once, and a worker that waits takes next to nothing.
+const WARM_PER_CORE: usize = 8;
+const MOST_WARM: usize = 32;
 
 /// Be an MCP server in front of all others
 ///
@@ -55,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
 
-    /// Workers kept ready [default: one per core]
+    /// Workers kept ready [default: eight per core, 32 at most]
     #[arg(long, value_name = "N")]
     warm: Option<usize>,
 
@@ -178,7 +181,10 @@ impl ServeArgs {
     fn pool(&self, settings: &Settings) -> anyhow::Result<PoolOptions> {
         let default = PoolOptions::new()?;
         Ok(PoolOptions {
-            warm: self.warm.or(settings.pool.warm).unwrap_or(default.warm),
+            warm: self
+                .warm
+                .or(settings.pool.warm)
+                .unwrap_or_else(|| (default.warm * WARM_PER_CORE).min(MOST_WARM)),
             limits: settings.limits.limits().lowered(&Wishes::default()),
             jit: !self.no_jit,
             allow_missing_walls: self.allow_missing_walls,

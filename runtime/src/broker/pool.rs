@@ -40,16 +40,19 @@ pub struct PoolOptions {
 impl PoolOptions {
     /// Workers from this very program, one warm per core.
     pub fn new() -> io::Result<Self> {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Ok(Self {
             program: std::env::current_exe()?,
-            warm: cores,
-            running: (cores * 8).max(32),
+            warm: cores(),
+            running: (cores() * 8).max(32),
             limits: Limits::default(),
             jit: true,
             allow_missing_walls: false,
         })
     }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,9 @@ pub struct Pool {
     starter: Starter,
     warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
     turns: Arc<Turns>,
+    /// A clone for each run that has its worker.
+    under_way: Arc<()>,
+    cores: usize,
     /// Whoever does not say who it is.
     anybody: Party,
 }
@@ -76,6 +82,8 @@ impl Pool {
             starter: Starter::new(options.program.clone())?,
             warm: Mutex::default(),
             turns: Turns::new(options.running),
+            under_way: Arc::default(),
+            cores: cores(),
             anybody: Party::new(),
             options,
         };
@@ -149,14 +157,27 @@ impl Pool {
         }
     }
 
-    /// Replaces the worker that was taken, but not while a short script still needs the processor.
+    /// Replaces the worker that was taken, but not while scripts still need the processors.
     async fn refill_behind(&self, run: impl Future<Output = Outcome>) -> Outcome {
+        let under_way = self.under_way.clone();
         let mut run = pin!(run);
-        let ended = timeout(REFILL_DELAY, &mut run).await;
-        self.refill();
-        match ended {
-            Ok(outcome) => outcome,
-            Err(_still_running) => run.await,
+        if let Ok(outcome) = timeout(REFILL_DELAY, &mut run).await {
+            drop(under_way);
+            self.refill_if_idle(0);
+            return outcome;
+        }
+        self.refill_if_idle(self.cores);
+        let outcome = run.await;
+        drop(under_way);
+        self.refill_if_idle(0);
+        outcome
+    }
+
+    /// Refills unless more runs than these are under way: the last of many refills for all.
+    fn refill_if_idle(&self, most: usize) {
+        // One is the pool's own.
+        if Arc::strong_count(&self.under_way) <= most + 1 {
+            self.refill();
         }
     }
 
