@@ -22,6 +22,8 @@ use crate::worker::WorkerOptions;
 
 /// How long a run has the machine to itself before its worker is replaced.
 const REFILL_DELAY: Duration = Duration::from_millis(10);
+/// What whoever asked for a run gets to hear of its outcome before the machine is busy again.
+const REPLY_FIRST: Duration = Duration::from_millis(3);
 
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
@@ -87,7 +89,7 @@ impl Pool {
             anybody: Party::new(),
             options,
         };
-        pool.refill();
+        pool.refill(Duration::ZERO);
         Ok(pool)
     }
 
@@ -104,7 +106,7 @@ impl Pool {
                 let _ = ready.send(Ok(worker));
                 receiver
             }
-            _ => self.starter.request(options, Origin::Start),
+            _ => self.starter.request(options, Origin::Start, Duration::ZERO),
         };
         self.lock().push_back(worker);
     }
@@ -177,31 +179,41 @@ impl Pool {
     fn refill_if_idle(&self, most: usize) {
         // One is the pool's own.
         if Arc::strong_count(&self.under_way) <= most + 1 {
-            self.refill();
+            self.refill(REPLY_FIRST);
         }
     }
 
     /// A warm worker, or a fresh one where the limits differ from those the warm ones have.
     async fn worker(&self, limits: &Limits) -> Result<Worker, PoolError> {
         let wanted = WorkerOptions::for_limits(limits, self.options.jit);
-        let worker = if wanted == self.warm_options() {
-            let ready = self.lock().pop_front();
-            ready.unwrap_or_else(|| self.starter.request(wanted, self.origin()))
+        let is_usual = wanted == self.warm_options();
+        let origin = if is_usual {
+            self.origin()
         } else {
-            self.starter.request(wanted, Origin::Start)
+            Origin::Start
         };
-        Ok(worker.await.map_err(|_| PoolError::Closed)??)
+        let kept = is_usual.then(|| self.lock().pop_front()).flatten();
+        let mut worker =
+            kept.unwrap_or_else(|| self.starter.request(wanted, origin, Duration::ZERO));
+        let started = match worker.try_recv() {
+            Ok(started) => started,
+            Err(_not_yet) => {
+                self.starter.hurry();
+                worker.await.map_err(|_| PoolError::Closed)?
+            }
+        };
+        Ok(started?)
     }
 
     fn warm_options(&self) -> WorkerOptions {
         WorkerOptions::for_limits(&self.options.limits, self.options.jit)
     }
 
-    fn refill(&self) {
+    fn refill(&self, delay: Duration) {
         let options = self.warm_options();
         let mut warm = self.lock();
         while warm.len() < self.options.warm {
-            warm.push_back(self.starter.request(options, self.origin()));
+            warm.push_back(self.starter.request(options, self.origin(), delay));
         }
     }
 

@@ -4,13 +4,14 @@
 //! it ends, so that thread must live as long as the pool; and waiting for a killed process can
 //! block, so nobody in a hurry does it.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -48,9 +49,17 @@ pub enum Origin {
     Copy,
 }
 
+/// What the thread that starts workers hears.
+enum Request {
+    Start(Start),
+    /// Somebody waits for the next worker that was to be started later.
+    Hurry,
+}
+
 struct Start {
     options: WorkerOptions,
     origin: Origin,
+    due: Instant,
     started: oneshot::Sender<io::Result<Worker>>,
 }
 
@@ -59,26 +68,27 @@ struct Reap {
     ending: Option<oneshot::Sender<Option<Ending>>>,
 }
 
-/// Starts workers, in the order they are asked for.
+/// Starts workers, in the order in which they are due.
 #[derive(Clone)]
 pub struct Starter {
-    requests: mpsc::Sender<Start>,
+    requests: mpsc::Sender<Request>,
     reaper: mpsc::Sender<Reap>,
 }
 
 impl Starter {
     pub fn new(program: PathBuf) -> io::Result<Self> {
-        let (requests, incoming) = mpsc::channel::<Start>();
+        let (requests, incoming) = mpsc::channel::<Request>();
         let (reaper, dead) = mpsc::channel::<Reap>();
         thread("pml-reaper", move || bury(&dead))?;
         let starter = Self { requests, reaper };
         let reaper = starter.reaper.clone();
         thread("pml-starter", move || {
             let mut templates = Templates::new(program);
-            for request in incoming {
-                let worker = match request.origin {
-                    Origin::Start => template::start(templates.program(), request.options),
-                    Origin::Copy => templates.copy(request.options),
+            let mut later = VecDeque::new();
+            while let Some(start) = next(&incoming, &mut later) {
+                let worker = match start.origin {
+                    Origin::Start => template::start(templates.program(), start.options),
+                    Origin::Copy => templates.copy(start.options),
                 };
                 let worker = worker.map(|(process, socket)| Worker {
                     process: Some(process),
@@ -86,7 +96,7 @@ impl Starter {
                     reaper: reaper.clone(),
                 });
                 // A pool that was dropped meanwhile drops the worker, which ends it.
-                let _ = request.started.send(worker);
+                let _ = start.started.send(worker);
             }
         })?;
         Ok(starter)
@@ -101,20 +111,49 @@ impl Starter {
         }
     }
 
-    /// Asks for a worker. It is started at once; the receiver hears when there is a process.
+    /// Asks for a worker, at once or after `delay`; the receiver hears when there is a process.
     pub fn request(
         &self,
         options: WorkerOptions,
         origin: Origin,
+        delay: Duration,
     ) -> oneshot::Receiver<io::Result<Worker>> {
         let (started, worker) = oneshot::channel();
         // If the thread is gone the sender is dropped, and the receiver tells.
-        let _ = self.requests.send(Start {
+        let _ = self.requests.send(Request::Start(Start {
             options,
             origin,
+            due: Instant::now() + delay,
             started,
-        });
+        }));
         worker
+    }
+
+    /// Has the next worker started that was to be started later.
+    pub fn hurry(&self) {
+        // If the thread is gone, whoever waits for a worker hears of that.
+        let _ = self.requests.send(Request::Hurry);
+    }
+}
+
+/// The next worker to start: one that is due, or that somebody is in a hurry for. `None` when there
+/// is nobody left to ask.
+fn next(incoming: &mpsc::Receiver<Request>, later: &mut VecDeque<Start>) -> Option<Start> {
+    loop {
+        let heard = match later.front() {
+            Some(first) => {
+                let wait = first.due.saturating_duration_since(Instant::now());
+                incoming.recv_timeout(wait)
+            }
+            None => incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match heard {
+            Ok(Request::Start(start)) if start.due > Instant::now() => later.push_back(start),
+            Ok(Request::Start(start)) => return Some(start),
+            Ok(Request::Hurry) if later.is_empty() => {}
+            Ok(Request::Hurry) | Err(RecvTimeoutError::Timeout) => return later.pop_front(),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
     }
 }
 
