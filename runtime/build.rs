@@ -1,9 +1,25 @@
 //! Makes the V8 snapshot that every worker starts from.
 
+use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::rc::Rc;
 
+use deno_core::JsRuntimeForSnapshot;
 use deno_core::snapshot::{CreateSnapshotOptions, create_snapshot};
+use pml_ops::{Answer, Broker, BrokerGone, Level, Request};
+
+/// A little of what every run does. V8 compiles a function when it is first called, and the
+/// snapshot keeps what is compiled. The one line is more than may be logged: Deno's console cannot
+/// be used before there is a worker.
+const REHEARSAL: &str = r#"
+__pml.begin([], 0);
+__pml.run(async () => {
+  console.log("text");
+  return { list: [1, "text", null], nested: { yes: true } };
+});
+__pml.leftover();
+"#;
 
 fn main() {
     println!("cargo:rerun-if-changed=../js");
@@ -13,19 +29,8 @@ fn main() {
             cargo_manifest_dir: env!("CARGO_MANIFEST_DIR"),
             startup_snapshot: None,
             skip_op_registration: false,
-            // The same extensions in the same order as in src/worker/isolate.rs: a snapshot
-            // refers to ops by number.
-            extensions: vec![
-                deno_webidl::deno_webidl::init(),
-                deno_web::deno_web::init(
-                    Arc::new(deno_web::BlobStore::default()),
-                    None,
-                    false,
-                    deno_web::InMemoryBroadcastChannel::default(),
-                ),
-                pml_ops::pml::init(),
-            ],
-            with_runtime_cb: None,
+            extensions: pml_ops::extensions(),
+            with_runtime_cb: Some(Box::new(rehearse)),
             extension_transpiler: None,
         },
         None,
@@ -36,4 +41,26 @@ fn main() {
     }
     std::fs::write(PathBuf::from(out).join("worker.snapshot"), output.output)
         .expect("OUT_DIR is writable");
+}
+
+fn rehearse(runtime: &mut JsRuntimeForSnapshot) {
+    let state = runtime.op_state();
+    state.borrow_mut().put::<Rc<dyn Broker>>(Rc::new(Nobody));
+    runtime
+        .execute_script("rehearsal", REHEARSAL)
+        .expect("the rehearsal is a script");
+    runtime.v8_isolate().perform_microtask_checkpoint();
+}
+
+/// There is no broker while the snapshot is made.
+struct Nobody;
+
+impl Broker for Nobody {
+    fn ask(&self, _: Request) -> Pin<Box<dyn Future<Output = Result<Answer, BrokerGone>>>> {
+        Box::pin(async { Err(BrokerGone) })
+    }
+
+    fn log(&self, _: Level, _: String) -> bool {
+        true
+    }
 }

@@ -1,5 +1,7 @@
 //! The extension itself: which ops and which files of `js/` it is made of.
 
+use deno_core::Extension;
+
 use crate::entropy::op_random_fill;
 use crate::harness::op_harness;
 use crate::log::op_log;
@@ -9,6 +11,7 @@ use crate::tools::{
     op_call_tool, op_describe_tool, op_get_prompt, op_list_prompts, op_list_resources,
     op_read_resource, op_search_tools,
 };
+use crate::web::web;
 
 /// Where `import … from "pml"` leads: a module that lives in the snapshot. The scheme is the one
 /// that deno_core lets import its own extension files and lets a script import.
@@ -62,3 +65,9 @@ deno_core::extension!(
     ],
     middleware = refuse,
 );
+
+/// All extensions of a worker, in their order. The snapshot and the worker that starts from it
+/// must have the same: it refers to ops by number.
+pub fn extensions() -> Vec<Extension> {
+    vec![deno_webidl::deno_webidl::init(), web(), pml::init()]
+}

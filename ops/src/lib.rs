@@ -11,7 +11,8 @@ mod log;
 mod refused;
 mod storage;
 mod tools;
+mod web;
 
 pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Offer, Request};
-pub use extension::{MODULE_SPECIFIER, TEST_MODULE_SPECIFIER, pml};
+pub use extension::{MODULE_SPECIFIER, TEST_MODULE_SPECIFIER, extensions};
 pub use refused::REFUSED_OPS;

@@ -5,20 +5,13 @@
 
 use deno_core::{OpDecl, op2};
 
-/// Ops of deno_core and deno_web that are replaced by one that throws. `op_eval_context`,
+/// Ops of deno_core that are replaced by one that throws. `op_eval_context`,
 /// `op_load_ext_script` and their kind are needed while the snapshot is made, and are closed by
 /// the runtime's own rules (no code from strings, an empty table of lazy sources) instead.
 pub const REFUSED_OPS: &[&str] = &[
-    "op_blob_create_object_url",
-    "op_blob_from_object_url",
-    "op_broadcast_recv",
-    "op_broadcast_send",
-    "op_broadcast_subscribe",
     "op_cancel_read",
     "op_close",
     "op_is_terminal",
-    "op_lock_manager_request",
-    "op_message_port_create_entangled",
     "op_panic",
     "op_pipe",
     "op_print",

@@ -44,6 +44,8 @@ pub type Mapper = Rc<RefCell<SourceMapper>>;
 pub fn init_platform(jit: bool) {
     // The first element stands for the program's name.
     let mut flags = vec!["pml".to_owned()];
+    // A template has no threads to compile on: every copy would do again what it left undone.
+    flags.push("--no-concurrent-sparkplug".to_owned());
     if !jit {
         flags.push("--jitless".to_owned());
     }
@@ -60,17 +62,7 @@ pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
         .allow_atomics_wait(false);
     let mut runtime = JsRuntime::new(RuntimeOptions {
         module_loader: Some(loader.clone()),
-        // The same extensions in the same order as in build.rs.
-        extensions: vec![
-            deno_webidl::deno_webidl::init(),
-            deno_web::deno_web::init(
-                Arc::new(deno_web::BlobStore::default()),
-                None,
-                false,
-                deno_web::InMemoryBroadcastChannel::default(),
-            ),
-            pml_ops::pml::init(),
-        ],
+        extensions: pml_ops::extensions(),
         startup_snapshot: Some(SNAPSHOT),
         // They are in the snapshot; binding them again would cost a twentieth of the start.
         skip_op_registration: true,
