@@ -163,7 +163,7 @@ fn pool() -> Pool {
         running: SCRIPTS,
         ..PoolOptions::new().unwrap()
     };
-    Pool::new(options).unwrap()
+    Pool::new(options)
 }
 
 /// Script after script until told to stop; what they were told about their calls.

@@ -370,6 +370,37 @@ fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
     broker.wait().expect("it ends");
 }
 
+#[test]
+#[expect(clippy::zombie_processes, reason = "`wait4` waits for it")]
+fn a_program_waits_for_the_worker_of_its_script() {
+    let script = "const end = Date.now() + 400; while (Date.now() < end);";
+    let named = Named::new("pml-burial");
+    for more in [None, Some("--no-jit")] {
+        let child = named
+            .command()
+            .args(["run", "-e", script])
+            .args(more)
+            .spawn()
+            .expect("the program starts");
+        // What it used, with those it has waited for. `wait` would not tell.
+        let number = child.id().cast_signed();
+        let mut status = -1;
+        // SAFETY: zeros are valid counts, and the process is a child that nobody waits for.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            assert_eq!(
+                libc::wait4(number, &raw mut status, 0, &raw mut usage),
+                number
+            );
+            usage
+        };
+        assert_eq!(status, 0);
+        let used = usage.ru_utime;
+        let millis = used.tv_sec * 1000 + used.tv_usec / 1000;
+        assert!(millis >= 200, "{millis} ms with {more:?}");
+    }
+}
+
 /// Whether the memory that a process may write holds `text`.
 fn holds(process: u32, text: &str) -> bool {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("its memory map");
@@ -432,7 +463,7 @@ impl Named {
             },
             ..PoolOptions::new().expect("this program has a path")
         };
-        Pool::new(options).expect("workers start")
+        Pool::new(options)
     }
 
     fn command(&self) -> Command {
@@ -622,7 +653,7 @@ impl FakeWorker {
             allow_missing_walls,
             ..PoolOptions::new().expect("this program has a path")
         };
-        Pool::new(options).expect("workers start")
+        Pool::new(options)
     }
 
     /// The outcome of a run with this worker, which must come in time.

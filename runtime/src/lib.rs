@@ -17,8 +17,8 @@ pub mod worker;
 mod world;
 
 pub use broker::{
-    Ahead, Event, HostFuture, Party, Pool, PoolError, PoolOptions, RunOptions, Script, ToolHit,
-    ToolHost, WorkerOptions, memory,
+    Ahead, Event, HostFuture, Party, Pool, PoolOptions, RunOptions, Script, ToolHit, ToolHost,
+    WorkerOptions, memory,
 };
 pub use limits::{Limits, Wishes};
 pub use outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};

@@ -105,7 +105,7 @@ pub fn pool(limits: Limits) -> Pool {
         limits,
         ..PoolOptions::new().expect("this program has a path")
     };
-    Pool::new(options).expect("workers start")
+    Pool::new(options)
 }
 
 /// Runs a script in a pool, with tools.

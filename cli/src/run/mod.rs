@@ -175,7 +175,7 @@ fn run_script(
         jit: !args.no_jit,
         allow_missing_walls: args.allow_missing_walls,
         ..PoolOptions::new()?
-    })?;
+    });
     // The worker starts while the script is being read, if it has not long begun.
     pool.prepare(worker);
     let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;

@@ -118,7 +118,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         .http
         .map(|address| args.http_options(address))
         .transpose()?;
-    let pool = Pool::new(args.pool(&settings)?)?;
+    let pool = Pool::new(args.pool(&settings)?);
     let event_loop = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

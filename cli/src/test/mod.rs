@@ -139,7 +139,7 @@ fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
         limits: limits(),
         allow_missing_walls: args.allow_missing_walls,
         ..PoolOptions::new()?
-    })?;
+    });
     let runner = Runner::new(
         &pool,
         root.clone(),

@@ -10,14 +10,13 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 
-use super::process::Process;
+use super::reaper::Process;
 use crate::worker::{self, WorkerOptions};
 
-/// A worker that was begun ahead. One that is not used dies with this process.
+/// A worker that was begun ahead. One that is not used is ended.
 pub struct Ahead {
     pub(super) options: WorkerOptions,
-    pub(super) process: Process,
-    pub(super) socket: StdUnixStream,
+    begun: Option<(Process, StdUnixStream)>,
 }
 
 impl Ahead {
@@ -43,11 +42,23 @@ impl Ahead {
                 process.lead_group();
                 Some(Self {
                     options,
-                    process,
-                    socket: ours,
+                    begun: Some((process, ours)),
                 })
             }
             _ => None,
+        }
+    }
+
+    /// Hands the worker over to whoever ends it from now on.
+    pub(super) fn take(mut self) -> Option<(Process, StdUnixStream)> {
+        self.begun.take()
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        if let Some((process, _)) = self.begun.take() {
+            process.end();
         }
     }
 }

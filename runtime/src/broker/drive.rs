@@ -14,7 +14,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
-use super::process::{Ending, MemoryGauge, Worker};
+use super::process::{MemoryGauge, Worker};
+use super::reaper::Ending;
 use super::requests::{self, Answered, Call};
 use super::turns::Party;
 use super::verdict::{Stage, explain, failed_to_start, limit_output, obituary, outcome_of};

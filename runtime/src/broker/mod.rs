@@ -8,6 +8,7 @@ mod link;
 pub mod memory;
 mod pool;
 mod process;
+mod reaper;
 mod requests;
 mod template;
 mod turns;
@@ -16,7 +17,7 @@ mod verdict;
 pub use ahead::Ahead;
 pub use drive::{Event, RunOptions, Script};
 pub use host::{HostFuture, ToolHit, ToolHost};
-pub use pool::{Pool, PoolError, PoolOptions};
+pub use pool::{Pool, PoolOptions};
 pub use turns::Party;
 
 pub use crate::worker::WorkerOptions;

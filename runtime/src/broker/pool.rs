@@ -58,7 +58,7 @@ fn cores() -> usize {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum PoolError {
+enum PoolError {
     #[error("no worker process could be started: {0}")]
     Start(#[from] io::Error),
     #[error("the threads that start workers have ended")]
@@ -68,8 +68,9 @@ pub enum PoolError {
 /// A pool of workers. Dropping it ends them all.
 pub struct Pool {
     options: PoolOptions,
-    starter: Starter,
+    // Before the starter: it waits until these are dead.
     warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
+    starter: Starter,
     turns: Arc<Turns>,
     /// A clone for each run that has its worker.
     under_way: Arc<()>,
@@ -79,9 +80,9 @@ pub struct Pool {
 }
 
 impl Pool {
-    pub fn new(options: PoolOptions) -> Result<Self, PoolError> {
+    pub fn new(options: PoolOptions) -> Self {
         let pool = Self {
-            starter: Starter::new(options.program.clone())?,
+            starter: Starter::new(options.program.clone()),
             warm: Mutex::default(),
             turns: Turns::new(options.running),
             under_way: Arc::default(),
@@ -90,7 +91,7 @@ impl Pool {
             options,
         };
         pool.refill(Duration::ZERO);
-        Ok(pool)
+        pool
     }
 
     /// Has a worker made ready ahead of its run, beyond those that are kept ready: for a program
@@ -98,15 +99,17 @@ impl Pool {
     /// earlier still is taken if it fits.
     pub fn prepare(&self, ahead: Option<Ahead>) {
         let options = self.warm_options();
-        let adopted = ahead.map(|ahead| (ahead.options, self.starter.adopt(ahead)));
-        let worker = match adopted {
-            Some((begun_with, worker)) if begun_with == options => {
+        let fits = ahead.as_ref().is_some_and(|ahead| ahead.options == options);
+        // One that does not fit is dropped here too, and ended while nobody waits for it.
+        let adopted = ahead.and_then(|ahead| self.starter.adopt(ahead));
+        let worker = match adopted.filter(|_| fits) {
+            Some(worker) => {
                 let (ready, receiver) = oneshot::channel();
                 // The receiver is right here.
                 let _ = ready.send(Ok(worker));
                 receiver
             }
-            _ => self.starter.request(options, Origin::Start, Duration::ZERO),
+            None => self.starter.request(options, Origin::Start, Duration::ZERO),
         };
         self.lock().push_back(worker);
     }

@@ -1,43 +1,29 @@
-//! Starting and ending worker processes.
+//! Starting worker processes.
 //!
-//! Both happen on threads of their own. The kernel kills a worker when the *thread* that started
-//! it ends, so that thread must live as long as the pool; and waiting for a killed process can
-//! block, so nobody in a hurry does it.
+//! This happens on a thread of its own: the kernel kills a worker when the *thread* that started it
+//! ends, so that thread must live as long as the pool.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use super::ahead::Ahead;
+use super::reaper::{Ending, Process, Reaper};
 use super::template::{self, Templates};
-use crate::worker::{WorkerOptions, peak_rss_bytes};
-
-/// How often to look whether a process that was killed is dead.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+use crate::worker::WorkerOptions;
 
 /// A process and our end of the connection to it.
 pub struct Worker {
     process: Option<Process>,
     pub socket: Option<StdUnixStream>,
-    reaper: mpsc::Sender<Reap>,
-}
-
-/// A child of this process that nobody has waited for yet, so that its number is its own.
-#[derive(Debug)]
-pub struct Process(pub libc::pid_t);
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy)]
-pub struct Ending {
-    pub status: ExitStatus,
-    pub peak_rss_bytes: u64,
+    reaper: Reaper,
 }
 
 /// Where a worker comes from.
@@ -63,52 +49,38 @@ struct Start {
     started: oneshot::Sender<io::Result<Worker>>,
 }
 
-struct Reap {
-    process: Process,
-    ending: Option<oneshot::Sender<Option<Ending>>>,
+/// Starts workers, in the order in which they are due. Dropping it waits until all are dead.
+pub struct Starter {
+    program: PathBuf,
+    /// Begun for the first worker that is asked for: a program that runs one script may have its
+    /// worker already.
+    threads: OnceLock<Option<Threads>>,
+    adopted: Reaper,
 }
 
-/// Starts workers, in the order in which they are due.
-#[derive(Clone)]
-pub struct Starter {
+struct Threads {
     requests: mpsc::Sender<Request>,
-    reaper: mpsc::Sender<Reap>,
+    starting: JoinHandle<()>,
+    reaping: JoinHandle<()>,
 }
 
 impl Starter {
-    pub fn new(program: PathBuf) -> io::Result<Self> {
-        let (requests, incoming) = mpsc::channel::<Request>();
-        let (reaper, dead) = mpsc::channel::<Reap>();
-        thread("pml-reaper", move || bury(&dead))?;
-        let starter = Self { requests, reaper };
-        let reaper = starter.reaper.clone();
-        thread("pml-starter", move || {
-            let mut templates = Templates::new(program);
-            let mut later = VecDeque::new();
-            while let Some(start) = next(&incoming, &mut later) {
-                let worker = match start.origin {
-                    Origin::Start => template::start(templates.program(), start.options),
-                    Origin::Copy => templates.copy(start.options),
-                };
-                let worker = worker.map(|(process, socket)| Worker {
-                    process: Some(process),
-                    socket: Some(socket),
-                    reaper: reaper.clone(),
-                });
-                // A pool that was dropped meanwhile drops the worker, which ends it.
-                let _ = start.started.send(worker);
-            }
-        })?;
-        Ok(starter)
+    pub fn new(program: PathBuf) -> Self {
+        Self {
+            program,
+            threads: OnceLock::new(),
+            adopted: Reaper::last(),
+        }
     }
 
     /// Takes over a worker that was begun before there was a pool.
-    pub fn adopt(&self, ahead: Ahead) -> Worker {
-        Worker {
-            process: Some(ahead.process),
-            socket: Some(ahead.socket),
-            reaper: self.reaper.clone(),
-        }
+    pub fn adopt(&self, ahead: Ahead) -> Option<Worker> {
+        let (process, socket) = ahead.take()?;
+        Some(Worker {
+            process: Some(process),
+            socket: Some(socket),
+            reaper: self.adopted.clone(),
+        })
     }
 
     /// Asks for a worker, at once or after `delay`; the receiver hears when there is a process.
@@ -119,8 +91,7 @@ impl Starter {
         delay: Duration,
     ) -> oneshot::Receiver<io::Result<Worker>> {
         let (started, worker) = oneshot::channel();
-        // If the thread is gone the sender is dropped, and the receiver tells.
-        let _ = self.requests.send(Request::Start(Start {
+        self.tell(Request::Start(Start {
             options,
             origin,
             due: Instant::now() + delay,
@@ -131,8 +102,65 @@ impl Starter {
 
     /// Has the next worker started that was to be started later.
     pub fn hurry(&self) {
-        // If the thread is gone, whoever waits for a worker hears of that.
-        let _ = self.requests.send(Request::Hurry);
+        self.tell(Request::Hurry);
+    }
+
+    /// Where threads cannot be begun the request is dropped, and whoever waits for a worker hears of
+    /// that.
+    fn tell(&self, request: Request) {
+        let begin = || Threads::begin(self.program.clone()).ok();
+        if let Some(threads) = self.threads.get_or_init(begin) {
+            let _ = threads.requests.send(request);
+        }
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        if let Some(threads) = self.threads.take().flatten() {
+            // One ends when nobody can ask for a worker any more, and the other when the first has.
+            drop(threads.requests);
+            let _ = threads.starting.join();
+            let _ = threads.reaping.join();
+        }
+        self.adopted.finish();
+    }
+}
+
+impl Threads {
+    fn begin(program: PathBuf) -> io::Result<Self> {
+        let (reaper, reaping) = Reaper::on_thread()?;
+        let (requests, incoming) = mpsc::channel();
+        let start = move || start_all(&incoming, Templates::new(program), &reaper);
+        Ok(Self {
+            requests,
+            starting: thread("pml-starter", start)?,
+            reaping,
+        })
+    }
+}
+
+pub fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .stack_size(128 * 1024)
+        .spawn(body)
+}
+
+fn start_all(incoming: &mpsc::Receiver<Request>, mut templates: Templates, reaper: &Reaper) {
+    let mut later = VecDeque::new();
+    while let Some(start) = next(incoming, &mut later) {
+        let worker = match start.origin {
+            Origin::Start => template::start(templates.program(), start.options),
+            Origin::Copy => templates.copy(start.options),
+        };
+        let worker = worker.map(|(process, socket)| Worker {
+            process: Some(process),
+            socket: Some(socket),
+            reaper: reaper.clone(),
+        });
+        // A pool that was dropped meanwhile drops the worker, which ends it.
+        let _ = start.started.send(worker);
     }
 }
 
@@ -153,91 +181,6 @@ fn next(incoming: &mpsc::Receiver<Request>, later: &mut VecDeque<Start>) -> Opti
             Ok(Request::Hurry) if later.is_empty() => {}
             Ok(Request::Hurry) | Err(RecvTimeoutError::Timeout) => return later.pop_front(),
             Err(RecvTimeoutError::Disconnected) => return None,
-        }
-    }
-}
-
-fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .stack_size(128 * 1024)
-        .spawn(body)
-        .map(drop)
-}
-
-/// Ends processes as they come. One that takes long to die does not keep the others waiting.
-fn bury(dead: &mpsc::Receiver<Reap>) {
-    let mut dying: Vec<Reap> = Vec::new();
-    loop {
-        let next = match dying.is_empty() {
-            true => dead.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => dead.recv_timeout(LOOK_AGAIN),
-        };
-        match next {
-            Ok(reap) => {
-                reap.process.kill();
-                dying.push(reap);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) if dying.is_empty() => return,
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_AGAIN),
-        }
-        dying.retain_mut(|reap| match reap.process.wait(libc::WNOHANG) {
-            Waited::NotYet => true,
-            Waited::Over(ended) => {
-                if let Some(ending) = reap.ending.take() {
-                    let _ = ending.send(ended);
-                }
-                false
-            }
-        });
-    }
-}
-
-enum Waited {
-    NotYet,
-    Over(Option<Ending>),
-}
-
-impl Process {
-    /// Kills the process, if it still runs, and waits for it.
-    pub fn end(&self) {
-        self.kill();
-        self.wait(0);
-    }
-
-    /// Gives the process a group of its own, as a worker has that was started: what a terminal
-    /// sends to the broker's group is not for it, and its threads have one priority.
-    pub fn lead_group(&self) {
-        // SAFETY: plain system call on a child of ours.
-        unsafe { libc::setpgid(self.0, self.0) };
-    }
-
-    fn kill(&self) {
-        // SAFETY: plain system call. A process that has already ended is still ours to wait for, so
-        // its number is nobody else's.
-        unsafe { libc::kill(self.0, libc::SIGKILL) };
-    }
-
-    /// How the process ended.
-    fn wait(&self, flags: libc::c_int) -> Waited {
-        loop {
-            let mut status = 0;
-            // SAFETY: zeros are valid counts, and both are ours to fill.
-            let (waited, usage) = unsafe {
-                let mut usage: libc::rusage = std::mem::zeroed();
-                let waited = libc::wait4(self.0, &raw mut status, flags, &raw mut usage);
-                (waited, usage)
-            };
-            return match waited {
-                0 => Waited::NotYet,
-                -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => continue,
-                -1 => Waited::Over(None),
-                _ => Waited::Over(Some(Ending {
-                    status: ExitStatus::from_raw(status),
-                    peak_rss_bytes: peak_rss_bytes(&usage),
-                })),
-            };
         }
     }
 }
@@ -266,13 +209,15 @@ impl Worker {
     /// Ends the process and tells how it had ended, if it had done so by itself.
     pub async fn end(mut self) -> Option<Ending> {
         let process = self.process.take()?;
-        let (ending, ended) = oneshot::channel();
-        let reap = Reap {
-            process,
-            ending: Some(ending),
-        };
-        self.reaper.send(reap).ok()?;
-        ended.await.ok().flatten()
+        self.reaper.end(process).await
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            self.reaper.take(process);
+        }
     }
 }
 
@@ -288,18 +233,5 @@ impl MemoryGauge {
         let sizes = std::fs::read_to_string(&self.path).ok()?;
         let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;
         Some(pages * self.page_bytes)
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        if let Some(process) = self.process.take()
-            && let Err(mpsc::SendError(reap)) = self.reaper.send(Reap {
-                process,
-                ending: None,
-            })
-        {
-            reap.process.end();
-        }
     }
 }

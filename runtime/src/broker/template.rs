@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::process::Process;
+use super::reaper::Process;
 use crate::handover;
 use crate::worker::{Role, WorkerOptions};
 

@@ -15,7 +15,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     let pool = Arc::new(Pool::new(PoolOptions {
         running: 64,
         ..options(pml)?
-    })?);
+    }));
     for lanes in [1, 2, 4, 8, 16, 32, 64] {
         let (runs, time) = throughput(&pool, lanes, TIME).await?;
         println!(

@@ -13,7 +13,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     let pool = Pool::new(PoolOptions {
         warm: 4,
         ..options(pml)?
-    })?;
+    });
     tokio::time::sleep(Duration::from_millis(500)).await;
     let sizes: Vec<u64> = children()?.into_iter().filter_map(private_kib).collect();
     drop(pool);

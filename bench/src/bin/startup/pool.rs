@@ -17,7 +17,7 @@ const THROUGHPUT_TIME: Duration = Duration::from_secs(5);
 const LANES: usize = 4;
 
 pub async fn measure(pml: &Path) -> Result<()> {
-    let pool = Arc::new(Pool::new(options(pml)?)?);
+    let pool = Arc::new(Pool::new(options(pml)?));
     let mut sample = Sample::default();
     for _ in 0..RUNS {
         tokio::time::sleep(PAUSE).await;

@@ -30,7 +30,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     let pool = Pool::new(PoolOptions {
         limits,
         ..options(pml)?
-    })?;
+    });
     let host = MemoryHost::empty().with("demo:echo", "gives back its input", |args| async {
         Ok(args)
     });
