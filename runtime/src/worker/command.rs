@@ -20,6 +20,9 @@ const WORKER: &str = "__pml_worker";
 /// The word after the numbers, for a template.
 const TEMPLATE: &str = "template";
 
+/// Until V8 has compiled what every run does.
+const REHEARSALS: usize = 32;
+
 /// The connection arrives as standard input: the one descriptor that can be handed over without
 /// running code between fork and exec.
 const SOCKET: RawFd = 0;
@@ -145,7 +148,7 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
     if role == Role::Template && !writer.has_news() {
         // Again: a copy has to touch for itself what it shares until then. Before its threads
         // begin, because the kernel tells the processors of all threads about every such page.
-        event_loop.block_on(execute::rehearse(&mut isolate, "second-rehearsal.ts"));
+        event_loop.block_on(execute::rehearse(&mut isolate, "own-rehearsal.ts"));
     }
     late_threads::begin();
     control.watch(&mut isolate.runtime);
@@ -190,7 +193,11 @@ fn prepare(options: &WorkerOptions, role: Role, control: &Arc<Control>) -> Optio
         let mut isolate = isolate::create(options, control.clone());
         // A script already waits for any other worker.
         if role == Role::Template {
-            execute::rehearse(&mut isolate, "rehearsal.ts").await;
+            for number in 0..REHEARSALS {
+                execute::rehearse(&mut isolate, &format!("rehearsal-{number}.ts")).await;
+            }
+            template::forget_code();
+            execute::rehearse(&mut isolate, "last-rehearsal.ts").await;
         }
         isolate
     }))

@@ -41,12 +41,16 @@ pub fn hold() {
 
 /// Begins the threads that were held back, and all others at once from now on.
 ///
+/// All but one: these do V8's work in the background, any of them whatever comes, and were asked
+/// for one per processor, four at most. The script's own thread is one more.
+///
 /// # Panics
 ///
 /// If the system has no room for them: V8 would wait for work that nobody does.
 pub fn begin() {
-    let held = lock().take();
-    for thread in held.into_iter().flatten() {
+    let held = lock().take().unwrap_or_default();
+    let count = held.len().saturating_sub(1).max(1);
+    for thread in held.into_iter().take(count) {
         // SAFETY: these are the arguments that the function was called with.
         let result = unsafe { thread.begin() };
         assert_eq!(result, 0, "a fresh process can start a thread");

@@ -66,29 +66,61 @@ pub fn keep_code_in_copies() {
     unsafe { libc::dl_iterate_phdr(Some(keep_object), data) };
 }
 
+/// Forgets which pages of code were used so far. V8's start uses twice as many as a run, and a copy
+/// would have them all.
+pub fn forget_code() {
+    // SAFETY: the function fits, and takes no data.
+    unsafe { libc::dl_iterate_phdr(Some(forget_object), std::ptr::null_mut()) };
+}
+
 unsafe extern "C" fn keep_object(
     object: *mut libc::dl_phdr_info,
     _size: libc::size_t,
     memory: *mut c_void,
 ) -> c_int {
-    // SAFETY: the loader describes an object that is loaded, and its segments; the data is the
-    // file that this was called with.
-    let (base, segments, memory) = unsafe {
-        let object = &*object;
-        let count = usize::from(object.dlpi_phnum);
-        let segments = std::slice::from_raw_parts(object.dlpi_phdr, count);
-        (object.dlpi_addr, segments, &*memory.cast::<File>())
-    };
-    for segment in segments {
-        if segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W == 0 {
-            let address = base + segment.p_vaddr;
-            // SAFETY: the segment is mapped, and may be read.
-            let byte = unsafe { (address as *const u8).read_volatile() };
-            // Not every kernel lets a process do this.
-            let _ = memory.write_at(&[byte], address);
-        }
+    // SAFETY: the loader describes an object that is loaded; the data is the file that this was
+    // called with.
+    let (object, memory) = unsafe { (&*object, &*memory.cast::<File>()) };
+    for (address, _) in code(object) {
+        // SAFETY: the segment is mapped, and may be read.
+        let byte = unsafe { (address as *const u8).read_volatile() };
+        // Not every kernel lets a process do this.
+        let _ = memory.write_at(&[byte], address);
     }
     0
+}
+
+unsafe extern "C" fn forget_object(
+    object: *mut libc::dl_phdr_info,
+    _size: libc::size_t,
+    _data: *mut c_void,
+) -> c_int {
+    // SAFETY: plain system call.
+    let Ok(page) = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else {
+        return 1;
+    };
+    // SAFETY: the loader describes an object that is loaded.
+    for (address, length) in code(unsafe { &*object }) {
+        // Whole pages only: what lies beside the segment may be written to.
+        let first = address.next_multiple_of(page);
+        let end = (address + length) / page * page;
+        let length = usize::try_from(end.saturating_sub(first)).unwrap_or(0);
+        // SAFETY: pages of a file that nobody writes to are found there again when they are used.
+        // The one that was written to holds the same.
+        unsafe { libc::madvise(first as *mut c_void, length, libc::MADV_DONTNEED) };
+    }
+    0
+}
+
+/// Where the segments of an object lie that are never written to, and their lengths.
+fn code(object: &libc::dl_phdr_info) -> impl Iterator<Item = (u64, u64)> {
+    // SAFETY: the loader's own table.
+    let segments =
+        unsafe { std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum)) };
+    segments
+        .iter()
+        .filter(|segment| segment.p_type == libc::PT_LOAD && segment.p_flags & libc::PF_W == 0)
+        .map(|segment| (object.dlpi_addr + segment.p_vaddr, segment.p_memsz))
 }
 
 /// The copy's number, or 0 in the copy. Its parent is the broker, not the template: whoever runs
