@@ -2,8 +2,8 @@
 //! are scrubbed like everything else that leaves.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use pml_scrub::{Scrubber, Session};
 use tracing::Level;
@@ -52,28 +52,30 @@ pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result
     Ok(())
 }
 
-/// Lines on their way out. A client that does not read our standard error must not stop us: what
-/// does not fit is dropped.
+/// Lines on their way out, to a thread that scrubs and writes them. A client that does not read our
+/// standard error must not stop us: what does not fit is dropped.
 #[derive(Clone)]
 struct Scrubbing {
-    names: Arc<Mutex<Session>>,
-    lines: SyncSender<String>,
+    lines: SyncSender<Vec<u8>>,
 }
 
 impl Scrubbing {
     fn start(scrubber: Arc<Scrubber>) -> io::Result<Self> {
-        let (lines, waiting) = sync_channel::<String>(QUEUE);
+        let (lines, waiting) = sync_channel::<Vec<u8>>(QUEUE);
+        let mut names = Session::new(scrubber);
         std::thread::Builder::new()
             .name("pml-log".to_owned())
             .spawn(move || {
                 for line in waiting {
-                    let _ = io::stderr().write_all(line.as_bytes());
+                    let text = String::from_utf8_lossy(&line);
+                    let scrubbed = match names.scrub_text(&text, None) {
+                        Ok(scrubbed) => scrubbed.into_inner(),
+                        Err(refusal) => format!("{refusal}\n"),
+                    };
+                    let _ = io::stderr().write_all(scrubbed.as_bytes());
                 }
             })?;
-        Ok(Self {
-            names: Arc::new(Mutex::new(Session::new(scrubber))),
-            lines,
-        })
+        Ok(Self { lines })
     }
 }
 
@@ -88,13 +90,7 @@ impl<'a> MakeWriter<'a> for Scrubbing {
 impl Write for Scrubbing {
     /// Gets one whole line at a time.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(line);
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let scrubbed = match names.scrub_text(&text, None) {
-            Ok(scrubbed) => scrubbed.into_inner(),
-            Err(refusal) => format!("{refusal}\n"),
-        };
-        let _ = self.lines.try_send(scrubbed);
+        let _ = self.lines.try_send(line.to_vec());
         Ok(line.len())
     }
 

@@ -14,6 +14,7 @@ use super::ahead::Ahead;
 use super::drive::{self, Event, RunOptions, Script};
 use super::host::ToolHost;
 use super::process::{Origin, Starter, Worker};
+use super::reaper::REPLY_FIRST;
 use super::turns::{Party, Turns};
 use super::verdict::failed_to_start;
 use crate::limits::Limits;
@@ -22,8 +23,6 @@ use crate::worker::WorkerOptions;
 
 /// How long a run has the machine to itself before its worker is replaced.
 const REFILL_DELAY: Duration = Duration::from_millis(10);
-/// What whoever asked for a run gets to hear of its outcome before the machine is busy again.
-const REPLY_FIRST: Duration = Duration::from_millis(3);
 
 #[derive(Debug, Clone)]
 pub struct PoolOptions {

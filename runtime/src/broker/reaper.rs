@@ -7,12 +7,16 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use super::process::thread;
 use crate::worker::peak_rss_bytes;
+
+/// What whoever asked for a run gets to hear of its outcome before the machine is busy with ending
+/// its worker and making another.
+pub const REPLY_FIRST: Duration = Duration::from_millis(3);
 
 /// How often to look whether a process that was killed is dead.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
@@ -40,6 +44,8 @@ pub enum Reaper {
 
 pub struct Reap {
     process: Process,
+    /// When it is to be killed; nothing once it was.
+    due: Option<Instant>,
     ending: Option<oneshot::Sender<Option<Ending>>>,
 }
 
@@ -54,10 +60,11 @@ impl Reaper {
         Ok((Self::Thread(sender), thread))
     }
 
-    /// Ends the process, and lets somebody else wait for that.
+    /// Ends the process soon, and lets somebody else wait for that.
     pub fn take(&self, process: Process) {
-        let reap = Reap {
+        let mut reap = Reap {
             process,
+            due: Some(Instant::now() + REPLY_FIRST),
             ending: None,
         };
         match self {
@@ -67,7 +74,7 @@ impl Reaper {
                 }
             }
             Self::Last(dying) => {
-                reap.process.kill();
+                reap.kill();
                 let mut dying = dying.lock().unwrap_or_else(PoisonError::into_inner);
                 dying.retain_mut(|reap| reap.is_dying(libc::WNOHANG));
                 dying.push(reap);
@@ -79,9 +86,14 @@ impl Reaper {
     pub async fn end(&self, process: Process) -> Option<Ending> {
         match self {
             Self::Thread(sender) => {
+                process.kill();
                 let (ending, ended) = oneshot::channel();
-                let ending = Some(ending);
-                sender.send(Reap { process, ending }).ok()?;
+                let reap = Reap {
+                    process,
+                    due: None,
+                    ending: Some(ending),
+                };
+                sender.send(reap).ok()?;
                 ended.await.ok().flatten()
             }
             Self::Last(_) => process.end(),
@@ -101,27 +113,40 @@ impl Reaper {
 fn bury(dead: &mpsc::Receiver<Reap>) {
     let mut dying: Vec<Reap> = Vec::new();
     loop {
-        let next = match dying.is_empty() {
-            true => dead.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => dead.recv_timeout(LOOK_AGAIN),
+        let next = match dying.iter().map(Reap::wait).min() {
+            None => dead.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(wait) => dead.recv_timeout(wait),
         };
         match next {
-            Ok(reap) => {
-                reap.process.kill();
-                dying.push(reap);
-            }
+            Ok(reap) => dying.push(reap),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
+                dying.iter_mut().for_each(Reap::kill);
                 // Nobody comes any more, so nobody waits for another's death.
                 dying.retain_mut(|reap| reap.is_dying(0));
                 return;
             }
         }
+        let now = Instant::now();
+        let is_due = |reap: &&mut Reap| reap.due.is_some_and(|due| due <= now);
+        dying.iter_mut().filter(is_due).for_each(Reap::kill);
         dying.retain_mut(|reap| reap.is_dying(libc::WNOHANG));
     }
 }
 
 impl Reap {
+    fn kill(&mut self) {
+        if self.due.take().is_some() {
+            self.process.kill();
+        }
+    }
+
+    /// How long nothing will happen to it.
+    fn wait(&self) -> Duration {
+        let left = |due: Instant| due.saturating_duration_since(Instant::now());
+        self.due.map_or(LOOK_AGAIN, left)
+    }
+
     /// Waits as the flags say, and tells of the end if it has come.
     fn is_dying(&mut self, flags: libc::c_int) -> bool {
         match self.process.wait(flags) {

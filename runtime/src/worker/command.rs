@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::connection::{Connection, Writer};
 use super::control::Control;
@@ -22,6 +23,9 @@ const TEMPLATE: &str = "template";
 
 /// Until V8 has compiled what every run does.
 const REHEARSALS: usize = 32;
+
+/// The broker ends a worker long before.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// The connection arrives as standard input: the one descriptor that can be handed over without
 /// running code between fork and exec.
@@ -178,7 +182,13 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
         };
         let report = execute::run(&mut isolate, *spec, &control, &connection).await;
         control.finish();
-        exit(i32::from(send_report(&writer, report).is_err()))
+        let sent = send_report(&writer, report);
+        if role == Role::Template {
+            // To leave is work too, and the broker would wait for the processor meanwhile. It ends
+            // this process when the report has had its time.
+            std::thread::sleep(LINGER);
+        }
+        exit(i32::from(sent.is_err()))
     })
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use pml_bench::{Sample, cache_folder, millis};
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 /// Times itself, so that starting the process is not part of it. Both runtimes print the same
 /// line; `console.log` is the one way out that they share.
