@@ -12,7 +12,8 @@ pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
     if result.is_error == Some(true) {
         return Err(error_text(&result));
     }
-    if let Some(structured) = result.structured_content {
+    // Some servers write out what they do not have.
+    if let Some(structured) = result.structured_content.filter(|value| !value.is_null()) {
         return Ok(structured);
     }
     if result.content.is_empty() {
@@ -32,7 +33,7 @@ pub fn unwrap_loose(result: &Value) -> Result<Value, String> {
         .cloned()
         .unwrap_or_else(|| result.clone());
     if result["isError"] == json!(true) {
-        return Err(content.to_string());
+        return Err(told(&content).unwrap_or_else(|| result.to_string()));
     }
     Ok(match result.get("structuredContent") {
         Some(structured) if !structured.is_null() => structured.clone(),
@@ -64,16 +65,28 @@ fn blocks(content: &[ContentBlock]) -> Value {
 }
 
 fn error_text(result: &CallToolResult) -> String {
-    if let Some(text) = all_text(&result.content).filter(|text| !text.is_empty()) {
-        return text;
-    }
-    match &result.structured_content {
-        Some(structured) => structured.to_string(),
-        None if result.content.is_empty() => {
-            "the tool reported an error without saying which".to_owned()
-        }
-        None => blocks(&result.content).to_string(),
-    }
+    let structured = result.structured_content.as_ref();
+    told(&blocks(&result.content))
+        .or_else(|| Some(structured.filter(|value| !value.is_null())?.to_string()))
+        .unwrap_or_else(|| "the tool reported an error without saying which".to_owned())
+}
+
+/// The words among the blocks. What is not text is named: a picture of the failure would fill the
+/// message with its bytes.
+fn told(content: &Value) -> Option<String> {
+    let Some(content) = content.as_array() else {
+        return Some(content.to_string());
+    };
+    let lines: Vec<String> = content
+        .iter()
+        .map(|block| match (&block["text"], &block["type"]) {
+            (Value::String(text), _) => text.clone(),
+            (_, Value::String(kind)) => format!("({kind})"),
+            _ => block.to_string(),
+        })
+        .filter(|line| !line.is_empty())
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -124,6 +137,27 @@ mod tests {
             run(json!({ "content": [], "isError": true })),
             Err("the tool reported an error without saying which".to_owned())
         );
+    }
+
+    #[test]
+    fn an_error_with_a_picture_has_the_words_and_not_the_bytes() {
+        let content = json!([
+            { "type": "text", "text": "the page crashed" },
+            { "type": "image", "data": "aGk=", "mimeType": "image/png" },
+        ]);
+        let result = json!({ "content": content, "isError": true });
+        let told = Err("the page crashed\n(image)".to_owned());
+        assert_eq!(run(result.clone()), told);
+        assert_eq!(unwrap_loose(&result), told);
+    }
+
+    #[test]
+    fn structured_content_that_is_null_is_none() {
+        let content = json!([{ "type": "text", "text": "x" }]);
+        let result = json!({ "content": content, "structuredContent": null });
+        assert_eq!(run(result), Ok(json!("x")));
+        let failed = json!({ "content": content, "structuredContent": null, "isError": true });
+        assert_eq!(run(failed), Err("x".to_owned()));
     }
 
     #[test]

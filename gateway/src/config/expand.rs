@@ -62,6 +62,8 @@ fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
             Some((name, default)) => (name, Some(default)),
             None => (&reference[..end], None),
         };
+        // As VS Code writes it.
+        let name = name.strip_prefix("env:").unwrap_or(name);
         if is_variable_name(name) {
             // As in a shell, `:-` also replaces a variable that is set but empty.
             let value = variables(name).filter(|value| default.is_none() || !value.is_empty());
@@ -103,11 +105,13 @@ mod tests {
     fn variables_and_defaults_are_filled_in() {
         assert_eq!(run("Bearer ${TOKEN}!").unwrap(), "Bearer t0!");
         assert_eq!(run("${NONE:-a b}/${EMPTY:-x}/${EMPTY}").unwrap(), "a b/x/");
+        assert_eq!(run("${env:TOKEN} ${env:NONE:-y}").unwrap(), "t0 y");
     }
 
     #[test]
     fn an_unset_variable_without_default_is_named() {
         assert_eq!(run("${TOKEN}${MISSING}").unwrap_err(), "MISSING");
+        assert_eq!(run("${env:MISSING}").unwrap_err(), "MISSING");
     }
 
     #[test]

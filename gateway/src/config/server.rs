@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
 
 use super::document::{Document, KeyPath};
@@ -57,10 +58,22 @@ pub struct Remote {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFilter {
-    #[serde(default)]
-    pub allow: Vec<String>,
+    /// Without a list every tool is allowed, with an empty one none.
+    pub allow: Option<Vec<String>>,
     #[serde(default)]
     pub deny: Vec<String>,
+}
+
+/// Reads a filter, or the bare list of allowed tools that other clients write.
+fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolFilter, D::Error> {
+    match Value::deserialize(deserializer)? {
+        list @ Value::Array(_) => serde_json::from_value(list).map(|allow| ToolFilter {
+            allow: Some(allow),
+            deny: Vec::new(),
+        }),
+        object => serde_json::from_value(object),
+    }
+    .map_err(D::Error::custom)
 }
 
 /// Which lifecycle to speak. `Auto` finds out, which costs one more exchange over HTTP.
@@ -79,7 +92,7 @@ pub enum Protocol {
 
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "type",
     "command",
     "args",
@@ -88,6 +101,7 @@ const KEYS: [&str; 14] = [
     "url",
     "headers",
     "disabled",
+    "enabled",
     "timeout",
     "startTimeout",
     "tools",
@@ -112,11 +126,12 @@ struct Entry {
     headers: BTreeMap<String, String>,
     #[serde(default)]
     disabled: bool,
+    enabled: Option<bool>,
     #[serde(default, deserialize_with = "span::optional")]
     timeout: Option<Duration>,
     #[serde(default, deserialize_with = "span::optional")]
     start_timeout: Option<Duration>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "filter")]
     tools: ToolFilter,
     #[serde(default)]
     roots: Vec<PathBuf>,
@@ -162,7 +177,7 @@ impl ServerConfig {
         };
         Ok(Self {
             name: name.to_owned(),
-            disabled: entry.disabled,
+            disabled: entry.disabled || entry.enabled == Some(false),
             usable,
             timeout: entry.timeout,
             start_timeout: entry.start_timeout.unwrap_or(DEFAULT_START_TIMEOUT),

@@ -2,7 +2,7 @@
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::nearest;
 
@@ -18,7 +18,7 @@ pub struct ArgumentCheck {
 
 impl ArgumentCheck {
     pub fn new(schema: &Value) -> Self {
-        let validator = jsonschema::validator_for(schema)
+        let validator = jsonschema::validator_for(&with_null(schema))
             .inspect_err(|error| tracing::debug!(%error, "an input schema cannot be used"))
             .ok();
         let known = schema["properties"]
@@ -67,6 +67,29 @@ impl ArgumentCheck {
     }
 }
 
+/// The schema with `nullable`, which is OpenAPI's, in the words of JSON Schema.
+fn with_null(schema: &Value) -> Value {
+    match schema {
+        Value::Array(items) => items.iter().map(with_null).collect(),
+        Value::Object(fields) => {
+            let mut fields: Map<String, Value> = fields
+                .iter()
+                .map(|(key, value)| (key.clone(), with_null(value)))
+                .collect();
+            if fields.get("nullable") == Some(&Value::Bool(true)) {
+                if let Some(kind @ Value::String(_)) = fields.get_mut("type") {
+                    *kind = json!([kind.take(), "null"]);
+                }
+                if let Some(Value::Array(values)) = fields.get_mut("enum") {
+                    values.push(Value::Null);
+                }
+            }
+            Value::Object(fields)
+        }
+        other => other.clone(),
+    }
+}
+
 /// `/items/0/name` as a script would write it: `arguments.items[0].name`.
 fn dotted(pointer: &str) -> String {
     let mut out = String::from("arguments");
@@ -85,7 +108,6 @@ fn dotted(pointer: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn check(schema: Value, arguments: Value) -> Result<(), String> {
         ArgumentCheck::new(&schema).check(&arguments)
@@ -118,6 +140,19 @@ mod tests {
         let schema = json!({ "type": "object", "properties": { "path": {} }, "additionalProperties": false });
         let error = check(schema, json!({ "pth": 1 })).unwrap_err();
         assert!(error.ends_with("did you mean `path`?"), "{error}");
+    }
+
+    #[test]
+    fn what_is_nullable_may_be_null() {
+        let schema = json!({ "type": "object", "properties": {
+            "since": { "type": "string", "nullable": true },
+            "order": { "type": "string", "enum": ["up", "down"], "nullable": true },
+            "until": { "type": "string" },
+        } });
+        assert!(check(schema.clone(), json!({ "since": null, "order": null })).is_ok());
+        assert!(check(schema.clone(), json!({ "since": 1 })).is_err());
+        assert!(check(schema.clone(), json!({ "order": "left" })).is_err());
+        assert!(check(schema, json!({ "until": null })).is_err());
     }
 
     #[test]

@@ -43,14 +43,14 @@ impl ToolSet {
                 .map(|pattern| ToolGlob::within(server, pattern))
                 .collect()
         };
-        let (allow, deny) = (globs(&filter.allow), globs(&filter.deny));
+        let (allow, deny) = (filter.allow.as_deref().map(globs), globs(&filter.deny));
         let by_name = listed
             .iter()
             .filter_map(|described| Tool::read(server, described))
             .filter(|tool| {
                 let any =
                     |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool.id.as_str()));
-                (allow.is_empty() || any(&allow)) && !any(&deny)
+                allow.as_deref().is_none_or(any) && !any(&deny)
             })
             .map(|tool| (tool.id.tool().to_owned(), Arc::new(tool)))
             .collect();
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_servers_own_filter_hides_tools() {
         let filter = ToolFilter {
-            allow: vec!["read_*".to_owned()],
+            allow: Some(vec!["read_*".to_owned()]),
             deny: vec!["*_secret".to_owned()],
         };
         let set = set(

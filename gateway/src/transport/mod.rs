@@ -9,6 +9,7 @@ mod guard;
 mod http;
 mod login;
 mod process;
+mod repair;
 mod scan;
 mod sse;
 mod stderr;

@@ -18,6 +18,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
 use super::process::ServerProcess;
+use super::repair::repair;
 use super::scan::IdScanner;
 use super::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE};
 
@@ -176,26 +177,31 @@ impl StdioTransport {
         }
         match serde_json::from_slice::<ServerJsonRpcMessage>(line) {
             Ok(message) => self.ready.push_back(message),
-            Err(_) => match serde_json::from_slice::<Value>(line) {
+            Err(_) => match read(line) {
                 Ok(Value::Array(batch)) => {
                     for value in batch {
                         self.ready.extend(message_from(value, &self.traffic));
                     }
                 }
                 Ok(value) => self.ready.extend(message_from(value, &self.traffic)),
-                Err(error) => match too_deep(line) {
-                    Some(id) => self.ready.push_back(refusal(
-                        id,
-                        MALFORMED,
-                        "the answer is nested too deeply to be read",
-                        json!({ "answer": quote(line), "reason": error.to_string() }),
-                    )),
+                Err(error) => match self.answered(line) {
+                    Some(id) => self.ready.push_back(unreadable(id, line, &error)),
                     None => self.traffic.skip(line),
                 },
             },
         }
         self.line.clear();
         self.line.shrink_to(KEPT_BYTES);
+    }
+}
+
+impl StdioTransport {
+    /// The call of ours that a line which cannot be read belongs to.
+    fn answered(&self, line: &[u8]) -> Option<i64> {
+        let mut scanner = IdScanner::default();
+        scanner.feed(line);
+        let id = scanner.id()?;
+        self.waiting.contains(&RequestId::Number(id)).then_some(id)
     }
 }
 
@@ -284,17 +290,28 @@ impl Outgoing {
     }
 }
 
-/// The id of an answer that is JSON and still cannot be read, because it is nested too deeply.
-fn too_deep(line: &[u8]) -> Option<i64> {
-    serde_json::from_slice::<IgnoredAny>(line).ok()?;
-    let mut scanner = IdScanner::default();
-    scanner.feed(line);
-    scanner.id()
+/// Reads a line, mended if it has to be.
+fn read(line: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(line).or_else(|error| match repair(line) {
+        Some(mended) => serde_json::from_slice(&mended),
+        None => Err(error),
+    })
+}
+
+/// Ends the call whose answer cannot be read.
+fn unreadable(id: i64, line: &[u8], error: &serde_json::Error) -> ServerJsonRpcMessage {
+    let why = match serde_json::from_slice::<IgnoredAny>(line) {
+        Ok(_) => "the answer is nested too deeply to be read",
+        Err(_) => "the answer is not valid JSON",
+    };
+    let details = json!({ "answer": quote(line), "reason": error.to_string() });
+    refusal(id, MALFORMED, why, details)
 }
 
 /// Reads `value` as a message. An answer in the wrong shape still ends the call it belongs to;
 /// anything else is noise.
-fn message_from(value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMessage> {
+fn message_from(mut value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMessage> {
+    complete(&mut value);
     let error = match serde_json::from_value::<ServerJsonRpcMessage>(value.clone()) {
         Ok(message) => return Some(message),
         Err(error) => error,
@@ -314,6 +331,29 @@ fn message_from(value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMessage>
         None => {
             traffic.skip(text.as_bytes());
             None
+        }
+    }
+}
+
+/// Adds what some servers leave out and nobody needs, and takes away what they write out although
+/// there is none of it.
+fn complete(value: &mut Value) {
+    let Some(message) = value.as_object_mut() else {
+        return;
+    };
+    if message.contains_key("result") && message.get("error") == Some(&Value::Null) {
+        message.remove("error");
+    }
+    let Some(Value::Object(result)) = message.get_mut("result") else {
+        return;
+    };
+    if !result.contains_key("protocolVersion") {
+        return;
+    }
+    let about = result.entry("serverInfo").or_insert_with(|| json!({}));
+    if let Value::Object(about) = about {
+        for key in ["name", "version"] {
+            about.entry(key).or_insert_with(|| json!("unknown"));
         }
     }
 }
