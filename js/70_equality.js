@@ -7,24 +7,35 @@ const {
   ArrayIsArray,
   ArrayPrototypePop,
   ArrayPrototypePush,
+  ArrayPrototypeSplice,
+  DataViewPrototypeGetBuffer,
+  DataViewPrototypeGetByteLength,
+  DataViewPrototypeGetByteOffset,
   DatePrototypeGetTime,
   ErrorPrototype,
   MapPrototypeGet,
   MapPrototypeGetSize,
   MapPrototypeHas,
+  ObjectGetOwnPropertySymbols,
   ObjectGetPrototypeOf,
   ObjectHasOwn,
   ObjectIs,
   ObjectKeys,
   ObjectPrototypeIsPrototypeOf,
+  ObjectPrototypePropertyIsEnumerable,
+  ObjectPrototypeToString,
   RegExpPrototypeToString,
   SafeArrayIterator,
   SafeMapIterator,
   SafeSetIterator,
   SetPrototypeGetSize,
   SetPrototypeHas,
+  StringPrototypeStartsWith,
   TypedArrayPrototypeGetLength,
+  Uint8Array,
 } = primordials;
+
+const { URL, URLSearchParams } = core.loadExtScript("ext:deno_web/00_url.js");
 
 let isMatcher;
 
@@ -87,34 +98,64 @@ function sameObjects(actual, expected, how, open) {
   ) {
     return false;
   }
-  if (ArrayIsArray(actual) || ArrayIsArray(expected)) {
-    return ArrayIsArray(actual) && ArrayIsArray(expected) &&
-      sameLists(actual, expected, how, open);
+  // A plain object names the properties that the other, whatever it is, should have.
+  if (how === "subset" && kindOf(expected) === PLAIN) {
+    return sameRecords(actual, expected, how, open);
   }
-  if (core.isDate(actual) || core.isDate(expected)) {
-    return core.isDate(actual) && core.isDate(expected) &&
-      ObjectIs(DatePrototypeGetTime(actual), DatePrototypeGetTime(expected));
+  if (kindOf(actual) !== kindOf(expected)) return false;
+  if (ArrayIsArray(expected)) return sameLists(actual, expected, how, open);
+  if (core.isDate(expected)) {
+    return ObjectIs(DatePrototypeGetTime(actual), DatePrototypeGetTime(expected));
   }
-  if (core.isRegExp(actual) || core.isRegExp(expected)) {
-    return core.isRegExp(actual) && core.isRegExp(expected) &&
-      RegExpPrototypeToString(actual) === RegExpPrototypeToString(expected);
+  if (core.isRegExp(expected)) {
+    return RegExpPrototypeToString(actual) === RegExpPrototypeToString(expected);
   }
-  if (core.isMap(actual) || core.isMap(expected)) {
-    return core.isMap(actual) && core.isMap(expected) && sameMaps(actual, expected, how, open);
+  if (core.isMap(expected)) return sameMaps(actual, expected, how, open);
+  if (core.isSet(expected)) return sameSets(actual, expected, how, open);
+  if (core.isTypedArray(expected)) {
+    const length = TypedArrayPrototypeGetLength(expected);
+    return TypedArrayPrototypeGetLength(actual) === length &&
+      sameItems(actual, expected, length, how, open);
   }
-  if (core.isSet(actual) || core.isSet(expected)) {
-    return core.isSet(actual) && core.isSet(expected) && sameSets(actual, expected, how, open);
+  if (core.isAnyArrayBuffer(expected)) {
+    return sameObjects(new Uint8Array(actual), new Uint8Array(expected), how, open);
   }
-  if (core.isTypedArray(actual) || core.isTypedArray(expected)) {
-    return core.isTypedArray(actual) && core.isTypedArray(expected) &&
-      TypedArrayPrototypeGetLength(actual) === TypedArrayPrototypeGetLength(expected) &&
-      sameItems(actual, expected, TypedArrayPrototypeGetLength(actual), how, open);
-  }
-  // A plain object names the properties that an error should have.
-  const partOfError = how === "subset" && !isError(expected);
-  if (!partOfError && (isError(actual) || isError(expected))) {
-    return isError(actual) && isError(expected) && actual.name === expected.name &&
-      actual.message === expected.message;
+  if (core.isDataView(expected)) return sameObjects(bytesOf(actual), bytesOf(expected), how, open);
+  if (core.isBoxedPrimitive(expected)) return ObjectIs(actual.valueOf(), expected.valueOf());
+  // Nobody can look into these, so only the very same one is the same.
+  if (core.isPromise(expected) || core.isWeakMap(expected) || core.isWeakSet(expected)) return false;
+  if (isWord(expected)) return `${actual}` === `${expected}`;
+  if (isError(expected)) return sameErrors(actual, expected, how, open);
+  return sameRecords(actual, expected, how, open);
+}
+
+const PLAIN = "[object Object]";
+
+// As with `Array.isArray`, a class of the script is what it is made of.
+function kindOf(value) {
+  return isError(value) ? "[object Error]" : ObjectPrototypeToString(value);
+}
+
+// Whether everything about the value is in its text.
+function isWord(value) {
+  return ObjectPrototypeIsPrototypeOf(URL.prototype, value) ||
+    ObjectPrototypeIsPrototypeOf(URLSearchParams.prototype, value) ||
+    StringPrototypeStartsWith(ObjectPrototypeToString(value), "[object Temporal.");
+}
+
+function bytesOf(view) {
+  return new Uint8Array(
+    DataViewPrototypeGetBuffer(view),
+    DataViewPrototypeGetByteOffset(view),
+    DataViewPrototypeGetByteLength(view),
+  );
+}
+
+function sameErrors(actual, expected, how, open) {
+  if (actual.name !== expected.name || actual.message !== expected.message) return false;
+  for (const key of new SafeArrayIterator(["cause", "errors"])) {
+    if (how === "subset" && !ObjectHasOwn(expected, key)) continue;
+    if (!same(actual[key], expected[key], how, open)) return false;
   }
   return sameRecords(actual, expected, how, open);
 }
@@ -141,40 +182,69 @@ function sameItems(actual, expected, length, how, open) {
 
 function sameMaps(actual, expected, how, open) {
   if (MapPrototypeGetSize(actual) !== MapPrototypeGetSize(expected)) return false;
+  const left = list();
   for (const entry of new SafeMapIterator(expected)) {
-    if (
-      !MapPrototypeHas(actual, entry[0]) ||
-      !same(MapPrototypeGet(actual, entry[0]), entry[1], how, open)
-    ) return false;
+    if (!MapPrototypeHas(actual, entry[0])) {
+      ArrayPrototypePush(left, entry);
+    } else if (!same(MapPrototypeGet(actual, entry[0]), entry[1], how, open)) {
+      return false;
+    }
   }
-  return true;
+  const others = list();
+  for (const entry of new SafeMapIterator(actual)) {
+    if (!MapPrototypeHas(expected, entry[0])) ArrayPrototypePush(others, entry);
+  }
+  return samePairs(others, left, how, open);
 }
 
 function sameSets(actual, expected, how, open) {
   if (SetPrototypeGetSize(actual) !== SetPrototypeGetSize(expected)) return false;
+  const left = list();
   for (const wanted of new SafeSetIterator(expected)) {
-    if (SetPrototypeHas(actual, wanted)) continue;
-    let found = false;
-    for (const item of new SafeSetIterator(actual)) {
-      if (same(item, wanted, how, open)) found = true;
+    if (!SetPrototypeHas(actual, wanted)) ArrayPrototypePush(left, wanted);
+  }
+  const others = list();
+  for (const item of new SafeSetIterator(actual)) {
+    if (!SetPrototypeHas(expected, item)) ArrayPrototypePush(others, item);
+  }
+  return samePairs(others, left, how, open);
+}
+
+// Whether each item has one of the others that is its own, in whatever order.
+function samePairs(items, others, how, open) {
+  if (items.length !== others.length) return false;
+  for (let i = 0; i < items.length; i++) {
+    let found = -1;
+    for (let j = 0; found < 0 && j < others.length; j++) {
+      if (same(items[i], others[j], how, open)) found = j;
     }
-    if (!found) return false;
+    if (found < 0) return false;
+    ArrayPrototypeSplice(others, found, 1);
   }
   return true;
 }
 
 function sameRecords(actual, expected, how, open) {
-  for (const key of new SafeArrayIterator(ObjectKeys(expected))) {
+  for (const key of new SafeArrayIterator(keysOf(expected))) {
     if (how === "subset" && !(key in actual)) return false;
     if (how === "strict" && !ObjectHasOwn(actual, key)) return false;
     if (!same(actual[key], expected[key], how, open)) return false;
   }
   if (how === "subset") return true;
-  for (const key of new SafeArrayIterator(ObjectKeys(actual))) {
+  for (const key of new SafeArrayIterator(keysOf(actual))) {
     if (ObjectHasOwn(expected, key)) continue;
     if (how === "strict" || actual[key] !== undefined) return false;
   }
   return true;
+}
+
+// Names and symbols.
+function keysOf(value) {
+  const keys = ObjectKeys(value);
+  for (const symbol of new SafeArrayIterator(ObjectGetOwnPropertySymbols(value))) {
+    if (ObjectPrototypePropertyIsEnumerable(value, symbol)) ArrayPrototypePush(keys, symbol);
+  }
+  return keys;
 }
 
 export { equal, isMatcher, Matcher };

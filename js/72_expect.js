@@ -10,6 +10,7 @@ const {
   ArrayPrototypeSome,
   Error,
   ErrorCaptureStackTrace,
+  ErrorPrototype,
   JSONParse,
   JSONStringify,
   MathAbs,
@@ -228,6 +229,9 @@ function thrownBy(thrown, expected) {
   } else if (typeof expected === "function") {
     pass = thrown instanceof expected;
     wanted = `a ${expected.name}`;
+  } else if (ObjectPrototypeIsPrototypeOf(ErrorPrototype, expected)) {
+    pass = message === expected.message;
+    wanted = `an error with the message ${brief(expected.message)}`;
   } else if (expected !== undefined) {
     pass = equal(thrown, expected, "subset");
     wanted = `an error like ${brief(expected)}`;
@@ -318,11 +322,16 @@ function expect(actual) {
 function reasonOf(promise) {
   return PromisePrototypeThen(
     promise,
-    (value) => {
-      throw new AssertionError(`rejects: the promise was fulfilled with ${brief(value)}`, reasonOf);
-    },
+    (value) => new Fulfilled(value),
     (reason) => reason,
   );
+}
+
+// Stands for the reason that a promise did not have.
+class Fulfilled {
+  constructor(value) {
+    this.value = value;
+  }
 }
 
 function claimsAbout(actual, opposite) {
@@ -348,6 +357,12 @@ function later(actual, settle, word) {
     const make = (opposite) =>
       async function claim(...values) {
         const value = await settle(PromiseResolve(promise()));
+        if (value instanceof Fulfilled) {
+          throw new AssertionError(
+            `${word}: the promise was fulfilled with ${brief(value.value)}`,
+            claim,
+          );
+        }
         const matcher = name === "toThrow"
           ? (thrown, expected) => thrownBy(thrown, expected)
           : MATCHERS[name];
