@@ -228,7 +228,7 @@ class Copy {
     const message = value.message;
     if (!ObjectHasOwn(copy, "name")) copy.name = this.string(String(name));
     if (!ObjectHasOwn(copy, "message")) copy.message = this.string(String(message));
-    for (const key of new SafeArrayIterator(["cause", "errors"])) {
+    for (const key of new SafeArrayIterator(["cause", "errors", "error", "suppressed"])) {
       if (ObjectHasOwn(value, key) && !ObjectHasOwn(copy, key)) {
         this.field(copy, key, value[key], inside);
       }

@@ -61,6 +61,11 @@ class ToolError extends Error {
       this.retryAfterMs = failure.retryAfterMs;
     }
   }
+
+  // The message of an error is no property that JSON has; of this one it is what matters.
+  toJSON() {
+    return { name: this.name, message: this.message, ...this };
+  }
 }
 
 // In a world of its own, time stands still while a request is under way.

@@ -3,11 +3,12 @@
 
 import { core, primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
-import { isTooMuch } from "ext:pml/30_plain.js";
+import { isTooMuch, list } from "ext:pml/30_plain.js";
 import { isToolError } from "ext:pml/40_tools.js";
 
 const {
   ArrayIsArray,
+  ArrayPrototypePush,
   ErrorPrototype,
   EvalErrorPrototype,
   JSONStringify,
@@ -45,9 +46,19 @@ function describeError(thrown, inner) {
   if (inner > 0) {
     const cause = read(thrown, "cause");
     if (cause !== undefined) description.cause = describeError(cause, inner - 1);
-    description.errors = describeAll(read(thrown, "errors"));
+    description.errors = describeAll(read(thrown, "errors") ?? suppressed(thrown));
   }
   return description;
+}
+
+// What `using` threw while something else was being thrown, and that.
+function suppressed(thrown) {
+  const hidden = read(thrown, "suppressed");
+  if (hidden === undefined) return undefined;
+  const both = list();
+  ArrayPrototypePush(both, read(thrown, "error"));
+  ArrayPrototypePush(both, hidden);
+  return both;
 }
 
 function header(name, message) {
