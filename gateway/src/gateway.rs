@@ -147,6 +147,11 @@ impl Gateway {
         self.0.policy.ask.verdict(tool.id.as_str(), annotations)
     }
 
+    /// The same for what a server offers besides tools: `server:resources`, `server:prompts`.
+    pub fn approval_of_offer(&self, id: &str) -> Approval {
+        self.0.policy.ask.verdict(id, None)
+    }
+
     /// How long the person has to answer.
     pub fn approval_time(&self) -> Duration {
         self.0.policy.ask.time()

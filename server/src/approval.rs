@@ -1,5 +1,6 @@
 //! Asking the person in front of the client, by MCP's elicitation.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pml_session::{Approver, Decision, DecisionFuture, Question};
@@ -7,7 +8,7 @@ use rmcp::RoleServer;
 use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction};
 use rmcp::service::Peer;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::work::Step;
 
@@ -19,9 +20,20 @@ const DENY: &str = "Deny";
 
 /// Passes questions on to whoever handles the request.
 pub struct Line {
-    pub steps: mpsc::Sender<Step>,
+    steps: mpsc::Sender<Step>,
     /// Whether the client said that it can ask people.
-    pub can_ask: bool,
+    can_ask: bool,
+    turn: Arc<Mutex<()>>,
+}
+
+impl Line {
+    pub fn new(steps: mpsc::Sender<Step>, can_ask: bool) -> Self {
+        Self {
+            steps,
+            can_ask,
+            turn: Arc::default(),
+        }
+    }
 }
 
 impl Approver for Line {
@@ -30,8 +42,10 @@ impl Approver for Line {
     }
 
     fn ask(&self, question: Question, time: Duration) -> DecisionFuture {
-        let steps = self.steps.clone();
+        let (steps, turn) = (self.steps.clone(), self.turn.clone());
         Box::pin(async move {
+            // One question at a time: the time for an answer begins when it can be given.
+            let _turn = turn.lock().await;
             let (answer, decision) = oneshot::channel();
             if steps.send(Step::Ask(question, answer)).await.is_err() {
                 return Decision::NoAnswer;

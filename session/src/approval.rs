@@ -66,6 +66,8 @@ pub(crate) struct Gate {
     time: Duration,
     tools: Mutex<HashMap<String, State>>,
     waiting: watch::Sender<bool>,
+    /// Questions that the person has not answered.
+    open: Mutex<usize>,
 }
 
 enum State {
@@ -86,6 +88,7 @@ impl Gate {
             time,
             tools: Mutex::default(),
             waiting: watch::Sender::new(false),
+            open: Mutex::default(),
         })
     }
 
@@ -132,15 +135,9 @@ impl Gate {
     async fn ask(&self, tool: Scrubbed<String>) {
         self.gather(&tool).await;
         loop {
-            let asked = match self.lock().get_mut(tool.as_str()) {
-                Some(State::Asking(waiting)) if !waiting.is_empty() => std::mem::take(waiting),
-                _ => Vec::new(),
-            };
-            if asked.is_empty() {
-                // A later call asks anew.
-                self.lock().remove(tool.as_str());
+            let Some(asked) = self.take_waiting(&tool) else {
                 return;
-            }
+            };
             let question = Question {
                 tool: tool.clone(),
                 calls: asked.len(),
@@ -150,9 +147,9 @@ impl Gate {
                     .map(|waiting| waiting.arguments.clone())
                     .collect(),
             };
-            self.waiting.send_replace(true);
+            self.count_open(1);
             let decision = self.approver.ask(question, self.time).await;
-            self.waiting.send_replace(false);
+            self.count_open(-1);
             let answer = |waiting: Vec<Waiting>| {
                 for waiting in waiting {
                     // A call whose run has ended no longer waits.
@@ -171,6 +168,25 @@ impl Gate {
             }
             return;
         }
+    }
+
+    /// The calls that wait for an answer about this tool. Without any, a later call asks anew.
+    fn take_waiting(&self, tool: &str) -> Option<Vec<Waiting>> {
+        let mut tools = self.lock();
+        match tools.get_mut(tool) {
+            Some(State::Asking(waiting)) if !waiting.is_empty() => Some(std::mem::take(waiting)),
+            _ => {
+                tools.remove(tool);
+                None
+            }
+        }
+    }
+
+    /// The run waits as long as any question is open.
+    fn count_open(&self, more: isize) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        *open = open.saturating_add_signed(more);
+        self.waiting.send_replace(*open > 0);
     }
 
     /// Waits until no further call comes along.

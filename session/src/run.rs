@@ -71,6 +71,21 @@ impl Run {
         Ok(tool.map_err(failure)?.output_schema.clone())
     }
 
+    /// Whether the person who may be asked about it allows it.
+    async fn approve(&self, needed: Approval, what: &str, details: &str) -> Result<(), Failure> {
+        let can_ask = self.asks.as_ref().is_some_and(|asks| asks.gate.can_ask());
+        match (needed, &self.asks) {
+            (Approval::NotNeeded, _) => Ok(()),
+            (_, Some(asks)) if can_ask => {
+                let what = asks.outlet.text(what);
+                let details = asks.outlet.beginning(details, approval::SHOWN_CHARS);
+                asks.gate.admit(&what, details).await
+            }
+            (Approval::IfPossible, _) => Ok(()),
+            (Approval::Needed, _) => Err(approval::refused(what, Decision::CannotAsk)),
+        }
+    }
+
     /// Puts back what was replaced by a placeholder: on the way to a server, and nowhere else.
     fn restore(&self, args: &mut Value, tool: &str) {
         if let Some(names) = self.session.names() {
@@ -118,6 +133,14 @@ impl ToolHost for Run {
     fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
         Box::pin(async move {
             let (gateway, scope) = (self.session.gateway(), &self.scope);
+            let (id, wanted) = match offer {
+                Offer::ListResources => (format!("{server}:resources"), "the list"),
+                Offer::ReadResource { uri } => (format!("{server}:resources"), uri.as_str()),
+                Offer::ListPrompts => (format!("{server}:prompts"), "the list"),
+                Offer::GetPrompt { name, .. } => (format!("{server}:prompts"), name.as_str()),
+            };
+            self.approve(gateway.approval_of_offer(&id), &id, wanted)
+                .await?;
             let answer = match offer {
                 Offer::ListResources => gateway.list_resources(scope, server).await,
                 Offer::ReadResource { uri } => gateway.read_resource(scope, server, uri).await,
@@ -148,21 +171,10 @@ impl ToolHost for Run {
     ) -> HostFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
             let gateway = self.session.gateway();
-            // A tool that is not there, or not yet, is told about by the call itself.
-            let Ok(known) = gateway.describe(tool).await else {
-                return Ok(());
-            };
-            let can_ask = self.asks.as_ref().is_some_and(|asks| asks.gate.can_ask());
-            match (gateway.approval(&known), &self.asks) {
-                (Approval::NotNeeded, _) => Ok(()),
-                (_, Some(asks)) if can_ask => {
-                    let tool = asks.outlet.text(tool);
-                    let arguments = asks.outlet.beginning(args.get(), approval::SHOWN_CHARS);
-                    asks.gate.admit(&tool, arguments).await
-                }
-                (Approval::IfPossible, _) => Ok(()),
-                (Approval::Needed, _) => Err(approval::refused(tool, Decision::CannotAsk)),
-            }
+            // What is not known is not called: it might be one to ask about.
+            let known = gateway.describe(tool).await.map_err(failure)?;
+            self.approve(gateway.approval(&known), tool, args.get())
+                .await
         })
     }
 

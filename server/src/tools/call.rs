@@ -41,7 +41,7 @@ pub async fn call(
         other => other,
     };
     let limits = *house.limits();
-    let approver = Arc::new(Line { steps, can_ask });
+    let approver = Arc::new(Line::new(steps, can_ask));
     let run = guest.client.run(&limits, approver, notices.of_tools());
     let called = run.call_tool(&tool, args).await;
     notices.finish().await;

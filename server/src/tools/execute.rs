@@ -53,7 +53,7 @@ pub async fn execute(
         Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
     };
     let limits = arguments.limits(house.limits());
-    let approver = Arc::new(Line { steps, can_ask });
+    let approver = Arc::new(Line::new(steps, can_ask));
     let run = guest.client.run(&limits, approver, notices.of_tools());
     let script = Script {
         name: "script.ts".to_owned(),
