@@ -3,6 +3,7 @@
 //! Nothing a worker says is trusted: every limit it keeps is kept here as well, and a worker
 //! that breaks the protocol, hangs or dies becomes an outcome like any other.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,9 @@ const GRACE: Duration = Duration::from_millis(250);
 
 /// How often the memory of a worker is looked at.
 const MEMORY_CHECK: Duration = Duration::from_millis(20);
+/// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
+/// must not fill the broker with either.
+const MAX_UNDER_WAY: usize = 64 * 1024 * 1024;
 /// What a worker may hold besides its heap and its buffers.
 const MEMORY_BESIDES: u64 = 112 * 1024 * 1024;
 
@@ -117,6 +121,7 @@ pub async fn run(
         logs: Vec::new(),
         log_bytes: 0,
         calls: Vec::new(),
+        open_calls: HashMap::new(),
         questions: 0,
         pending: FuturesUnordered::new(),
         slots: Arc::new(Semaphore::new(limits.concurrent_calls.max(1) as usize)),
@@ -142,6 +147,12 @@ enum Ended {
     Judged,
 }
 
+/// A call that has no answer yet.
+struct OpenCall {
+    began: Instant,
+    bytes: usize,
+}
+
 struct Run<'e> {
     gauge: Option<MemoryGauge>,
     memory_check: Interval,
@@ -158,6 +169,7 @@ struct Run<'e> {
     logs: Vec<LogLine>,
     log_bytes: u64,
     calls: Vec<CallRecord>,
+    open_calls: HashMap<usize, OpenCall>,
     questions: u32,
     pending: FuturesUnordered<HostFuture<'static, Answered>>,
     slots: Arc<Semaphore>,
@@ -343,6 +355,13 @@ impl Run<'_> {
             Request::Call { tool, args } => {
                 let index = self.calls.len();
                 (self.on_event)(Event::CallStarted { index, tool: &tool });
+                self.open_calls.insert(
+                    index,
+                    OpenCall {
+                        began: Instant::now(),
+                        bytes: args.get().len(),
+                    },
+                );
                 self.calls.push(CallRecord {
                     tool: tool.clone(),
                     ms: 0.0,
@@ -356,7 +375,15 @@ impl Run<'_> {
                     slots: self.slots.clone(),
                     limit: Duration::from_millis(self.limits.tool_ms),
                 };
-                call.answer(host)
+                let under_way: usize = self.open_calls.values().map(|open| open.bytes).sum();
+                if under_way > MAX_UNDER_WAY {
+                    call.refuse(Failure::new(
+                        "arguments",
+                        "the arguments of the calls under way exceed 64 MiB; await some of them first",
+                    ))
+                } else {
+                    call.answer(host)
+                }
             }
             question => requests::answer(host, id, question),
         });
@@ -368,11 +395,19 @@ impl Run<'_> {
         if let Some((index, time)) = call
             && let Some(record) = self.calls.get_mut(index)
         {
+            self.open_calls.remove(&index);
             record.ms = millis(time);
             record.ok = answer.is_ok();
             let call = &*record;
             (self.on_event)(Event::CallEnded { index, call });
         }
+        let answer = match self.link.unsent_bytes() > MAX_UNDER_WAY {
+            false => answer,
+            true => Err(Failure::new(
+                "tool",
+                "answers of more than 64 MiB wait to be read; await calls before making more",
+            )),
+        };
         let sent = self.link.send(&ToWorker::Answer { id, answer });
         if self.pending.is_empty() {
             // The script has all it asked for, and may ask again.
@@ -388,7 +423,12 @@ impl Run<'_> {
         }
     }
 
-    fn conclude(self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
+    fn conclude(mut self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
+        for (index, open) in &self.open_calls {
+            if let Some(record) = self.calls.get_mut(*index) {
+                record.ms = millis(open.began.elapsed());
+            }
+        }
         let mut stats = Stats {
             wall_ms: millis(self.started.elapsed()),
             peak_rss_bytes: ending.map_or(0, |ending| ending.peak_rss_bytes),

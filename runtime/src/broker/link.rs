@@ -51,6 +51,11 @@ impl Link {
         Ok(())
     }
 
+    /// How much waits for the worker to read.
+    pub fn unsent_bytes(&self) -> usize {
+        self.unsent.as_ref().map_or(0, |unsent| unsent.bytes.len())
+    }
+
     /// Says that the worker may have something to say at once.
     pub fn expect(&mut self) {
         self.awake.spoke();

@@ -46,6 +46,15 @@ impl Call {
         })
     }
 
+    /// Answers the call without making it.
+    pub fn refuse(self, failure: Failure) -> HostFuture<'static, Answered> {
+        Box::pin(std::future::ready(Answered {
+            id: self.id,
+            answer: Err(failure),
+            call: Some((self.index, Duration::ZERO)),
+        }))
+    }
+
     async fn ask(&self, host: &dyn ToolHost) -> (Answer, Duration) {
         if let Some(failure) = malformed(&self.tool, &self.args) {
             return (Err(failure), Duration::ZERO);

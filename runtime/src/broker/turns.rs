@@ -105,7 +105,13 @@ impl Turns {
             let Some((party, rank, waiting)) = next else {
                 return;
             };
-            // Whoever has left the line drops the turn, and its slot is free again.
+            // Whoever has left the line gets no turn. To drop one here would call this again, once
+            // for each that has left.
+            if waiting.is_closed() {
+                self.lock().end(party);
+                continue;
+            }
+            // One that leaves at this very moment drops the turn, and its slot is free again.
             let _ = waiting.send(Turn {
                 turns: self.clone(),
                 party,
