@@ -20,6 +20,9 @@ use crate::storage::Storage;
 /// How long the first search waits for a server that is not up yet. One that takes longer is
 /// found by a later search.
 const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a later search waits for a server that had a problem. Its start goes on meanwhile, and
+/// the search after that finds what it has.
+const LATER_PATIENCE: Duration = Duration::from_millis(100);
 /// How long a search waits for the index of these tools. Under that of a run's default time limit,
 /// above what it takes to fetch the model's library and to index some hundred tools; meanwhile a
 /// search ranks by words alone.
@@ -214,7 +217,9 @@ impl Session {
     }
 
     /// Asks every server for its tools, once in a session: afterwards the gateway follows them.
+    /// Those that had a problem are asked again, because it may be over.
     pub(crate) async fn ask_all(&self) {
+        let had_problems = !self.problems().is_empty();
         self.parts
             .asked
             .get_or_init(|| async {
@@ -223,5 +228,8 @@ impl Session {
                 let _ = self.parts.problems.set(listing.problems);
             })
             .await;
+        if had_problems {
+            self.gateway().list(None, LATER_PATIENCE).await;
+        }
     }
 }
