@@ -27,8 +27,7 @@ use print_config::ClientName;
 const TOKEN: &str = "PML_TOKEN";
 const DEFAULT_DRAIN: u64 = 10_000;
 /// Agents ask for many things at once, and a worker that waits takes next to nothing.
-const WARM_PER_CORE: usize = 8;
-const MOST_WARM: usize = 32;
+const WARM: usize = 32;
 
 /// Be an MCP server in front of all others
 ///
@@ -58,7 +57,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
 
-    /// Workers kept ready [default: eight per core, 32 at most]
+    /// Workers kept ready [default: 32]
     #[arg(long, value_name = "N")]
     warm: Option<usize>,
 
@@ -181,10 +180,7 @@ impl ServeArgs {
     fn pool(&self, settings: &Settings) -> anyhow::Result<PoolOptions> {
         let default = PoolOptions::new()?;
         Ok(PoolOptions {
-            warm: self
-                .warm
-                .or(settings.pool.warm)
-                .unwrap_or_else(|| (default.warm * WARM_PER_CORE).min(MOST_WARM)),
+            warm: self.warm.or(settings.pool.warm).unwrap_or(WARM),
             limits: settings.limits.limits().lowered(&Wishes::default()),
             jit: !self.no_jit,
             allow_missing_walls: self.allow_missing_walls,

@@ -15,6 +15,9 @@ const TRIVIAL_RUNS: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 const FAN_OUT_RUNS: usize = 5;
 const AT_ONCE: usize = 32;
+const AT_ONCE_RUNS: usize = 5;
+/// The same for many scripts.
+const LONG_PAUSE: Duration = Duration::from_millis(500);
 /// What does not end by then does not end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -25,6 +28,7 @@ struct Column {
     back_to_back: Option<Duration>,
     fan_out: Option<Duration>,
     at_once: Option<Duration>,
+    at_once_again: Option<Duration>,
     endless: End,
     heap_bomb: End,
 }
@@ -62,10 +66,11 @@ async fn column(pml: &Path, which: usize) -> Result<Column> {
         .await
         .inspect_err(|error| eprintln!("{error:#}"))
         .ok();
-    let at_once = at_once(&peer_)
+    let paused_at_once = at_once(&peer_, LONG_PAUSE)
         .await
         .inspect_err(|error| eprintln!("{error:#}"))
         .ok();
+    let at_once_again = at_once(&peer_, Duration::ZERO).await.ok();
     let name = peer_.name.clone();
     peer_.end().await;
     Ok(Column {
@@ -73,7 +78,8 @@ async fn column(pml: &Path, which: usize) -> Result<Column> {
         trivial: paused,
         back_to_back,
         fan_out,
-        at_once,
+        at_once: paused_at_once,
+        at_once_again,
         endless: hostile(peer(pml, which).await?, |peer| peer.endless).await,
         heap_bomb: hostile(peer(pml, which).await?, |peer| peer.heap_bomb).await,
     })
@@ -105,9 +111,10 @@ async fn fan_out(peer: &Peer) -> Result<Duration> {
     Ok(sample.median())
 }
 
-async fn at_once(peer: &Peer) -> Result<Duration> {
+async fn at_once(peer: &Peer, pause: Duration) -> Result<Duration> {
     let mut sample = Sample::default();
-    for _ in 0..3 {
+    for _ in 0..AT_ONCE_RUNS {
+        tokio::time::sleep(pause).await;
         let began = Instant::now();
         let answers = try_join_all((0..AT_ONCE).map(|_| peer.run(peer.trivial)));
         let answers = timeout(PATIENCE, answers).await??;
@@ -165,8 +172,16 @@ fn print(columns: &[Column]) {
     );
     row(
         columns,
-        &format!("{AT_ONCE} trivial scripts at once, until the last answer"),
+        &format!(
+            "{AT_ONCE} trivial scripts at once, until the last answer, {} ms between, median of {AT_ONCE_RUNS}",
+            LONG_PAUSE.as_millis()
+        ),
         |column| column.at_once,
+    );
+    row(
+        columns,
+        &format!("the same without a pause, median of {AT_ONCE_RUNS}"),
+        |column| column.at_once_again,
     );
     ends(columns, "endless loop", |column| &column.endless);
     ends(columns, "heap bomb", |column| &column.heap_bomb);
