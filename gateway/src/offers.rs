@@ -5,7 +5,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ErrorCode, GetPromptRequestParams, ReadResourceRequestParams};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{
+    ErrorCode, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
+};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 
@@ -14,6 +18,8 @@ use crate::call::{CallError, CallErrorKind, RunScope};
 use crate::server::Connection;
 
 const LIMIT: Duration = Duration::from_secs(30);
+/// A server that never stops handing out cursors is cut off here.
+const MAX_PAGES: usize = 1000;
 
 impl Gateway {
     /// The resources of a server, as it describes them.
@@ -26,7 +32,15 @@ impl Gateway {
             {
                 return Ok(Value::Array(Vec::new()));
             }
-            Ok(json(peer.list_all_resources().await?))
+            let pages = pages(|cursor| {
+                let peer = peer.clone();
+                async move {
+                    let page = peer.list_resources(cursor).await?;
+                    Ok((page.resources, page.next_cursor))
+                }
+                .boxed()
+            });
+            Ok(json(pages.await?))
         })
         .await
     }
@@ -57,7 +71,15 @@ impl Gateway {
             {
                 return Ok(Value::Array(Vec::new()));
             }
-            Ok(json(peer.list_all_prompts().await?))
+            let pages = pages(|cursor| {
+                let peer = peer.clone();
+                async move {
+                    let page = peer.list_prompts(cursor).await?;
+                    Ok((page.prompts, page.next_cursor))
+                }
+                .boxed()
+            });
+            Ok(json(pages.await?))
         })
         .await
     }
@@ -147,6 +169,30 @@ impl Gateway {
             ),
         })
     }
+}
+
+type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
+
+/// All that a server lists, page by page. One that hands out the same cursor again, or an empty
+/// one, has no more.
+async fn pages<T>(
+    page: impl Fn(Option<PaginatedRequestParams>) -> BoxFuture<'static, Page<T>>,
+) -> Result<Vec<T>, ServiceError> {
+    let mut all = Vec::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..MAX_PAGES {
+        let wanted = cursor
+            .clone()
+            .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let (items, next) = page(wanted).await?;
+        all.extend(items);
+        let next = next.filter(|next| !next.is_empty());
+        if next.is_none() || next == cursor {
+            break;
+        }
+        cursor = next;
+    }
+    Ok(all)
 }
 
 fn json(value: impl serde::Serialize) -> Value {

@@ -302,6 +302,16 @@ async fn unsent(
         (true, _) | (_, Some(429)) => Failure::NeverSent,
         _ => Failure::Unanswered,
     };
+    if failure == Failure::Unanswered && status.is_none() {
+        let message = format!(
+            "the answer of the server of `{tool}` cannot be used ({innermost}); the call may have had its effect: check before calling again"
+        );
+        return Attempt {
+            error: CallError::lasting(CallErrorKind::Protocol, tool.as_str(), message),
+            failure,
+            unhealthy: true,
+        };
+    }
     let message = format!("the server of `{tool}` did not take the call: {innermost}");
     Attempt {
         error: CallError::passing(
@@ -311,6 +321,7 @@ async fn unsent(
             retry_after,
         ),
         failure,
-        unhealthy: true,
+        // A server that has too much to do is well.
+        unhealthy: status != Some(429),
     }
 }

@@ -22,6 +22,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NEAREST: usize = 3;
 /// How long an id that names no server waits to learn the ids of every server.
 const GUESS_PATIENCE: Duration = Duration::from_secs(5);
+/// A server that wants a longer pause than this is told to the caller instead.
+const WAITED_FOR: Duration = Duration::from_secs(5);
 /// A server that let a call run out of time must answer a ping within this, or it is restarted.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
@@ -190,6 +192,11 @@ impl Inner {
             let Some(delay) = attempts.after(failed.failure) else {
                 return Err(failed.error);
             };
+            let asked = Duration::from_millis(failed.error.retry_after_ms.unwrap_or(0));
+            if asked > WAITED_FOR {
+                return Err(failed.error);
+            }
+            let delay = delay.max(asked);
             tracing::debug!(%tool, ?delay, error = %failed.error, "trying a call again");
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}

@@ -1,5 +1,7 @@
 //! `${VAR}` and `${VAR:-default}` in the strings of a configuration.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::ConfigError;
@@ -62,8 +64,7 @@ fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
             Some((name, default)) => (name, Some(default)),
             None => (&reference[..end], None),
         };
-        // As VS Code writes it.
-        let name = name.strip_prefix("env:").unwrap_or(name);
+        let name = &*variable(name);
         if is_variable_name(name) {
             // As in a shell, `:-` also replaces a variable that is set but empty.
             let value = variables(name).filter(|value| default.is_none() || !value.is_empty());
@@ -79,6 +80,20 @@ fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// The variable behind a name as VS Code writes it. What it would ask a person for (`input:`) comes
+/// from a variable of that name.
+fn variable(name: &str) -> Cow<'_, str> {
+    if let Some(input) = name.strip_prefix("input:") {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = input.chars().map(plain).collect();
+        return Cow::Owned(name.to_ascii_uppercase());
+    }
+    match name {
+        "userHome" => Cow::Borrowed("HOME"),
+        name => Cow::Borrowed(name.strip_prefix("env:").unwrap_or(name)),
+    }
 }
 
 fn is_variable_name(name: &str) -> bool {
@@ -106,12 +121,14 @@ mod tests {
         assert_eq!(run("Bearer ${TOKEN}!").unwrap(), "Bearer t0!");
         assert_eq!(run("${NONE:-a b}/${EMPTY:-x}/${EMPTY}").unwrap(), "a b/x/");
         assert_eq!(run("${env:TOKEN} ${env:NONE:-y}").unwrap(), "t0 y");
+        assert_eq!(run("${input:token}").unwrap(), "t0");
     }
 
     #[test]
     fn an_unset_variable_without_default_is_named() {
         assert_eq!(run("${TOKEN}${MISSING}").unwrap_err(), "MISSING");
         assert_eq!(run("${env:MISSING}").unwrap_err(), "MISSING");
+        assert_eq!(run("${input:api-key}").unwrap_err(), "API_KEY");
     }
 
     #[test]

@@ -9,4 +9,5 @@ pub(crate) mod span;
 
 pub use error::ConfigError;
 pub use load::Config;
+pub(crate) use server::is_old_address;
 pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter};

@@ -1,6 +1,7 @@
 //! One entry of `mcpServers`: how a server is reached and what it is allowed to offer.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -92,8 +93,9 @@ pub enum Protocol {
 
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 17] = [
     "type",
+    "transport",
     "command",
     "args",
     "env",
@@ -108,12 +110,13 @@ const KEYS: [&str; 15] = [
     "roots",
     "protocol",
     "description",
+    "comment",
 ];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", alias = "transport")]
     kind: Option<Kind>,
     command: Option<String>,
     #[serde(default)]
@@ -148,6 +151,7 @@ enum Kind {
         rename = "http",
         alias = "streamable-http",
         alias = "streamableHttp",
+        alias = "streamable_http",
         alias = "remote"
     )]
     Http,
@@ -239,7 +243,9 @@ fn check_keys(
     };
     let mut ignored = Vec::new();
     for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-        if nearest::typo_of(key, KEYS).is_some() {
+        // One that is there was not mistyped.
+        let meant = nearest::typo_of(key, KEYS);
+        if meant.is_some_and(|meant| !entry.contains_key(meant)) {
             return Err(document.unknown_key(&at.key(key.as_str()), key, KEYS));
         }
         ignored.push(key.clone());
@@ -250,11 +256,14 @@ fn check_keys(
 fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint, ConfigError> {
     match (entry.kind, &entry.command, &entry.url) {
         (None | Some(Kind::Stdio), Some(command), None) => Ok(Endpoint::Stdio(Command {
-            program: command.clone(),
-            args: entry.args.clone(),
+            program: at_home(command.as_str()),
+            args: entry.args.iter().map(|arg| at_home(arg.as_str())).collect(),
             env: entry.env.clone(),
-            cwd: entry.cwd.clone(),
+            cwd: entry.cwd.as_deref().map(at_home),
         })),
+        (None, None, Some(url)) if is_old_address(url) => {
+            Ok(Endpoint::Sse(remote(document, entry, url, at)?))
+        }
         (None | Some(Kind::Http), None, Some(url)) => {
             Ok(Endpoint::Http(remote(document, entry, url, at)?))
         }
@@ -274,6 +283,25 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
             "needs `command` (a program to start) or `url` (a server to reach)",
         )),
     }
+}
+
+/// `~/…` as a shell would read it: a server is started without one.
+fn at_home<T>(text: &T) -> T::Owned
+where
+    T: ToOwned + AsRef<OsStr> + ?Sized,
+    T::Owned: From<String>,
+{
+    let home = text.as_ref().to_str().and_then(|text| text.strip_prefix("~/"));
+    match (home, std::env::var("HOME")) {
+        (Some(rest), Ok(home)) => format!("{home}/{rest}").into(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Clients that do not write the transport find it out; the old one lives at `/sse` by custom.
+pub(crate) fn is_old_address(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.trim_end_matches('/').ends_with("/sse")
 }
 
 fn remote(

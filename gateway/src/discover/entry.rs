@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::config::is_old_address;
+
 /// What becomes of an entry.
 pub(super) type Adapted = Result<Map<String, Value>, String>;
 
@@ -34,7 +36,7 @@ pub(super) fn adapt(name: &str, entry: Value) -> Adapted {
             }
         }
         (None, Some(url)) => {
-            let kind = transport(name, url, text("type"))?;
+            let kind = transport(name, url, text("type").or(text("transport")))?;
             adapted.insert("type".to_owned(), kind.into());
             adapted.insert("url".to_owned(), url.into());
             insert_texts(&mut adapted, "headers", &entry);
@@ -44,6 +46,7 @@ pub(super) fn adapt(name: &str, entry: Value) -> Adapted {
     }
     for (key, fits) in [
         ("disabled", Value::is_boolean as fn(&Value) -> bool),
+        ("enabled", Value::is_boolean),
         ("timeout", Value::is_u64),
         ("startTimeout", Value::is_u64),
         ("description", Value::is_string),
@@ -58,19 +61,15 @@ pub(super) fn adapt(name: &str, entry: Value) -> Adapted {
     Ok(adapted)
 }
 
-/// Clients that do not write the transport find it out; the old one lives at `/sse` by custom.
 fn transport(name: &str, url: &str, kind: Option<&str>) -> Result<&'static str, String> {
     match kind {
         Some("sse") => Ok("sse"),
-        Some("http" | "streamable-http" | "streamableHttp" | "remote") => Ok("http"),
+        Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => Ok("http"),
         Some(other) => Err(format!(
             "`{name}` has a transport that is not known: `{other}`"
         )),
-        None => {
-            let path = url.split(['?', '#']).next().unwrap_or(url);
-            let old = path.trim_end_matches('/').ends_with("/sse");
-            Ok(if old { "sse" } else { "http" })
-        }
+        None if is_old_address(url) => Ok("sse"),
+        None => Ok("http"),
     }
 }
 

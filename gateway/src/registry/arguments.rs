@@ -18,7 +18,10 @@ pub struct ArgumentCheck {
 
 impl ArgumentCheck {
     pub fn new(schema: &Value) -> Self {
-        let validator = jsonschema::validator_for(&with_null(schema))
+        // Formats are the server's to judge: what is a URL to one is none to another.
+        let validator = jsonschema::options()
+            .should_validate_formats(false)
+            .build(&with_null(schema))
             .inspect_err(|error| tracing::debug!(%error, "an input schema cannot be used"))
             .ok();
         let known = schema["properties"]

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
+use tokio::time::Instant;
 
 use super::connection::Connection;
 use super::lifecycle::Server;
@@ -13,6 +14,10 @@ use crate::registry::{ToolNews, ToolSet};
 
 /// Several changes in a row are answered with one listing.
 const CHANGE_SETTLES: Duration = Duration::from_millis(20);
+/// A server that announces changes without changing anything is asked ever less often, until this.
+const LONGEST_SETTLING: Duration = Duration::from_secs(5);
+/// Changes that far apart are no storm.
+const CALM: Duration = Duration::from_secs(10);
 /// Callers wait for a new listing; one that hangs must not take them with it.
 const LISTING_PATIENCE: Duration = Duration::from_secs(5);
 /// News that nobody asks for is not kept for ever.
@@ -93,6 +98,7 @@ impl Server {
         }
         // Holding the connection here would keep it alive for ever.
         let connection = Arc::downgrade(&connection);
+        let (mut settling, mut listed) = (CHANGE_SETTLES, Instant::now());
         loop {
             let told = async {
                 match &mut subscription {
@@ -114,11 +120,25 @@ impl Server {
                     }
                 }
             }
-            tokio::time::sleep(CHANGE_SETTLES).await;
+            if listed.elapsed() > CALM {
+                settling = CHANGE_SETTLES;
+            }
+            tokio::time::sleep(settling).await;
             let Some(connection) = connection.upgrade() else {
                 return;
             };
+            let before = self.known_tools();
             self.relist(&connection).await;
+            listed = Instant::now();
+            let is_same = match (before, self.known_tools()) {
+                (Some(before), Some(now)) => now.news(&before).is_empty(),
+                _ => false,
+            };
+            settling = if is_same {
+                (settling * 2).min(LONGEST_SETTLING)
+            } else {
+                CHANGE_SETTLES
+            };
         }
     }
 }

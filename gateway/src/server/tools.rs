@@ -47,6 +47,8 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
             _ => return Err(ServiceError::UnexpectedResponse),
         };
         tools.extend::<Vec<Value>>(page);
+        // Some servers write an empty one where there is none.
+        let next = next.filter(|next| !next.is_empty());
         if next.is_none() || next == cursor {
             break;
         }

@@ -8,6 +8,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use serde_json::json;
 use sse_stream::Sse;
 
+use super::repair::repair;
 use super::scan::IdScanner;
 use super::{MAX_MESSAGE_BYTES, TOO_LARGE};
 
@@ -21,7 +22,7 @@ pub fn bounded(
     request: &ClientJsonRpcMessage,
 ) -> StreamableHttpPostResponse {
     match response {
-        StreamableHttpPostResponse::Json(message, session) => {
+        StreamableHttpPostResponse::Json(mut message, session) => {
             let mut size = Size(0);
             // Counting cannot fail, and what cannot be written has no size to speak of.
             let _ = serde_json::to_writer(&mut size, &message);
@@ -29,6 +30,10 @@ pub fn bounded(
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
+            // What answers this POST answers this request, whatever number it has.
+            if let (JsonRpcMessage::Error(error), Some(_)) = (&mut message, &id) {
+                error.id.clone_from(&id);
+            }
             let message = if size.0 > MAX_MESSAGE_BYTES {
                 refusal(id, size.0)
             } else {
@@ -44,8 +49,14 @@ pub fn bounded(
     }
 }
 
-/// The same for one event of a stream.
+/// The same for one event of a stream. A text that was cut in the middle of a character is mended
+/// too: the transport would pass over the event, and its call would wait.
 pub fn bounded_event(mut event: Sse) -> Sse {
+    if let Some(data) = event.data.as_ref().filter(|data| data.contains("\\u"))
+        && let Some(mended) = repair(data.as_bytes())
+    {
+        event.data = String::from_utf8(mended).ok();
+    }
     if let Some(data) = event
         .data
         .as_ref()

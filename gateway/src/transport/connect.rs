@@ -83,7 +83,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 };
                 match over_http(remote, handler.clone(), probe, &means).await {
                     // An old server may answer a method it does not know with anything at all.
-                    Err(StartError::Handshake { .. }) => {
+                    Err(StartError::Handshake { .. } | StartError::Unreachable { .. }) => {
                         over_http(remote, handler, ClientLifecycleMode::Initialize, &means).await
                     }
                     other => other,

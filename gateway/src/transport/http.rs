@@ -7,7 +7,7 @@ use std::time::Duration;
 use ::http::{HeaderName, HeaderValue};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -21,6 +21,11 @@ use crate::config::Remote;
 
 /// Policy bounds how many calls run at once; the transport must not queue below that.
 const MAX_POSTS: usize = 1024;
+
+/// Headers that the transport sets itself; it refuses any other.
+const OWN_HEADERS: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
+
+type Posted = Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>>;
 
 /// One client for all servers: it pools connections, and never follows a redirect to another
 /// host, which would carry our headers there.
@@ -61,17 +66,42 @@ pub fn transport(
     StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
 }
 
-/// The configured headers. The configuration has checked them, so none is left out.
+/// The configured headers. The configuration has checked them, so none is left out but those that
+/// some clients have to write and we do not.
 pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
     remote
         .headers
         .iter()
+        .filter(|(name, _)| {
+            let is_it = |own: &str| name.eq_ignore_ascii_case(own);
+            !OWN_HEADERS.into_iter().any(is_it)
+        })
         .filter_map(|(name, value)| {
             let mut value = HeaderValue::try_from(value.as_str()).ok()?;
             value.set_sensitive(true);
             Some((HeaderName::try_from(name.as_str()).ok()?, value))
         })
         .collect()
+}
+
+/// Whether the server says that it knows nothing of the session, as after a restart. 404 is the
+/// word for that, and the transport knows it; many servers say it with 400.
+fn is_session_lost(answer: &Posted) -> bool {
+    let told = match answer {
+        // An answer to this very request would have its number.
+        Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _))
+            if !matches!(error.id, Some(RequestId::Number(_))) =>
+        {
+            error.error.message.to_lowercase()
+        }
+        Err(StreamableHttpError::UnexpectedServerResponse(told))
+            if told.starts_with("HTTP 400") =>
+        {
+            told.to_lowercase()
+        }
+        _ => return false,
+    };
+    told.contains("session") || told.contains("not initialized")
 }
 
 /// The HTTP client of one server.
@@ -105,7 +135,7 @@ impl StreamableHttpClient for AuthorizedClient {
         session: Option<Arc<str>>,
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
+    ) -> Posted {
         self.post_message_with_max_sse_event_size(
             uri,
             message,
@@ -125,7 +155,7 @@ impl StreamableHttpClient for AuthorizedClient {
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
-    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>> {
+    ) -> Posted {
         let auth = self.token(auth).await;
         let post = |auth| {
             let (uri, message, session, headers) = (
@@ -137,11 +167,15 @@ impl StreamableHttpClient for AuthorizedClient {
             self.client
                 .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
         };
-        let answer = post(auth.clone()).await;
+        let mut answer = post(auth.clone()).await;
         if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
             && let Some(token) = self.other_token(auth.as_deref()).await
         {
-            return Ok(bounded(post(Some(token)).await?, &message));
+            answer = post(Some(token)).await;
+        }
+        if session.is_some() && is_session_lost(&answer) {
+            // The transport makes a new one and sends this message once more.
+            return Err(StreamableHttpError::SessionExpired);
         }
         Ok(bounded(answer?, &message))
     }

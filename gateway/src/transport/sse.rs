@@ -9,9 +9,11 @@ use futures::stream::BoxStream;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
+use sse_stream::Sse;
 use url::Url;
 
-use super::{Login, MAX_MESSAGE_BYTES, http};
+use super::bounded::{READ_AT_MOST, bounded_event};
+use super::{Login, http};
 use crate::config::Remote;
 
 /// What goes wrong on this transport.
@@ -123,7 +125,11 @@ impl Transport<RoleClient> for SseTransport {
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let event = self.events.next().await?;
-            if let Ok(message) = serde_json::from_str(&event.data) {
+            let read = bounded_event(Sse {
+                data: Some(event.data),
+                ..Sse::default()
+            });
+            if let Ok(message) = serde_json::from_str(&read.data.unwrap_or_default()) {
                 return Some(message);
             }
             tracing::debug!(event = %event.name, "skipped an event that is no JSON-RPC message");
@@ -149,7 +155,7 @@ struct Event {
     data: String,
 }
 
-/// Cuts a byte stream into server-sent events. An event over the message limit is dropped.
+/// Cuts a byte stream into server-sent events. What is too large to be held is cut off.
 struct Events {
     /// `None` in the stream is a broken connection, which ends the events like its end does.
     bytes: BoxStream<'static, Option<Vec<u8>>>,
@@ -178,7 +184,7 @@ impl Events {
             for byte in bytes {
                 match byte {
                     b'\n' => self.end_of_line(),
-                    _ if self.line.len() <= MAX_MESSAGE_BYTES => self.line.push(byte),
+                    _ if self.line.len() <= READ_AT_MOST => self.line.push(byte),
                     _ => {}
                 }
             }
@@ -200,7 +206,7 @@ impl Events {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.event.name),
-            "data" if self.event.data.len() + value.len() <= MAX_MESSAGE_BYTES => {
+            "data" if self.event.data.len() + value.len() <= READ_AT_MOST => {
                 if !self.event.data.is_empty() {
                     self.event.data.push('\n');
                 }

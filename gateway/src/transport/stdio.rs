@@ -9,6 +9,7 @@ use std::sync::{Mutex as SyncMutex, PoisonError};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::de::IgnoredAny;
@@ -170,20 +171,24 @@ impl StdioTransport {
             }
             return;
         }
-        let line = self.line.trim_ascii();
+        let line = message_in(self.line.trim_ascii());
         if line.is_empty() {
             self.line.clear();
             return;
         }
         match serde_json::from_slice::<ServerJsonRpcMessage>(line) {
-            Ok(message) => self.ready.push_back(message),
-            Err(_) => match read(line) {
+            Ok(message) if !is_half_a_greeting(&message) => self.ready.push_back(message),
+            _ => match read(line) {
                 Ok(Value::Array(batch)) => {
                     for value in batch {
-                        self.ready.extend(message_from(value, &self.traffic));
+                        let message = message_from(value, &self.waiting, &self.traffic);
+                        self.ready.extend(message);
                     }
                 }
-                Ok(value) => self.ready.extend(message_from(value, &self.traffic)),
+                Ok(value) => {
+                    let message = message_from(value, &self.waiting, &self.traffic);
+                    self.ready.extend(message);
+                }
                 Err(error) => match self.answered(line) {
                     Some(id) => self.ready.push_back(unreadable(id, line, &error)),
                     None => self.traffic.skip(line),
@@ -290,6 +295,25 @@ impl Outgoing {
     }
 }
 
+/// Where the message begins on a line: behind a byte order mark, or behind what a server printed
+/// without ending its line.
+fn message_in(line: &[u8]) -> &[u8] {
+    const BEGINNING: &[u8] = b"{\"jsonrpc\"";
+    if matches!(line.first(), None | Some(b'{' | b'[')) {
+        return line;
+    }
+    let found = line.windows(BEGINNING.len()).position(|w| w == BEGINNING);
+    &line[found.unwrap_or(0)..]
+}
+
+/// Whether this is an answer to `initialize` that lacks something: it is read as one of a kind that
+/// nobody knows.
+fn is_half_a_greeting(message: &ServerJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Response(response)
+        if matches!(&response.result, ServerResult::CustomResult(result)
+            if result.0.get("protocolVersion").is_some()))
+}
+
 /// Reads a line, mended if it has to be.
 fn read(line: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(line).or_else(|error| match repair(line) {
@@ -310,7 +334,11 @@ fn unreadable(id: i64, line: &[u8], error: &serde_json::Error) -> ServerJsonRpcM
 
 /// Reads `value` as a message. An answer in the wrong shape still ends the call it belongs to;
 /// anything else is noise.
-fn message_from(mut value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMessage> {
+fn message_from(
+    mut value: Value,
+    waiting: &HashSet<RequestId>,
+    traffic: &Traffic,
+) -> Option<ServerJsonRpcMessage> {
     complete(&mut value);
     let error = match serde_json::from_value::<ServerJsonRpcMessage>(value.clone()) {
         Ok(message) => return Some(message),
@@ -320,6 +348,8 @@ fn message_from(mut value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMess
         Value::Number(number) if value.get("method").is_none() => number.as_i64(),
         _ => None,
     };
+    // A line of a log may have numbers too.
+    let id = id.filter(|id| waiting.contains(&RequestId::Number(*id)) && is_answer(&value));
     let text = value.to_string();
     match id {
         Some(id) => Some(refusal(
@@ -335,6 +365,12 @@ fn message_from(mut value: Value, traffic: &Traffic) -> Option<ServerJsonRpcMess
     }
 }
 
+fn is_answer(value: &Value) -> bool {
+    ["jsonrpc", "result", "error"]
+        .iter()
+        .any(|key| value.get(key).is_some())
+}
+
 /// Adds what some servers leave out and nobody needs, and takes away what they write out although
 /// there is none of it.
 fn complete(value: &mut Value) {
@@ -343,6 +379,9 @@ fn complete(value: &mut Value) {
     };
     if message.contains_key("result") && message.get("error") == Some(&Value::Null) {
         message.remove("error");
+    }
+    if message.contains_key("error") && message.get("result") == Some(&Value::Null) {
+        message.remove("result");
     }
     let Some(Value::Object(result)) = message.get_mut("result") else {
         return;
