@@ -30,8 +30,10 @@ const {
   ObjectPrototype,
   ObjectPrototypeIsPrototypeOf,
   ObjectSetPrototypeOf,
+  PromisePrototypeThen,
   PromiseResolve,
   RangeError,
+  ReflectDeleteProperty,
   RegExpPrototypeToString,
   SafeArrayIterator,
   SetPrototypeForEach,
@@ -122,7 +124,7 @@ class Copy {
         `${this.what} nests deeper than ${MAX_DEPTH} levels; flatten it first`,
       );
     }
-    const inside = { __proto__: null, value, depth, up: ancestors };
+    const inside = { __proto__: null, value, depth, up: ancestors, toJSON: undefined };
     const prototype = ObjectGetPrototypeOf(value);
     // Most values are records and lists: they skip the questions below, each of which is an op.
     const ordinary = prototype === ObjectPrototype || prototype === ArrayPrototype ||
@@ -138,7 +140,9 @@ class Copy {
       return null;
     }
     const toJSON = value.toJSON;
-    if (typeof toJSON === "function") {
+    // Once, as in `JSON.stringify`: what it gives may have it too, as a copy of its object has.
+    if (typeof toJSON === "function" && toJSON !== ancestors?.toJSON) {
+      inside.toJSON = toJSON;
       const json = FunctionPrototypeCall(toJSON, value, String(key));
       return json === value
         ? this.record(value, inside)
@@ -320,15 +324,25 @@ async function awaitAll(copy, root) {
     const waiting = copy.waiting;
     copy.waiting = list();
     for (const slot of new SafeArrayIterator(waiting)) {
+      if (slot.iterator !== undefined) continue;
+      slot.promise = PromiseResolve(slot.promise);
+      // Its turn comes: until then nobody should call it unhandled.
+      PromisePrototypeThen(slot.promise, undefined, () => {});
+    }
+    for (const slot of new SafeArrayIterator(waiting)) {
       const item = slot.iterator !== undefined
         ? await copy.drainLater(slot.iterator, slot.ancestors)
         : copy.take(
-          await PromiseResolve(slot.promise),
+          await slot.promise,
           slot.key,
           slot.holder,
           slot.ancestors,
         );
-      slot.holder[slot.key] = item === OMIT ? null : item;
+      if (item === OMIT && !ArrayIsArray(slot.holder)) {
+        ReflectDeleteProperty(slot.holder, slot.key);
+      } else {
+        slot.holder[slot.key] = item === OMIT ? null : item;
+      }
     }
   }
   return JSONStringify(root[""]);

@@ -26,6 +26,9 @@ const {
   ObjectKeys,
   Proxy,
   RangeError,
+  StringPrototypeIncludes,
+  StringPrototypeIndexOf,
+  StringPrototypeSlice,
   StringPrototypeTrim,
   SymbolFor,
   TypeError,
@@ -45,8 +48,10 @@ class ToolError extends Error {
     isToolError = (error) => #brand in error;
   }
 
-  constructor(tool, failure) {
-    super(failure.message);
+  // A script may throw one of its own, with a message in place of a failure.
+  constructor(tool, failure = undefined) {
+    const told = isObject(failure) ? failure : { __proto__: null, message: failure ?? tool };
+    super(told.message);
     ObjectDefineProperty(this, "name", {
       __proto__: null,
       value: "ToolError",
@@ -54,11 +59,11 @@ class ToolError extends Error {
       enumerable: false,
       configurable: true,
     });
-    this.kind = failure.kind;
+    this.kind = told.kind ?? "tool";
     this.tool = tool;
-    this.retryable = failure.retryable;
-    if (ObjectHasOwn(failure, "retryAfterMs")) {
-      this.retryAfterMs = failure.retryAfterMs;
+    this.retryable = told.retryable ?? false;
+    if (ObjectHasOwn(told, "retryAfterMs")) {
+      this.retryAfterMs = told.retryAfterMs;
     }
   }
 
@@ -139,6 +144,11 @@ async function invoke(tool, input) {
 
 async function callTool(tool, input = undefined) {
   checkId(tool, "callTool");
+  if (typeof input === "string" && !StringPrototypeIncludes(tool, ":")) {
+    throw new TypeError(
+      `callTool takes server and tool as one id: callTool("${tool}:${input}", args)`,
+    );
+  }
   checkInput(input, tool);
   try {
     return { success: true, result: await invoke(tool, input) };
@@ -172,11 +182,18 @@ async function callToolsBatch(calls, options = undefined) {
   }
   let next = 0;
   let stopped = false;
+  // What a lane throws is no failure of a tool; the first is thrown when all lanes have ended.
+  let thrown;
   const lane = async () => {
-    while (next < plan.length && !stopped) {
-      const i = next++;
-      results[i] = await callTool(plan[i].tool, plan[i].args);
-      if (stopOnError && !results[i].success) stopped = true;
+    try {
+      while (next < plan.length && !stopped) {
+        const i = next++;
+        results[i] = await callTool(plan[i].tool, plan[i].args);
+        if (stopOnError && !results[i].success) stopped = true;
+      }
+    } catch (error) {
+      stopped = true;
+      thrown ??= { __proto__: null, error };
     }
   };
   const lanes = list();
@@ -184,6 +201,7 @@ async function callToolsBatch(calls, options = undefined) {
     ArrayPrototypePush(lanes, lane());
   }
   for (let i = 0; i < lanes.length; i++) await lanes[i];
+  if (thrown !== undefined) throw thrown.error;
   for (let i = 0; i < plan.length; i++) {
     results[i] ??= {
       success: false,
@@ -306,9 +324,18 @@ const tools = new Proxy(unlisted("tools"), {
   __proto__: null,
   get(_target, server) {
     if (typeof server !== "string" || server in NOT_TOOLS) return undefined;
-    return servers[server] ??= serverTools(server);
+    // `tools[hit.id]`: the name of a server has no colon.
+    const colon = StringPrototypeIndexOf(server, ":");
+    if (colon > 0) return toolsOf(StringPrototypeSlice(server, 0, colon))[
+      StringPrototypeSlice(server, colon + 1)
+    ];
+    return toolsOf(server);
   },
 });
+
+function toolsOf(server) {
+  return servers[server] ??= serverTools(server);
+}
 
 function serverTools(server) {
   const known = { __proto__: null };

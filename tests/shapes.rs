@@ -88,11 +88,112 @@ fn a_return_outside_any_function_gives_the_result() {
 }
 
 #[test]
-fn a_body_with_return_and_no_return_taken_has_no_result() {
-    assert_eq!(
-        result_of("if (args.length > 9) return 1;\n'last'"),
-        Value::Null
-    );
+fn a_body_whose_return_is_not_taken_gives_what_any_other_would() {
+    let guard = "if (args.length > 9) return 1;\n";
+    assert_results(&[
+        (&format!("{guard}'last'"), json!("last")),
+        (&format!("{guard}const x = 1;"), Value::Null),
+        (&format!("{guard}export default 2;"), json!(2)),
+        (
+            &format!("{guard}async function main() {{ return 3 }}"),
+            json!(3),
+        ),
+    ]);
+}
+
+#[test]
+fn functions_and_types_may_stand_behind_the_last_expression() {
+    assert_results(&[
+        (
+            "await main();\nasync function main() { return 42 }",
+            json!(42),
+        ),
+        ("[1, 2].length;\ninterface Row { id: number }", json!(2)),
+        ("6 * 7;;\ntype Name = string;", json!(42)),
+        (
+            "const x = 1;\nfunction unused() { return 2 }\nconst y = 2;",
+            Value::Null,
+        ),
+    ]);
+}
+
+#[test]
+fn what_a_script_calls_itself_is_not_called_once_more() {
+    let count = "let count = 0;\nasync function main() { count += 1; return count }\n";
+    assert_results(&[
+        (
+            &format!("{count}export default main;\nawait main();\ncount"),
+            json!(1),
+        ),
+        (
+            "export default async function main() { return 5 }\nawait main();",
+            json!(5),
+        ),
+        (
+            "export default async function main() { return 6 }",
+            json!(6),
+        ),
+        (
+            "export default async function build() { return 7 }\nconst later = () => build();",
+            json!(7),
+        ),
+    ]);
+}
+
+#[test]
+fn an_entry_point_may_call_itself_be_exported_and_stand_beside_imports_and_types() {
+    assert_results(&[
+        (
+            "async function main(n = 2): Promise<string> { return n ? main(n - 1) : 'done' }",
+            json!("done"),
+        ),
+        (
+            "async function main() { return 1 }\nexport { main };",
+            json!(1),
+        ),
+        (
+            "import { callTool } from 'pml';\nasync function report() { return 2 }",
+            json!(2),
+        ),
+        (
+            "type Row = number;\nconst report = async (): Promise<Row> => 3;",
+            json!(3),
+        ),
+        (
+            "const fact = (n = 4): number => n < 2 ? 1 : n * fact(n - 1);",
+            json!(24),
+        ),
+    ]);
+}
+
+#[test]
+fn names_in_braces_are_an_object_at_the_end_of_a_script() {
+    assert_results(&[
+        ("// the answer\n{ total: 3 }", json!({ "total": 3 })),
+        (
+            "const total = 1, count = 2;\n{ total, count }",
+            json!({ "total": 1, "count": 2 }),
+        ),
+        ("const total = 1;\n{ total }", json!({ "total": 1 })),
+        ("let x = 1;\n{ let y = 2; x += y }", Value::Null),
+    ]);
+}
+
+#[test]
+fn blocks_of_a_text_are_one_script_and_its_words_are_none() {
+    assert_results(&[
+        ("Sure!\n\n```ts\n6 * 7\n```", json!(42)),
+        ("Okay\n```ts\n6 * 7\n```", json!(42)),
+        ("// sum.ts\n```ts\n6 * 7\n```", json!(42)),
+        ("Uses `callTool`:\n\n```ts\nreturn 1\n```", json!(1)),
+        ("return 5\n```", json!(5)),
+        (
+            "```ts\nconst a = 20;\n```\nthen\n```ts\nreturn a + 1\n```\nwhich prints\n```\n21 !\n```",
+            json!(21),
+        ),
+    ]);
+    let error = error_of(&[], "Here you are:\n\n```ts\nlet b = ;\n```");
+    assert_eq!(error["line"], 4, "{error:#}");
 }
 
 #[test]

@@ -258,6 +258,32 @@ async fn a_tool_can_be_called_by_name_and_gives_the_value_itself() {
     assert_eq!(value("const { add } = tools.demo; add({ a: 1 })").await, 1);
     assert_eq!(value("tools['my-files']['read.text']()").await, "text");
     assert_eq!(value("tools.demo.nothing()").await, Value::Null);
+    assert_eq!(value("tools['demo:add']({ a: 1, b: 2 })").await, 3);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_no_function_is_told_how_it_is_called() {
+    let outcome = run_with(Limits::default(), demo(), "tools.add({ a: 1 })").await;
+    let error = outcome.error.expect("it fails");
+    assert_eq!(error.message, "TypeError: tools.add is not a function");
+    let hint = error.hint.expect("a hint");
+    assert!(hint.contains("tools.server.tool(args)"), "{hint}");
+}
+
+#[tokio::test]
+async fn server_and_tool_as_two_words_are_told_what_to_write() {
+    assert_eq!(
+        thrown("callTool('demo', 'add', { a: 1 })").await,
+        "TypeError: callTool takes server and tool as one id: callTool(\"demo:add\", args)"
+    );
+}
+
+#[tokio::test]
+async fn a_script_may_throw_a_tool_error_of_its_own() {
+    let script = "const e = new ToolError('it failed'); [e.message, e.kind, e.retryable]";
+    assert_eq!(value(script).await, json!(["it failed", "tool", false]));
+    let script = "new ToolError('demo:add', 'it is late').message";
+    assert_eq!(value(script).await, "it is late");
 }
 
 #[tokio::test]
@@ -382,6 +408,32 @@ async fn arguments_take_the_same_plain_form_as_results() {
         value(script).await,
         json!({ "m": { "a": 1 }, "s": [1], "d": "1970-01-01T00:00:00.000Z", "p": 2, "b": 2 })
     );
+}
+
+#[tokio::test]
+async fn promises_among_the_arguments_are_awaited_whatever_becomes_of_them() {
+    assert_eq!(
+        value("tools.demo.echo({ a: (async () => undefined)(), b: [(async () => undefined)()] })")
+            .await,
+        json!({ "b": [null] })
+    );
+    let script = "const a = { one: tools.demo.fail(), two: tools.demo.fail() };\n\
+        const r = await callTool('demo:echo', a); r.success";
+    assert_eq!(value(script).await, false);
+    let script = "const bad = () => Promise.reject(new Error('bad'));\n\
+        const call = () => ({ tool: 'demo:echo', args: { a: bad() } });\n\
+        try { await callToolsBatch([call(), call()]) } catch (e) { return e.message }";
+    assert_eq!(value(script).await, "bad");
+}
+
+#[tokio::test]
+async fn a_promise_that_nothing_settles_is_told_by_what_failed_before() {
+    let script = "const value = await new Promise(async (resolve) => {\n  \
+        resolve(await tools.demo.fail());\n});\nreturn value;";
+    let outcome = run_with(Limits::default(), demo(), script).await;
+    let error = outcome.error.expect("it fails");
+    assert_eq!(error.message, "ToolError: the disk is full");
+    assert_eq!(error.line, Some(2));
 }
 
 #[tokio::test]

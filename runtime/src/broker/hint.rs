@@ -43,6 +43,13 @@ fn runtime_hint(error: &RunError) -> Option<&'static str> {
             "Make sure that every promise you await is resolved or rejected by something.",
         );
     }
+    let is_no_tool = error.message.starts_with("TypeError: tools")
+        && error.message.ends_with(" is not a function");
+    if is_no_tool {
+        return Some(
+            "A tool is called as tools.server.tool(args) or callTool(\"server:tool\", args); searchTools finds them.",
+        );
+    }
     let name = error
         .message
         .strip_prefix("ReferenceError: ")?

@@ -111,7 +111,16 @@ async fn script(
         Some(test) => run_tests(isolate, function, test).await,
         None => evaluate(isolate, function).await,
     };
-    let left = left.map_err(stalled)?;
+    let left = match left {
+        Ok(left) => left,
+        Err(error) => {
+            // What nobody caught is most often why nothing settles the promise.
+            if let Ok(fault) = leftover(isolate).await {
+                check(fault.as_deref(), &specifier, &spec.name)?;
+            }
+            return Err(stalled(error));
+        }
+    };
     if let Some(coverage) = coverage {
         coverage.finish(isolate, connection).await;
     }

@@ -5,7 +5,8 @@ const probes = ["__proto__", "constructor", "prototype", "", "a:b", "\ud800", "x
 for (const server of probes) {
   for (const tool of probes) {
     const call = odd[server]?.[tool];
-    if (typeof call === "function") await (call as () => Promise<unknown>)().catch(() => 0);
+    const tried = async () => await (call as () => Promise<unknown>)();
+    if (typeof call === "function") await tried().catch(() => 0);
   }
 }
 let set = true;

@@ -1,3 +1,3 @@
 // kind: output
-const chain = () => ({ toJSON: chain });
+const chain = () => ({ toJSON: () => chain() });
 export default chain();

@@ -21,24 +21,25 @@ pub struct Parsed {
 pub fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Rejection> {
     let source = unfence(source.strip_prefix('\u{feff}').unwrap_or(source));
     // "Solution:" and a code block is a label and a template to the parser. Prose is what does
-    // not parse on its own.
-    if let Some((prose, script)) = split_prose(&source)
-        && parse_script(map, name, prose).is_err()
-        && let Ok(parsed) = parse_script(map, name, &script)
-    {
-        return Ok(parsed);
+    // not parse on its own, or parses to words.
+    if let Some((prose, script)) = split_prose(&source) {
+        match parse_script(map, name, prose) {
+            // A closing fence whose opening was cut off.
+            Ok(parsed) if script.trim().is_empty() => return Ok(parsed),
+            Ok(parsed) if !is_words(&parsed.module) => {}
+            _ => return parse_script(map, name, &script).map_err(|error| error.locate(map)),
+        }
     }
     parse_script(map, name, &source).map_err(|error| error.locate(map))
 }
 
 fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Located> {
-    // As in a REPL, braces around the whole text mean an object, not a block.
-    if source.trim_start().starts_with('{')
-        && let Some(object) = parse_expression(map, name, source)
-    {
-        return Ok(object);
-    }
     let error = match parse_module(map, name, source, typescript(TsSyntax::default())) {
+        // As in a REPL, braces around the whole text mean an object, not a block.
+        Ok(parsed) if is_one_block(&parsed.module) => {
+            let object = parse_expression(map, name, source);
+            return object.map_or_else(|| refuse_unsupported(parsed), Ok);
+        }
         Ok(parsed) => return refuse_unsupported(parsed),
         Err(error) => error,
     };
@@ -51,6 +52,26 @@ fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed
         return Ok(parsed);
     }
     Err(unsupported(map, name, source).unwrap_or(error))
+}
+
+/// "Sure!" is an expression to the parser, and a comment is nothing.
+fn is_words(module: &Module) -> bool {
+    module.body.iter().all(|item| match item {
+        ModuleItem::Stmt(Stmt::Expr(stmt)) => match &*stmt.expr {
+            Expr::TsNonNull(word) => word.expr.is_ident(),
+            word => word.is_ident(),
+        },
+        _ => false,
+    })
+}
+
+fn is_one_block(module: &Module) -> bool {
+    let is_empty = |item: &&ModuleItem| matches!(item, ModuleItem::Stmt(Stmt::Empty(_)));
+    let mut items = module.body.iter().filter(|item| !is_empty(item));
+    matches!(
+        (items.next(), items.next()),
+        (Some(ModuleItem::Stmt(Stmt::Block(_))), None)
+    )
 }
 
 fn typescript(syntax: TsSyntax) -> Syntax {

@@ -6,9 +6,10 @@
 
 use swc_core::common::{DUMMY_SP, Spanned};
 use swc_core::ecma::ast::{
-    ArrayLit, ArrowExpr, ArrowFunctionBody, Callee, ClassDecl, ComputedPropName, Decl, DefaultDecl,
-    ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl, FunctionBody, Ident,
-    Lit, MemberExpr, MemberProp, Module, ModuleDecl, ModuleExportName, ModuleItem, Number, Pat,
+    ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, CallExpr, Callee, Class, ClassDecl,
+    ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread,
+    FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp, Module, ModuleDecl,
+    ModuleExportName, ModuleItem, NamedExport, Number, ObjectLit, Pat, Prop, PropOrSpread,
     ReturnStmt, Stmt, TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
@@ -53,18 +54,16 @@ fn exports_default(item: &ModuleItem) -> bool {
 }
 
 pub fn into_module(parsed: Parsed) -> Module {
-    let Parsed {
-        mut module,
-        returns,
-    } = parsed;
+    let mut module = parsed.module;
     let entry = entry_point(&module);
+    let is_called = default_function(&module).is_some_and(|name| is_called(&module, name));
     let mut body = Body::default();
     for item in module.body {
         body.add(item);
     }
-    if !returns {
-        body.give_back(entry);
-    }
+    // What the script calls itself is not called once more.
+    body.default_export.take_if(|_| is_called);
+    body.give_back(entry);
     module.body = body.imports;
     module.body.push(export_function(body.stmts));
     module
@@ -173,15 +172,9 @@ impl Body {
     }
 
     fn give_back(&mut self, entry: Option<Ident>) {
-        let result = match (self.default_export.take().or(entry), self.stmts.last()) {
-            (Some(name), _) => Some(Box::new(Expr::Ident(name))),
-            (None, Some(Stmt::Expr(last))) if !self.starts_timer(&last.expr) => {
-                match self.stmts.pop() {
-                    Some(Stmt::Expr(ExprStmt { expr, .. })) => Some(expr),
-                    _ => None,
-                }
-            }
-            (None, _) => None,
+        let result = match self.default_export.take().or(entry) {
+            Some(name) => Some(Box::new(Expr::Ident(name))),
+            None => self.take_last_expression(),
         };
         if let Some(result) = result {
             self.stmts.push(Stmt::Return(ReturnStmt {
@@ -191,6 +184,51 @@ impl Body {
             }));
         }
     }
+}
+
+impl Body {
+    /// The last thing that the script does, if it is an expression. Functions and types may stand
+    /// behind it.
+    fn take_last_expression(&mut self) -> Option<Box<Expr>> {
+        let at = self.stmts.iter().rposition(|stmt| !only_declares(stmt))?;
+        match &self.stmts[at] {
+            Stmt::Expr(last) if !self.starts_timer(&last.expr) => {}
+            Stmt::Block(block) if names_in_braces(block).is_some() => {}
+            _ => return None,
+        }
+        match self.stmts.remove(at) {
+            Stmt::Expr(last) => Some(last.expr),
+            Stmt::Block(block) => names_in_braces(&block),
+            _ => None,
+        }
+    }
+}
+
+fn only_declares(stmt: &Stmt) -> bool {
+    matches!(
+        stmt,
+        Stmt::Empty(_) | Stmt::Decl(Decl::Fn(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_))
+    )
+}
+
+/// `{ total, count }` is a block to the parser, which does nothing; whoever writes it means the
+/// object.
+fn names_in_braces(block: &BlockStmt) -> Option<Box<Expr>> {
+    let [Stmt::Expr(inside)] = block.stmts.as_slice() else {
+        return None;
+    };
+    let names = match &*inside.expr {
+        Expr::Seq(list) => list.exprs.iter().map(|name| &**name).collect(),
+        one => vec![one],
+    };
+    let props = names.into_iter().map(|name| {
+        let name = name.as_ident()?.clone();
+        Some(PropOrSpread::Prop(Box::new(Prop::Shorthand(name))))
+    });
+    Some(Box::new(Expr::Object(ObjectLit {
+        span: block.span,
+        props: props.collect::<Option<_>>()?,
+    })))
 }
 
 /// `A.B.c` as an expression.
@@ -242,11 +280,11 @@ fn is_default(name: &ModuleExportName) -> bool {
     *name.atom() == "default"
 }
 
-/// A function that the script declares and never mentions again: `run`, `main`, or the only
-/// thing there is.
+/// A function that the script declares and does not use: `run`, `main`, or the only thing there is.
 fn entry_point(module: &Module) -> Option<Ident> {
     let functions: Vec<&Ident> = module.body.iter().filter_map(declared_function).collect();
-    let entry = match (functions.as_slice(), module.body.len()) {
+    let things = module.body.iter().filter(|item| !vanishes(item)).count();
+    let entry = match (functions.as_slice(), things) {
         ([only], 1) => *only,
         _ => ENTRY_POINTS.iter().find_map(|name| {
             functions
@@ -257,10 +295,70 @@ fn entry_point(module: &Module) -> Option<Ident> {
     };
     let mut mentions = Mentions {
         of: entry,
-        count: 0,
+        found: false,
     };
     module.visit_with(&mut mentions);
-    (mentions.count == 1).then(|| entry.clone())
+    (!mentions.found).then(|| entry.clone())
+}
+
+/// Whether nothing is left of it when the script runs.
+fn vanishes(item: &ModuleItem) -> bool {
+    match item {
+        ModuleItem::ModuleDecl(ModuleDecl::Import(_) | ModuleDecl::ExportNamed(_)) => true,
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => {
+            matches!(export.decl, Decl::TsInterface(_) | Decl::TsTypeAlias(_))
+        }
+        // An overload's signature is one of these.
+        ModuleItem::Stmt(Stmt::Decl(Decl::Fn(function))) => function.function.body.is_none(),
+        ModuleItem::Stmt(stmt) => only_declares(stmt),
+        ModuleItem::ModuleDecl(_) => false,
+    }
+}
+
+/// The name of what is exported as default, if it can be a function of the script.
+fn default_function(module: &Module) -> Option<&Ident> {
+    module.body.iter().find_map(|item| match item {
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultDecl(export)) => match &export.decl {
+            DefaultDecl::Fn(function) => function.ident.as_ref(),
+            _ => None,
+        },
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(export)) => export.expr.as_ident(),
+        _ => None,
+    })
+}
+
+/// Whether the script calls this function, outside of any other.
+fn is_called(module: &Module, name: &Ident) -> bool {
+    let mut calls = OwnCalls {
+        of: name,
+        found: false,
+    };
+    module.visit_with(&mut calls);
+    calls.found
+}
+
+struct OwnCalls<'a> {
+    of: &'a Ident,
+    found: bool,
+}
+
+impl Visit for OwnCalls<'_> {
+    fn visit_function(&mut self, _: &Function) {}
+
+    fn visit_arrow_expr(&mut self, _: &ArrowExpr) {}
+
+    fn visit_class(&mut self, _: &Class) {}
+
+    fn visit_call_expr(&mut self, call: &CallExpr) {
+        if let Callee::Expr(callee) = &call.callee
+            && callee
+                .as_ident()
+                .is_some_and(|name| name.sym == self.of.sym)
+        {
+            self.found = true;
+        }
+        call.visit_children_with(self);
+    }
 }
 
 fn declared_function(item: &ModuleItem) -> Option<&Ident> {
@@ -282,22 +380,29 @@ fn declared_function(item: &ModuleItem) -> Option<&Ident> {
     }
 }
 
+/// Uses of a name. What a function says of itself is none, nor is an export, which nobody imports.
 struct Mentions<'a> {
     of: &'a Ident,
-    count: usize,
+    found: bool,
 }
 
 impl Visit for Mentions<'_> {
-    /// An overload's signature is no use of the function.
     fn visit_fn_decl(&mut self, declaration: &FnDecl) {
-        if declaration.function.body.is_some() {
+        if declaration.ident.sym != self.of.sym {
             declaration.visit_children_with(self);
         }
     }
 
-    fn visit_ident(&mut self, ident: &Ident) {
-        if ident.sym == self.of.sym {
-            self.count += 1;
+    fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
+        let name = declarator.name.as_ident();
+        if name.is_none_or(|name| name.sym != self.of.sym) {
+            declarator.visit_children_with(self);
         }
+    }
+
+    fn visit_named_export(&mut self, _: &NamedExport) {}
+
+    fn visit_ident(&mut self, ident: &Ident) {
+        self.found |= ident.sym == self.of.sym;
     }
 }

@@ -3,27 +3,38 @@
 use std::borrow::Cow;
 
 /// Blanks everything but the lines inside the first fenced block, so that lines keep their
-/// numbers. `None` if there is no such block.
+/// numbers. Blocks that begin like it and say what they hold go on with it; others show what a
+/// script prints. `None` if there is no block. One that was never closed still holds a script.
 fn inside_fence(source: &str) -> Option<String> {
     let mut inside = String::with_capacity(source.len());
+    let mut first: Option<&str> = None;
     let mut fence: Option<&str> = None;
+    let mut is_script = false;
     for line in source.lines() {
         let trimmed = line.trim();
         match fence {
             None => {
-                let mark = if trimmed.starts_with('~') { '~' } else { '`' };
-                let length = trimmed.len() - trimmed.trim_start_matches(mark).len();
-                if length >= 3 && !trimmed[length..].contains(mark) {
-                    fence = Some(&trimmed[..length]);
+                if let Some(opening) = opening(trimmed) {
+                    fence = Some(opening);
+                    let says_what = trimmed.len() > opening.len();
+                    is_script = first.is_none_or(|first| first == trimmed && says_what);
+                    first = first.or(Some(trimmed));
                 }
             }
-            Some(opening) if trimmed == opening => return Some(inside),
-            Some(_) => inside.push_str(line),
+            Some(opening) if trimmed == opening => fence = None,
+            Some(_) if is_script => inside.push_str(line),
+            Some(_) => {}
         }
         inside.push('\n');
     }
-    // A block that was never closed still holds a script.
-    fence.map(|_| inside)
+    first.map(|_| inside)
+}
+
+/// The fence that a line opens a block with.
+fn opening(line: &str) -> Option<&str> {
+    let mark = if line.starts_with('~') { '~' } else { '`' };
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (length >= 3 && !line[length..].contains(mark)).then(|| &line[..length])
 }
 
 /// The script of a text that begins with a fence; any other text unchanged.
@@ -40,7 +51,9 @@ pub fn unfence(source: &str) -> Cow<'_, str> {
 pub fn split_prose(source: &str) -> Option<(&str, String)> {
     let fence = source.find("\n```").or_else(|| source.find("\n~~~"))?;
     let prose = &source[..fence];
-    if prose.contains("/*") || prose.contains('`') {
+    // An odd one opens a template, and the fence may be part of it.
+    let in_template = prose.matches('`').count() % 2 == 1 || prose.contains("\\`");
+    if prose.trim().is_empty() || prose.contains("/*") || in_template {
         return None;
     }
     Some((prose, inside_fence(source)?))

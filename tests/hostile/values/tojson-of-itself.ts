@@ -1,0 +1,4 @@
+// kind: ok
+// result: {}
+const chain = () => ({ toJSON: chain });
+export default chain();
