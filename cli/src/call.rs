@@ -99,7 +99,7 @@ fn read(arguments: &str) -> anyhow::Result<Value> {
 }
 
 fn print(answer: &Value) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     match answer {
         Value::String(text) => writeln!(out, "{text}")?,
         other => writeln!(out, "{other:#}")?,

@@ -17,5 +17,7 @@ pub fn warning(message: impl Display) {
 }
 
 pub fn line(message: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    let message = message.to_string();
+    let shown = Paint::for_stderr().foreign(&message);
+    let _ = writeln!(io::stderr().lock(), "{shown}");
 }

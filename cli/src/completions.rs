@@ -1,12 +1,12 @@
 //! `pml completions`: for the shell.
 
-use std::io;
+use std::io::{self, Write};
 
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::command::Cli;
-use crate::exit::ExitCode;
+use crate::exit::{self, ExitCode};
 
 /// Print a completion script for a shell
 #[derive(Args)]
@@ -19,6 +19,11 @@ pub struct CompletionsArgs {
 }
 
 pub fn run(args: &CompletionsArgs) -> ExitCode {
-    generate(args.shell, &mut Cli::command(), "pml", &mut io::stdout());
-    ExitCode::SUCCESS
+    // It would panic where a reader has gone.
+    let mut script = Vec::new();
+    generate(args.shell, &mut Cli::command(), "pml", &mut script);
+    match exit::check_pipe(io::stdout().write_all(&script)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::mistake(error.into()),
+    }
 }

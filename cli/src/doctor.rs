@@ -65,14 +65,14 @@ fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode>
 }
 
 fn print_json(printed: &Printed<'_>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     serde_json::to_writer_pretty(&mut out, printed)?;
     writeln!(out)?;
     out.flush()
 }
 
 fn print(printed: &Printed<'_>, paint: Paint) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     if let Some(file) = printed.file {
         writeln!(out, "{}", paint.dim(&file.display().to_string()))?;
     }

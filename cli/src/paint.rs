@@ -1,7 +1,7 @@
 //! Colour, where the terminal has it, and nothing else that a terminal obeys.
 
 use std::borrow::Cow;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 
 #[derive(Clone, Copy)]
 pub struct Paint {
@@ -21,7 +21,8 @@ impl Paint {
 
     fn on(terminal: bool) -> Self {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let colour = set("FORCE_COLOR") || (!set("NO_COLOR") && terminal);
+        let forced = std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0");
+        let colour = (set("FORCE_COLOR") && forced) || (!set("NO_COLOR") && terminal);
         Self { colour, terminal }
     }
 
@@ -45,6 +46,14 @@ impl Paint {
             rest = tail;
         }
         Cow::Owned(shown)
+    }
+
+    /// Standard output for what scripts and servers say: it shows as [`foreign`](Self::foreign) does.
+    pub fn guarded_stdout() -> impl io::Write {
+        Guarded {
+            out: io::stdout().lock(),
+            paint: Self::for_stdout(),
+        }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
@@ -100,6 +109,23 @@ impl Paint {
     }
 }
 
+struct Guarded<W> {
+    out: W,
+    paint: Paint,
+}
+
+impl<W: io::Write> io::Write for Guarded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.out.write_all(self.paint.foreign(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// The length of a sequence that sets a colour, if the text begins with one: `ESC [ 31 m`.
 fn colour_sequence(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\u{1b}[")?;
@@ -109,7 +135,24 @@ fn colour_sequence(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
+
+    #[test]
+    fn what_is_printed_is_guarded_too() {
+        let paint = Paint {
+            colour: true,
+            terminal: true,
+        };
+        let mut guarded = Guarded {
+            out: Vec::new(),
+            paint,
+        };
+        writeln!(guarded, "{}: \u{1b}]0;x\u{7}", paint.red("é")).unwrap();
+        let shown = String::from_utf8(guarded.out).unwrap();
+        assert_eq!(shown, "\u{1b}[31mé\u{1b}[0m: \\u{1b}]0;x\\u{7}\n");
+    }
 
     fn shown(text: &str) -> Cow<'_, str> {
         let paint = Paint {

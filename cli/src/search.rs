@@ -10,6 +10,7 @@ use pml_session::{Found, Session, SessionOptions};
 use serde_json::{Value, json};
 
 use crate::exit::ExitCode;
+use crate::paint::Paint;
 use crate::{complain, config, exit, index, searching, servers};
 
 /// Find tools by what they do
@@ -122,7 +123,7 @@ fn nothing_found(args: &SearchArgs, gateway: &Gateway) -> String {
 }
 
 fn print(args: &SearchArgs, found: &[Found]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     if args.json {
         let tools: Vec<Value> = found.iter().map(|found| in_json(args, found)).collect();
         serde_json::to_writer_pretty(&mut out, &json!({ "tools": tools }))?;

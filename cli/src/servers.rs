@@ -1,8 +1,10 @@
 //! The servers of one command: opened with the user's logins, gone when the command ends.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
-use pml_gateway::config::Endpoint;
+use pml_gateway::config::{Command, Endpoint};
 use pml_gateway::oauth::{OAuth, TokenStore};
 use pml_gateway::{Config, Gateway, GatewayError};
 
@@ -17,19 +19,54 @@ pub fn open(mut config: Config) -> Result<Gateway, GatewayError> {
     Gateway::open_with(config, logins)
 }
 
+/// How many `pml` stand above this one.
+const DEPTH: &str = "PML_DEPTH";
+/// One gateway may stand behind another; one that stands behind itself goes on without end.
+const MAX_DEPTH: u32 = 3;
+
+/// Fails in a `pml serve` that was started by one that was started by one, and so on.
+pub fn check_depth() -> anyhow::Result<()> {
+    anyhow::ensure!(
+        depth() < MAX_DEPTH,
+        "pml serve was started by pml serve, again and again: a server of its configuration starts it with the same configuration; take that server out"
+    );
+    Ok(())
+}
+
+fn depth() -> u32 {
+    let depth = std::env::var(DEPTH).ok();
+    depth.and_then(|depth| depth.parse().ok()).unwrap_or(0)
+}
+
 /// The command `pml` is this very program, installed or not: the demo server is found from the
-/// build folder too, and is never of another version.
+/// build folder too, and is never of another version. An entry that starts `pml serve` as clients
+/// do is left out: they write it into the file that it reads.
 fn name_ourselves(config: &mut Config) {
-    let Some(program) = std::env::current_exe().ok() else {
-        return;
-    };
-    for server in config.servers.values_mut() {
-        if let Ok(Endpoint::Stdio(command)) = &mut server.usable
-            && command.program == "pml"
+    let program = std::env::current_exe().ok();
+    config.servers.retain(|_, server| {
+        let Ok(Endpoint::Stdio(command)) = &mut server.usable else {
+            return true;
+        };
+        if is_this_gateway(command) {
+            return false;
+        }
+        let below = (depth() + 1).to_string();
+        command.env.insert(DEPTH.to_owned(), below);
+        if command.program == "pml"
+            && let Some(program) = &program
         {
             command.program = program.to_string_lossy().into_owned();
         }
-    }
+        true
+    });
+}
+
+/// Whether the command is a gateway that reads what this one reads.
+fn is_this_gateway(command: &Command) -> bool {
+    let is_pml = Path::new(&command.program).file_name() == Some(OsStr::new("pml"));
+    let has_own_file = command.args.iter().any(|arg| arg.starts_with("--config"));
+    let serves = command.args.iter().any(|arg| arg == "serve");
+    is_pml && serves && !has_own_file && command.cwd.is_none()
 }
 
 /// Stops every server, gently. A second Ctrl-C ends the wait: what is left is killed together

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::exit::ExitCode;
 use crate::memory::Memory;
+use crate::paint::Paint;
 use crate::{complain, config, exit, servers};
 
 /// For each server, to start and to list its tools.
@@ -82,7 +83,7 @@ pub fn check_name(gateway: &Gateway, name: &str) -> anyhow::Result<()> {
 }
 
 fn print(listing: &Listing) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     let mut server = None;
     for tool in &listing.tools {
         if server != Some(tool.id.server()) {
@@ -136,7 +137,7 @@ fn print_json(listing: &Listing) -> io::Result<()> {
             })
             .collect(),
     };
-    let mut out = io::stdout().lock();
+    let mut out = Paint::guarded_stdout();
     serde_json::to_writer_pretty(&mut out, &printed)?;
     writeln!(out)?;
     out.flush()

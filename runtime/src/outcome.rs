@@ -8,7 +8,7 @@ use pml_ops::Level;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Outcome {
     pub ok: bool,
     /// JSON; `null` when the script left nothing that JSON has a word for.

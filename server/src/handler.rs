@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::{ElicitationMode, NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::guests::Guest;
 use crate::house::House;
@@ -49,6 +50,8 @@ pub struct Handler {
     /// the client's program.
     connected: bool,
     own: OnceLock<Arc<Guest>>,
+    /// Ends with the connection the task that tells the client of changes.
+    telling: OnceLock<DropGuard>,
 }
 
 impl Handler {
@@ -58,6 +61,7 @@ impl Handler {
             house,
             connected,
             own: OnceLock::new(),
+            telling: OnceLock::new(),
         }
     }
 
@@ -123,9 +127,10 @@ impl Handler {
         mut work: Work,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let mut heard = None;
         loop {
             let step = tokio::select! {
-                step = work.next() => step,
+                step = next_step(&mut heard, &mut work) => step,
                 () = context.ct.cancelled() => {
                     return Err(refusal(ErrorCode::INTERNAL_ERROR, "the request was cancelled".into()));
                 }
@@ -136,7 +141,7 @@ impl Handler {
                     let time = self.house.gateway().approval_time();
                     if is_stateless(context) {
                         let asked = approval::request(&question);
-                        let word = self.house.parked().park(work, answer, time);
+                        let word = self.house.park(work, answer, time);
                         return match (asked, word) {
                             (Some(asked), Some(word)) => Ok(input_required(asked, word).into()),
                             _ => Ok(Reply::failure(
@@ -146,10 +151,14 @@ impl Handler {
                             .into()),
                         };
                     }
-                    // The work is not waited for meanwhile: it waits itself.
                     let decision = tokio::select! {
                         decision = approval::elicit(&context.peer, &question, time) => decision,
                         () = context.ct.cancelled() => Decision::NoAnswer,
+                        // The script has ended meanwhile, and nobody needs the answer.
+                        step = work.next() => {
+                            heard = Some(step);
+                            Decision::NoAnswer
+                        }
                     };
                     let _ = answer.send(decision);
                 }
@@ -161,6 +170,14 @@ impl Handler {
                 }
             }
         }
+    }
+}
+
+/// What was heard while something else was waited for, or what comes next.
+async fn next_step(heard: &mut Option<Option<Step>>, work: &mut Work) -> Option<Step> {
+    match heard.take() {
+        Some(step) => step,
+        None => work.next().await,
     }
 }
 
@@ -259,10 +276,21 @@ impl ServerHandler for Handler {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let (house, peer) = (self.house.clone(), context.peer);
+        let over = CancellationToken::new();
+        // A client that says so again is told once all the same.
+        if self.telling.set(over.clone().drop_guard()).is_err() {
+            return;
+        }
         tokio::spawn(async move {
             let mut changes = house.gateway().changes();
             let mut known = brief::roster(house.gateway());
-            while changes.changed().await.is_ok() && !peer.is_transport_closed() {
+            loop {
+                tokio::select! {
+                    () = over.cancelled() => return,
+                    changed = changes.changed() => if changed.is_err() {
+                        return;
+                    },
+                }
                 let roster = brief::roster(house.gateway());
                 if roster != known && peer.notify_tool_list_changed().await.is_err() {
                     return;

@@ -7,14 +7,14 @@ use pml_gateway::Gateway;
 use pml_runtime::{Limits, Pool};
 use pml_scrub::Scrubber;
 use pml_search::Search;
-use pml_session::ClientOptions;
+use pml_session::{ClientOptions, Decision};
 use pml_types::Shape;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::guests::{Guest, Registry};
 use crate::notebook::Notebook;
-use crate::work::Parked;
+use crate::work::{COLLECT, Parked, Work};
 
 /// How long the first question about tools waits for servers that are still starting.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
@@ -119,6 +119,22 @@ impl House {
         &self.0.parked
     }
 
+    /// Keeps work until its client comes back, or the time for that is up.
+    pub(crate) fn park(
+        &self,
+        work: Work,
+        answer: oneshot::Sender<Decision>,
+        time: Duration,
+    ) -> Option<String> {
+        let word = self.parked().park(work, answer, time)?;
+        let (house, late) = (self.clone(), word.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(time + COLLECT).await;
+            house.parked().forget(&late);
+        });
+        Some(word)
+    }
+
     pub(crate) fn new_guest(&self) -> Guest {
         Guest::new(ClientOptions {
             gateway: self.0.gateway.clone(),
@@ -146,6 +162,7 @@ impl House {
     /// No more calls are taken from now on.
     pub fn close(&self) {
         self.0.closing.cancel();
+        self.parked().forget_all();
     }
 
     pub(crate) fn closing(&self) -> &CancellationToken {

@@ -18,7 +18,7 @@ use crate::reply::Reply;
 /// Runs that wait for an answer which may never come.
 const MAX_PARKED: usize = 64;
 /// How long a finished run waits to be asked for, besides the time its question had.
-const COLLECT: Duration = Duration::from_secs(60);
+pub const COLLECT: Duration = Duration::from_secs(60);
 
 /// What the work has to say next.
 pub enum Step {
@@ -109,6 +109,18 @@ impl Parked {
         // The time for an answer may be up; the work has gone on by itself then.
         let _ = answer.send(decision);
         Some(work)
+    }
+
+    /// Nobody comes back for the work of this word.
+    pub fn forget(&self, word: &str) {
+        let forgotten = self.lock().remove(word);
+        drop(forgotten);
+    }
+
+    /// Nobody comes back at all.
+    pub fn forget_all(&self) {
+        let forgotten = std::mem::take(&mut *self.lock());
+        drop(forgotten);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Ticket>> {

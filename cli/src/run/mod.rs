@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_runtime::{Ahead, Event, Limits, Outcome, Pool, PoolOptions, Wishes, WorkerOptions};
+use pml_runtime::{
+    Ahead, ErrorKind, Event, Limits, Outcome, Pool, PoolOptions, RunError, Stats, Wishes,
+    WorkerOptions,
+};
 use pml_scrub::Scrubber;
 use pml_session::Session;
 
@@ -150,6 +153,8 @@ pub fn is_asked_for() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == "run")
 }
 
+const INTERRUPTED: &str = "interrupted";
+
 /// A worker as most runs need it, before anything is known about this one.
 pub fn begin_worker() -> Option<Ahead> {
     Ahead::begin(WorkerOptions::for_limits(&Limits::default(), true))
@@ -194,7 +199,14 @@ fn run_script(
     event_loop.block_on(async {
         // What is told while it happens is told unscrubbed.
         let live = !args.json && !args.scrub;
+        let began = Instant::now();
+        let mut so_far = Outcome::default();
         let mut on_event = |event: Event<'_>| {
+            match &event {
+                Event::Log(line) => so_far.logs.push((*line).clone()),
+                Event::CallEnded { call, .. } => so_far.calls.push((*call).clone()),
+                _ => {}
+            }
             if let Some(trace) = &mut trace {
                 trace.note(&event);
             }
@@ -225,12 +237,12 @@ fn run_script(
         let limits = Session::runtime_limits(limits);
         let options = backing.options();
         let run = pool.run_with(script, options, limits, backing.host(), &mut on_event);
-        let outcome = interrupt::or(run).await?.map(|outcome| {
-            if !args.scrub {
-                return outcome;
-            }
+        let ended = interrupt::or(run).await?;
+        let is_whole = ended.is_some();
+        let mut outcome = ended.unwrap_or_else(|| interrupted(so_far, began));
+        if args.scrub {
             let began = Instant::now();
-            let outcome = backing.session().scrub(outcome);
+            outcome = backing.session().scrub(outcome);
             if let Some(trace) = &mut trace {
                 trace.scrubbed(began);
             }
@@ -238,8 +250,7 @@ fn run_script(
                 let lines = outcome.logs.iter();
                 lines.for_each(|line| report::print_log(line, paint));
             }
-            outcome
-        });
+        }
 
         // The answer first: servers take their time to leave.
         report::print_problems(backing.session().problems());
@@ -247,10 +258,14 @@ fn run_script(
             complain::warning(format_args!("searched by words alone: {notice}"));
         }
         let rehearsal = backing.rehearsal();
-        let code = print(args, outcome.as_ref(), rehearsal.as_ref(), paint);
+        let mut code = exit::interrupted();
+        if is_whole || args.json {
+            let printed = print(args, &outcome, rehearsal.as_ref(), paint);
+            code = if is_whole { printed } else { code };
+        }
         let kept = backing.keep(&name, &scrub_rules);
         let traced = trace.map_or(Ok(()), |trace| {
-            trace.finish(outcome.as_ref(), |tool| backing.session().scrub_words(tool))
+            trace.finish(&outcome, |tool| backing.session().scrub_words(tool))
         });
         let session = backing.session();
         // A replay has no servers to learn from.
@@ -263,17 +278,25 @@ fn run_script(
     })
 }
 
-/// `None` if Ctrl-C ended the run.
+/// What there is to say of a run that somebody ended.
+fn interrupted(so_far: Outcome, began: Instant) -> Outcome {
+    complain::error(INTERRUPTED);
+    Outcome {
+        stats: Stats {
+            wall_ms: began.elapsed().as_secs_f64() * 1e3,
+            ..Stats::default()
+        },
+        error: Some(RunError::new(ErrorKind::Runtime, INTERRUPTED)),
+        ..so_far
+    }
+}
+
 fn print(
     args: &RunArgs,
-    outcome: Option<&Outcome>,
+    outcome: &Outcome,
     rehearsal: Option<&Rehearsal>,
     paint: Paint,
 ) -> ExitCode {
-    let Some(outcome) = outcome else {
-        complain::error("interrupted");
-        return exit::interrupted();
-    };
     let printed = if args.json {
         report::print_json(outcome, rehearsal)
     } else {

@@ -122,7 +122,7 @@ impl Trace {
     /// `tell` is how the id of a tool may be shown.
     pub fn finish(
         mut self,
-        outcome: Option<&Outcome>,
+        outcome: &Outcome,
         tell: impl Fn(&str) -> String,
     ) -> anyhow::Result<()> {
         let now = self.now();
@@ -130,9 +130,8 @@ impl Trace {
             call.name = tell(&call.name);
         }
         let began = self.started.unwrap_or(now);
-        let details =
-            outcome.map(|outcome| serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats }));
-        self.span("run", "worker", began, now - began, RUN_LANE, details);
+        let details = serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats });
+        self.span("run", "worker", began, now - began, RUN_LANE, Some(details));
         let document = serde_json::json!({ "traceEvents": self.spans, "displayTimeUnit": "ms" });
         let mut out = BufWriter::new(&self.file);
         serde_json::to_writer(&mut out, &document)

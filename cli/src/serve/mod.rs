@@ -3,6 +3,7 @@
 mod notebook;
 mod print_config;
 
+use std::env::VarError;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,6 +111,7 @@ pub fn run(args: &ServeArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    servers::check_depth()?;
     let settings = config::load(config)?;
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
     log::init(args.format(), args.level(), scrubber.clone())?;
@@ -195,7 +197,11 @@ impl ServeArgs {
                 let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
                 Some(text.trim().to_owned())
             }
-            None => std::env::var(TOKEN).ok(),
+            None => match std::env::var(TOKEN) {
+                Ok(token) => Some(token.trim().to_owned()),
+                Err(VarError::NotPresent) => None,
+                Err(error) => anyhow::bail!("{TOKEN} cannot be used: {error}"),
+            },
         };
         Ok(HttpOptions {
             address,

@@ -291,7 +291,10 @@ where
     T: ToOwned + AsRef<OsStr> + ?Sized,
     T::Owned: From<String>,
 {
-    let home = text.as_ref().to_str().and_then(|text| text.strip_prefix("~/"));
+    let home = text
+        .as_ref()
+        .to_str()
+        .and_then(|text| text.strip_prefix("~/"));
     match (home, std::env::var("HOME")) {
         (Some(rest), Ok(home)) => format!("{home}/{rest}").into(),
         _ => text.to_owned(),

@@ -64,7 +64,9 @@ pub(super) fn adapt(name: &str, entry: Value) -> Adapted {
 fn transport(name: &str, url: &str, kind: Option<&str>) -> Result<&'static str, String> {
     match kind {
         Some("sse") => Ok("sse"),
-        Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => Ok("http"),
+        Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => {
+            Ok("http")
+        }
         Some(other) => Err(format!(
             "`{name}` has a transport that is not known: `{other}`"
         )),

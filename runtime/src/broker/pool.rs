@@ -167,7 +167,7 @@ impl Pool {
         let mut run = pin!(run);
         if let Ok(outcome) = timeout(REFILL_DELAY, &mut run).await {
             drop(under_way);
-            self.refill_if_idle(0);
+            self.refill_if_idle(self.cores - 1);
             return outcome;
         }
         self.refill_if_idle(self.cores);

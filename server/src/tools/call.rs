@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::arguments;
+use super::{arguments, off_loop};
 use crate::approval::Line;
 use crate::guests::Guest;
 use crate::house::House;
@@ -37,6 +37,7 @@ pub async fn call(
     };
     // Some models write the arguments as a text.
     let args = match args {
+        Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         other => other,
     };
@@ -47,5 +48,6 @@ pub async fn call(
     notices.finish().await;
     house.learn(guest.client.session().take_observed());
     tracing::info!(%tool, ok = called.is_ok(), "a tool was called");
-    Reply::call(&guest.outlet().call(&tool, called, &limits))
+    let outlet = guest.outlet().clone();
+    off_loop(move || Reply::call(&outlet.call(&tool, called, &limits))).await
 }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::arguments::{self, Whole};
+use super::{LARGE, off_loop};
 use crate::approval::Line;
 use crate::guests::Guest;
 use crate::house::House;
@@ -29,7 +30,8 @@ struct Arguments {
 impl Arguments {
     /// A client can ask for less than the operator allows, never for more.
     fn limits(&self, operator: &Limits) -> Limits {
-        let number = |whole: Option<Whole>| whole.map(|Whole(number)| number);
+        // A model that has to fill in something writes a zero.
+        let number = |whole: Option<Whole>| whole.map(|Whole(number)| number).filter(|n| *n > 0);
         operator.lowered(&Wishes {
             wall_ms: number(self.timeout_ms),
             cpu_ms: number(self.cpu_ms),
@@ -82,7 +84,16 @@ pub async fn execute(
         calls = outcome.calls.len(),
         "a script ended"
     );
-    Reply::run(&guest.outlet().outcome(outcome, &limits))
+    let outlet = guest.outlet().clone();
+    let is_large = outcome
+        .result
+        .as_ref()
+        .is_some_and(|result| result.get().len() > LARGE);
+    let tell = move || Reply::run(&outlet.outcome(outcome, &limits));
+    if is_large {
+        return off_loop(tell).await;
+    }
+    tell()
 }
 
 #[cfg(test)]

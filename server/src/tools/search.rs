@@ -25,8 +25,7 @@ struct Arguments {
     query: String,
     limit: Option<Whole>,
     server: Option<String>,
-    #[serde(default)]
-    detail: Detail,
+    detail: Option<Detail>,
 }
 
 /// How much is told of each tool.
@@ -45,7 +44,8 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
         Ok(arguments) => arguments,
         Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
     };
-    let server = arguments.server.as_deref();
+    let server = arguments.server.as_deref().map(str::trim);
+    let server = server.filter(|name| !name.is_empty());
     let is_unknown = |name: &&str| {
         // A pattern may fit no server and is no mistake.
         !name.contains('*') && !house.gateway().servers().any(|known| known == *name)
@@ -68,7 +68,11 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
             "No tool fits; try other words. Servers (tools each): {}",
             brief::roster(house.gateway())
         ),
-        false => told(&found, arguments.detail, house.notebook()),
+        false => told(
+            &found,
+            arguments.detail.unwrap_or_default(),
+            house.notebook(),
+        ),
     };
     Reply::text(guest.outlet().text(&text))
 }

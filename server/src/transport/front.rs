@@ -1,30 +1,79 @@
 //! What stands in front of the protocol over HTTP: the token, the size of a body, and its form.
 
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 
 use super::lines::MAX_MESSAGE;
+use super::origins;
 use super::wire::{self, Read};
 use crate::handler::Handler;
 
 /// Sessions at the same time. Each keeps names and values in memory.
 const MAX_SESSIONS: usize = 256;
+/// A session that was quiet for this long may have to make room.
+const QUIET: Duration = Duration::from_secs(60);
+const SESSION: &str = "mcp-session-id";
 
 pub struct Front {
     pub token: Option<String>,
+    pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
+    pub heard: Mutex<Heard>,
 }
 
+/// When each session was last heard of.
+#[derive(Default)]
+pub struct Heard(HashMap<SessionId, Instant>);
+
+impl Heard {
+    /// Notes the session that the headers of a request name.
+    fn note(&mut self, headers: &HeaderMap) {
+        let session = headers.get(SESSION).and_then(|value| value.to_str().ok());
+        if let Some(session) = session {
+            self.0.insert(session.into(), Instant::now());
+        }
+    }
+
+    /// The session that was heard of least lately. One that was never heard of has only begun.
+    fn quietest(&mut self, open: &HashSet<SessionId>) -> Option<SessionId> {
+        self.0.retain(|session, _| open.contains(session));
+        for session in open {
+            self.0.entry(session.clone()).or_insert_with(Instant::now);
+        }
+        let (session, heard) = self.0.iter().min_by_key(|(_, heard)| **heard)?;
+        (heard.elapsed() > QUIET).then(|| session.clone())
+    }
+}
+
+/// Answers a request, and lets the page of an allowed origin read the answer.
 pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
+    let origin = request.headers().get(ORIGIN).cloned();
+    let origin = origin.filter(|origin| origins::allows(&front.origins, origin));
+    let Some(origin) = origin else {
+        return admit(&front, request).await;
+    };
+    // A browser asks first whether it may ask, and bears no token then.
+    let mut response = match *request.method() {
+        Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
+        _ => admit(&front, request).await,
+    };
+    origins::open_to(origin, response.headers_mut());
+    response
+}
+
+async fn admit(front: &Front, request: Request) -> Response {
     if let Some(token) = &front.token
         && !bears(request.headers(), token)
     {
@@ -37,6 +86,7 @@ pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Respon
             .into_response();
     }
     let (parts, body) = request.into_parts();
+    front.heard().note(&parts.headers);
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
         return front.service.handle(request).await.into_response();
@@ -46,7 +96,7 @@ pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Respon
         return (StatusCode::PAYLOAD_TOO_LARGE, told).into_response();
     };
     match wire::read(&bytes) {
-        Read::Message(message) if is_initialize(&message) && front.is_full().await => {
+        Read::Message(message) if is_initialize(&message) && !front.has_room().await => {
             let told = "there are too many sessions; try again later";
             (StatusCode::SERVICE_UNAVAILABLE, told).into_response()
         }
@@ -67,8 +117,29 @@ pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Respon
 }
 
 impl Front {
-    async fn is_full(&self) -> bool {
-        self.sessions.sessions.read().await.len() >= MAX_SESSIONS
+    /// Whether one more session may begin. Clients leave without a word, so the one that was quiet
+    /// for longest makes room, if it was quiet for a while.
+    async fn has_room(&self) -> bool {
+        let open: HashSet<SessionId> = self
+            .sessions
+            .sessions
+            .read()
+            .await
+            .keys()
+            .cloned()
+            .collect();
+        if open.len() < MAX_SESSIONS {
+            return true;
+        }
+        let quietest = self.heard().quietest(&open);
+        match quietest {
+            Some(session) => self.sessions.close_session(&session).await.is_ok(),
+            None => false,
+        }
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,6 +176,23 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, authorization.parse().unwrap());
         headers
+    }
+
+    #[test]
+    fn the_session_that_was_quiet_for_longest_makes_room() {
+        let open: HashSet<SessionId> = ["a", "b", "c"].map(SessionId::from).into();
+        let long_ago = Instant::now().checked_sub(QUIET * 2).unwrap();
+        let mut heard = Heard::default();
+        assert_eq!(heard.quietest(&open), None, "all have only begun");
+        heard
+            .0
+            .insert("gone".into(), long_ago.checked_sub(QUIET).unwrap());
+        heard.0.insert("b".into(), long_ago);
+        assert_eq!(heard.quietest(&open), Some("b".into()));
+        let mut headers = HeaderMap::new();
+        headers.insert(SESSION, "b".parse().unwrap());
+        heard.note(&headers);
+        assert_eq!(heard.quietest(&open), None);
     }
 
     #[test]

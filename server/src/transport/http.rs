@@ -1,7 +1,7 @@
 //! Many clients, over streamable HTTP: with sessions (2025-11-25) and without (2026-07-28).
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -100,8 +100,11 @@ pub async fn serve_http(
         sessions.clone(),
         config,
     );
+    let origins = options.allowed_origins();
     let front = Arc::new(Front {
         token: options.token,
+        origins,
+        heard: Mutex::default(),
         service,
         sessions,
     });

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
@@ -19,6 +20,8 @@ use super::wire::{self, Read};
 
 /// A script of a mebibyte, escaped as badly as can be, and room to spare.
 pub const MAX_MESSAGE: usize = 8 * 1024 * 1024;
+/// Requests of one client that are not answered yet.
+const MAX_OPEN: usize = 1024;
 
 /// Reads and writes lines. What is no proper message is answered here and goes no further.
 pub struct Lines<R, W> {
@@ -32,6 +35,8 @@ pub struct Lines<R, W> {
     /// An error on its way out. A task of its own writes it, because `receive` may be dropped at
     /// any moment and half a line must not be left behind.
     answering: Option<JoinHandle<io::Result<()>>>,
+    /// What is left to do when the input has ended.
+    ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 impl<R, W> Lines<R, W>
@@ -39,7 +44,8 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    pub fn new(input: R, output: W) -> Self {
+    /// Calls that are under way when the input ends have until `ended` is done.
+    pub fn new(input: R, output: W, ended: impl Future<Output = ()> + Send + 'static) -> Self {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -48,6 +54,7 @@ where
             output: Arc::new(AsyncMutex::new(output)),
             open: Arc::default(),
             answering: None,
+            ended: Some(Box::pin(ended)),
         }
     }
 
@@ -90,6 +97,13 @@ where
     fn admit(&mut self, message: ClientJsonRpcMessage) -> Read {
         self.begun |= wire::begins(&message);
         match &message {
+            JsonRpcMessage::Request(request) if self.open().len() >= MAX_OPEN => {
+                return wire::error(
+                    Some(request.id.clone()),
+                    ErrorCode::INVALID_REQUEST,
+                    "too many requests are open; wait for answers",
+                );
+            }
             JsonRpcMessage::Request(request) => {
                 let is_new = self.open().insert(request.id.clone());
                 if !is_new {
@@ -162,7 +176,15 @@ where
                 self.answering = None;
                 written.ok()?.ok()?;
             }
-            let read = match self.next_line().await? {
+            let Some(read) = self.next_line().await else {
+                // Answers still go out meanwhile.
+                if let Some(ended) = &mut self.ended {
+                    ended.as_mut().await;
+                    self.ended = None;
+                }
+                return None;
+            };
+            let read = match read {
                 Read::Message(message) => self.admit(*message),
                 other => other,
             };

@@ -3,6 +3,7 @@
 mod front;
 mod http;
 mod lines;
+mod origins;
 mod stdio;
 mod wire;
 

@@ -51,6 +51,18 @@ impl Kind {
     }
 }
 
+/// Whether a result, as JSON, may hold blocks.
+pub(super) fn may_be_in(json: &str) -> bool {
+    [
+        "\"image\"",
+        "\"audio\"",
+        "\"resource\"",
+        "\"resource_link\"",
+    ]
+    .iter()
+    .any(|kind| json.contains(kind))
+}
+
 /// Takes the blocks out of a result and leaves a mark where each was: `(image 1)`.
 pub(super) fn take(value: &mut Value) -> Vec<Found> {
     let mut found = Vec::new();

@@ -111,10 +111,15 @@ impl Outlet {
         tool: Option<&str>,
         limits: &Limits,
     ) -> Result<(), ScrubError> {
+        let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
+        // What is too large to be shown is not worth to be read, if nothing in it is shown apart.
+        if whole.len() > limit && !blocks::may_be_in(whole) && whole.chars().count() > limit {
+            answer.truncated = Some(self.keep(whole, whole, tool)?);
+            return Ok(());
+        }
         // It comes as JSON, from a worker or from a server.
         let mut value: Value = serde_json::from_str(whole).unwrap_or_default();
         let found = blocks::take(&mut value);
-        let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
         let text = value.to_string();
         if text.len() > limit && text.chars().count() > limit {
             answer.truncated = Some(self.keep(whole, &text, tool)?);

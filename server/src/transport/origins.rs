@@ -1,0 +1,90 @@
+//! Web pages that may talk to the server: a browser hands them its answers only if it is told so.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+const HEADERS: [(&str, &str); 4] = [
+    ("vary", "origin"),
+    ("access-control-allow-methods", "GET, POST, DELETE"),
+    (
+        "access-control-allow-headers",
+        "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+    ),
+    ("access-control-expose-headers", "mcp-session-id"),
+];
+
+/// Whether an origin is one of these. `http://localhost:*` stands for every port.
+pub fn allows(allowed: &[String], origin: &HeaderValue) -> bool {
+    let Ok(origin) = origin.to_str() else {
+        return false;
+    };
+    allowed
+        .iter()
+        .any(|allowed| match allowed.strip_suffix(":*") {
+            Some(host) => {
+                let port = origin.strip_prefix(host);
+                port.is_some_and(|port| port.is_empty() || is_port(port))
+            }
+            None => allowed == origin || without_default_port(allowed) == origin,
+        })
+}
+
+fn is_port(text: &str) -> bool {
+    let digits = text.strip_prefix(':').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Browsers leave it out.
+fn without_default_port(origin: &str) -> &str {
+    let (end, scheme) = match origin.starts_with("https:") {
+        true => (":443", "https:"),
+        false => (":80", "http:"),
+    };
+    match origin.strip_suffix(end) {
+        Some(short) if origin.starts_with(scheme) => short,
+        _ => origin,
+    }
+}
+
+/// Says that a page of this origin may read the answer.
+pub fn open_to(origin: HeaderValue, headers: &mut HeaderMap) {
+    for (name, value) in HEADERS {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    headers.insert(
+        HeaderName::from_static("access-control-allow-origin"),
+        origin,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_of_allowed_origins_may_read() {
+        let allowed = ["http://localhost:*", "https://app.example.com:443"].map(str::to_owned);
+        let allows = |origin: &str| allows(&allowed, &HeaderValue::from_str(origin).unwrap());
+        for origin in [
+            "http://localhost",
+            "http://localhost:5173",
+            "https://app.example.com",
+            "https://app.example.com:443",
+        ] {
+            assert!(allows(origin), "{origin}");
+        }
+        for origin in [
+            "http://localhost.example.com",
+            "http://localhost:5173.example.com",
+            "http://localhost:",
+            "https://localhost:5173",
+            "http://app.example.com",
+            "https://app.example.com.evil.example",
+            "null",
+        ] {
+            assert!(!allows(origin), "{origin}");
+        }
+    }
+}
