@@ -740,6 +740,25 @@ fn ctrl_c_ends_a_run_cleanly_and_at_once() {
     }
 }
 
+#[test]
+fn an_interrupted_run_still_answers_in_json() {
+    let child = pml()
+        .args(["run", "--json", "-e"])
+        .arg("console.log('running'); await new Promise((done) => setTimeout(done, 20_000))")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    std::thread::sleep(Duration::from_millis(1_500));
+    interrupt(child.id());
+    let output = child.wait_with_output().expect("the binary ends");
+    assert_eq!(output.status.code(), INTERRUPTED);
+    let outcome: Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing else");
+    assert_eq!(outcome["ok"], false);
+    assert_eq!(outcome["error"]["message"], "interrupted");
+    assert_eq!(outcome["logs"][0]["text"], "running");
+}
+
 fn children_of(process: u32) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("the process is there");
     tasks

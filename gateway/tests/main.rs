@@ -9,5 +9,6 @@ mod misbehaving;
 mod orphans;
 mod processes;
 mod real_servers;
+mod sessions;
 mod stateless;
 mod support;

@@ -233,3 +233,45 @@ async fn a_server_that_hangs_is_replaced() {
     );
     assert!(eventually(async || !processes_with(&mark).contains(&hanging[0])).await);
 }
+
+#[tokio::test]
+async fn a_server_without_a_name_that_logs_json_is_used() {
+    for options in [
+        &["--anonymous"][..],
+        &["--chatty"],
+        &["--anonymous", "--chatty"],
+    ] {
+        let one = One::odd(options);
+        let echoed = one.call("odd:echo", json!({ "text": "x" })).await;
+        assert_eq!(echoed.unwrap(), json!("x"), "{options:?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_nearly_right_are_read() {
+    let one = One::odd(&[]);
+    assert_eq!(
+        one.call("odd:cut", json!({})).await.unwrap(),
+        json!("cut \u{fffd}")
+    );
+    let error = one.call("odd:nulls", json!({})).await.unwrap_err();
+    assert!(error.message.contains("not today either"), "{error}");
+}
+
+#[tokio::test]
+async fn formats_are_left_to_the_server() {
+    let one = One::odd(&[]);
+    let url = "https://de.wikipedia.org/wiki/K\u{e4}se";
+    let visited = one.call("odd:visit", json!({ "url": url })).await;
+    assert_eq!(visited.unwrap(), json!(url));
+}
+
+#[tokio::test]
+async fn a_server_that_announces_changes_without_end_is_asked_ever_less_often() {
+    let one = One::odd(&["--restless"]);
+    one.call("odd:echo", json!({ "text": "up" })).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let listings = one.call("odd:listings", json!({})).await.unwrap();
+    let listings: u32 = listings.to_string().parse().unwrap();
+    assert!((2..20).contains(&listings), "{listings} in two seconds");
+}

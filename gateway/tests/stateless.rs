@@ -1,62 +1,18 @@
 //! Streamable HTTP without sessions, as of 2026-07-28.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-
 use pml_gateway::CallErrorKind;
-use pml_gateway::config::{Endpoint, Protocol, Remote, ServerConfig};
+use pml_gateway::config::{Endpoint, Protocol, ServerConfig};
 use serde_json::json;
 
-use crate::support::One;
-
-struct Stateless {
-    child: Child,
-    remote: Remote,
-}
-
-impl Stateless {
-    fn start() -> Self {
-        let script = format!("{}/tests/servers/stateless.py", env!("CARGO_MANIFEST_DIR"));
-        let mut child = Command::new("python3")
-            .arg(script)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut port = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut port)
-            .unwrap();
-        let url = format!("http://127.0.0.1:{}/mcp", port.trim())
-            .parse()
-            .unwrap();
-        Self {
-            child,
-            remote: Remote {
-                url,
-                headers: Default::default(),
-            },
-        }
-    }
-
-    fn config(&self) -> ServerConfig {
-        ServerConfig::with_endpoint("less", Endpoint::Http(self.remote.clone()))
-    }
-}
-
-impl Drop for Stateless {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::support::{One, PythonHttp};
 
 #[tokio::test]
 async fn a_server_without_sessions_is_found_out_and_used() {
-    let server = Stateless::start();
+    let server = PythonHttp::start("stateless.py");
     for protocol in [Protocol::Auto, Protocol::Stateless] {
         let one = One::of(ServerConfig {
             protocol,
-            ..server.config()
+            ..server.config("less")
         });
         assert_eq!(
             one.call("less:echo", json!({ "a": 1 })).await.unwrap(),
@@ -81,8 +37,8 @@ async fn a_server_without_sessions_is_found_out_and_used() {
 
 #[tokio::test]
 async fn too_large_a_result_is_refused_with_its_size_over_http_as_well() {
-    let server = Stateless::start();
-    let one = One::of(server.config());
+    let server = PythonHttp::start("stateless.py");
+    let one = One::of(server.config("less"));
     for tool in ["less:big", "less:big_stream"] {
         let error = one.call(tool, json!({})).await.unwrap_err();
         assert_eq!(error.kind, CallErrorKind::Output, "{error}");
@@ -93,7 +49,7 @@ async fn too_large_a_result_is_refused_with_its_size_over_http_as_well() {
 
 #[tokio::test]
 async fn configured_headers_reach_the_server() {
-    let server = Stateless::start();
+    let server = PythonHttp::start("stateless.py");
     let mut remote = server.remote.clone();
     remote
         .headers
@@ -105,7 +61,7 @@ async fn configured_headers_reach_the_server() {
 
 #[tokio::test]
 async fn a_server_that_wants_a_login_says_how_to_log_in() {
-    let server = Stateless::start();
+    let server = PythonHttp::start("stateless.py");
     let mut remote = server.remote.clone();
     remote.url.set_path("/locked");
     let one = One::of(ServerConfig::with_endpoint("less", Endpoint::Http(remote)));

@@ -1,8 +1,10 @@
 //! What the tests share: the odd server and a gateway over it.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
-use pml_gateway::config::{Config, ServerConfig};
+use pml_gateway::config::{Config, Endpoint, Remote, ServerConfig};
 use pml_gateway::{CallError, CallValue, Gateway, RunLimits, RunScope};
 use serde_json::Value;
 
@@ -38,5 +40,47 @@ impl One {
     pub async fn call(&self, id: &str, arguments: Value) -> Result<Value, CallError> {
         let answer = self.gateway.call(&self.scope, id, arguments).await;
         answer.map(|CallValue { value, .. }| value)
+    }
+}
+
+/// A server over HTTP, written in Python, that prints its port.
+pub struct PythonHttp {
+    child: Child,
+    pub remote: Remote,
+}
+
+impl PythonHttp {
+    pub fn start(script: &str) -> Self {
+        let script = format!("{}/tests/servers/{script}", env!("CARGO_MANIFEST_DIR"));
+        let mut child = Command::new("python3")
+            .arg(script)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut port)
+            .unwrap();
+        let url = format!("http://127.0.0.1:{}/mcp", port.trim())
+            .parse()
+            .unwrap();
+        Self {
+            child,
+            remote: Remote {
+                url,
+                headers: Default::default(),
+            },
+        }
+    }
+
+    pub fn config(&self, name: &str) -> ServerConfig {
+        ServerConfig::with_endpoint(name, Endpoint::Http(self.remote.clone()))
+    }
+}
+
+impl Drop for PythonHttp {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

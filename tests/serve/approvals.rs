@@ -1,5 +1,7 @@
 //! Asking a person before a tool is called.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::driver::{Http, Lines, envelope, plan_for_stdio, python};
@@ -156,4 +158,32 @@ fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
             .iter()
             .any(|message| message["method"] == "elicitation/create")
     );
+}
+
+#[test]
+fn a_script_that_has_ended_waits_for_no_answer() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let began = Instant::now();
+    let outcome = client.run(
+        "tools.demo.add_note({ title: 't', text: 'x' });\n\
+         await new Promise((done) => setTimeout(done, 500));\nthrow new Error('over')",
+    );
+    assert_eq!(outcome["error"]["message"], "Error: over", "{outcome}");
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn time_stands_still_until_the_last_of_several_questions() {
+    let (_data, place) = place(json!({ "ask": ["demo:*"], "askTime": "1500ms" }));
+    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let code = "const calls = [callTool('demo:add_note', { title: 't', text: 'x' }), callTool('demo:list_files')];\n\
+        return (await Promise.all(calls)).map((call) => call.error.kind)";
+    let answer = client.ask(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": code, "timeout_ms": 1000 } }),
+    );
+    // Two answers were waited for, 1.5 s each, one after the other.
+    let told = envelope(&answer["result"]);
+    assert_eq!(told["result"], json!(["denied", "denied"]), "{told}");
 }

@@ -67,6 +67,30 @@ fn only_pages_and_names_of_this_machine_are_let_in() {
 }
 
 #[test]
+fn a_browser_is_told_which_pages_may_read_the_answer() {
+    let (_data, place) = place();
+    let flags = ["serve", "--http", "127.0.0.1:0", "--log-format", "json"];
+    let mut command = place.command(&flags);
+    command.args(["--allow-origin", "https://app.example.com:443"]);
+    command.env("PML_TOKEN", format!("{TOKEN}\n"));
+    let server = Http::start(command);
+    let page = ("Origin", "https://app.example.com");
+    let allowed = "access-control-allow-origin: https://app.example.com";
+    let (status, head, _) = server.send("OPTIONS", &[page], "");
+    assert_eq!(status, 204);
+    assert!(head.contains(allowed), "{head}");
+    assert!(head.contains("mcp-session-id"), "{head}");
+    let bearer = format!("Bearer {TOKEN}");
+    let (status, head, _) = server.post(&[page, ("Authorization", &bearer)], &initialize());
+    assert_eq!(status, 200);
+    assert!(head.contains(allowed), "{head}");
+    let evil = ("Origin", "https://evil.example.com");
+    let (status, head, _) = server.send("OPTIONS", &[evil], "");
+    assert_eq!(status, 401);
+    assert!(!head.contains("access-control"), "{head}");
+}
+
+#[test]
 fn a_token_is_asked_for_where_one_is_set() {
     let (_data, place) = place();
     let mut command = place.command(&["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);

@@ -331,3 +331,56 @@ fn tools_that_change_are_announced() {
         .unwrap();
     assert!(description.contains(": slow 1"), "{description}");
 }
+
+#[test]
+fn a_script_that_runs_when_the_input_ends_is_answered() {
+    let (_data, place) = place();
+    let mut client = Lines::open(&place, &[]);
+    let code = "await new Promise((done) => setTimeout(done, 5500)); return 'late'";
+    client.request(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": code } }),
+    );
+    let (status, rest, logged) = client.close();
+    assert_eq!(status, Some(0), "{logged}");
+    assert!(rest.contains("late"), "{rest}\n{logged}");
+}
+
+#[test]
+fn a_gateway_among_its_own_servers_is_left_out() {
+    let data = tempfile::tempdir().unwrap();
+    let itself = json!({ "command": "pml", "args": ["serve"] });
+    let place = Place::with_servers(json!({ "demo": demo(data.path()), "pml": itself }));
+    let mut client = Lines::open(&place, &[]);
+    let result =
+        client.run("return (await callTool('pml:execute_code', { code: '1' })).error.message");
+    let told = result["result"].as_str().unwrap();
+    assert!(told.ends_with("the servers are: demo"), "{told}");
+    // One that is reached in a roundabout way ends by itself.
+    let mut deep = place.command(&["serve"]);
+    let refused = deep.env("PML_DEPTH", "3").output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(told.contains("take that server out"), "{told}");
+}
+
+#[test]
+fn what_models_fill_in_for_nothing_is_nothing() {
+    let (_data, place) = place();
+    let mut client = Lines::open(&place, &[]);
+    let result = client.call(
+        "execute_code",
+        json!({ "code": "return 5", "timeout_ms": 0, "cpu_ms": null, "max_output_chars": 0 }),
+    );
+    assert_eq!(envelope(&result)["result"], 5, "{result}");
+    let result = client.call(
+        "search_tools",
+        json!({ "query": "read a JSON file", "server": "", "detail": null, "limit": null }),
+    );
+    assert!(text(&result).contains("tools.demo."), "{result}");
+    let result = client.call(
+        "call_tool",
+        json!({ "tool": "demo:list_files", "args": "" }),
+    );
+    assert_eq!(result["isError"], false, "{result}");
+}

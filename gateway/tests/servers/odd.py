@@ -13,6 +13,9 @@ options.add_argument("--hang-at-start", action="store_true")
 options.add_argument("--crash-at-start", action="store_true")
 options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
 options.add_argument("--journal", help="append a line for each call of `note`")
+options.add_argument("--anonymous", action="store_true", help="leave out serverInfo")
+options.add_argument("--chatty", action="store_true", help="log JSON, and begin with a byte order mark")
+options.add_argument("--restless", action="store_true", help="announce a change with every listing")
 options.add_argument("--mute", action="store_true", help="answer no ping")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
@@ -21,6 +24,7 @@ options = options.parse_args()
 lock = threading.Lock()
 extra_tools = []
 cancelled = []
+listings = 0
 
 
 def write(text):
@@ -61,6 +65,11 @@ TOOLS = {
     "hologram": schema(),
     "batch": schema(),
     "shout": schema(),
+    "cut": schema(),
+    "nulls": schema(),
+    "listings": schema(),
+    "visit": {"$schema": "http://json-schema.org/draft-07/schema#",
+              **schema(["url"], url={"type": "string", "format": "uri"})},
 }
 
 
@@ -136,6 +145,14 @@ def call(id, name, args, meta):
         write("HELLO, THIS IS NOT JSON")
         write('{"neither": "is this"}')
         answer(id, "heard")
+    elif name == "cut":
+        write('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"cut \\ud83d"}]}}' % id)
+    elif name == "nulls":
+        send({"id": id, "result": None, "error": {"code": -32000, "message": "not today either"}})
+    elif name == "listings":
+        answer(id, str(listings))
+    elif name == "visit":
+        answer(id, args["url"])
     elif name in extra_tools or name.startswith("bare_"):
         answer(id, name)
     else:
@@ -145,16 +162,24 @@ def call(id, name, args, meta):
 def handle(message):
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
     if method == "initialize":
+        about = {} if options.anonymous else {"serverInfo": {"name": "odd", "version": "1"}}
+        if options.chatty:
+            write('{"id": %d, "event": "cache loaded"}' % id)
+            sys.stdout.write("\ufeff")
         send({"id": id, "result": {
             "protocolVersion": params["protocolVersion"],
             "capabilities": {"tools": {"listChanged": True}},
-            "serverInfo": {"name": "odd", "version": "1"},
+            **about,
         }})
     elif method == "ping":
         if not options.mute:
             send({"id": id, "result": {}})
     elif method == "tools/list":
+        global listings
+        listings += 1
         send({"id": id, "result": listing(params.get("cursor"))})
+        if options.restless:
+            send({"method": "notifications/tools/list_changed"})
     elif method == "tools/call":
         arguments = (id, params["name"], params.get("arguments") or {}, params.get("_meta") or {})
         # Only what takes time needs a thread; the rest is answered in order.
