@@ -87,7 +87,7 @@ function addGroup(flags, name, second, third) {
   current = inner;
   let result;
   try {
-    result = body();
+    result = body?.();
   } finally {
     current = inner.parent;
   }

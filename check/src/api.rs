@@ -86,6 +86,9 @@ impl Api {
 
     /// What an expression means, if it means anything of pml.
     pub fn meaning(&self, script: &Script<'_>, expr: &Expr) -> Option<Meaning> {
+        if literal::is_overruled(expr) {
+            return None;
+        }
         match literal::bare(expr) {
             Expr::Ident(ident) => self.meaning_of_name(script, ident),
             Expr::Member(member) => self.meaning_of_member(script, member),
@@ -202,7 +205,9 @@ impl Visit for Collector<'_, '_> {
     fn visit_assign_expr(&mut self, assignment: &AssignExpr) {
         if let AssignTarget::Simple(target) = &assignment.left {
             let name = match target {
-                SimpleAssignTarget::Ident(name) if self.script.is_global(&name.id) => {
+                SimpleAssignTarget::Ident(name)
+                    if self.script.is_global(&name.id) && NAMES.contains(&name.id.sym.as_str()) =>
+                {
                     Some(name.id.sym.to_string())
                 }
                 SimpleAssignTarget::Member(member)

@@ -55,7 +55,7 @@ pub fn bare(expr: &Expr) -> &Expr {
 }
 
 /// Whoever writes `as any` knows better.
-fn is_overruled(expr: &Expr) -> bool {
+pub fn is_overruled(expr: &Expr) -> bool {
     let overrules = |ty: &TsType| {
         matches!(ty, TsType::TsKeywordType(word) if matches!(
             word.kind,

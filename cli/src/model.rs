@@ -48,7 +48,9 @@ pub fn run(args: &ModelArgs) -> ExitCode {
 }
 
 fn list() -> anyhow::Result<()> {
-    let used = ModelChoice::of_user(&searching::place()?)?.to_string();
+    let used = ModelChoice::of_user(&searching::place()?)
+        .map(|model| model.to_string())
+        .unwrap_or_default();
     let models = ModelChoice::list();
     let mut out = io::stdout().lock();
     let printed = models.iter().try_for_each(|model| {

@@ -16,8 +16,22 @@ use crate::replay::{hear, hits};
 pub struct Recorder<H> {
     host: H,
     clock: Clock,
+    heard: Mutex<Heard>,
+}
+
+#[derive(Default)]
+struct Heard {
     /// In the order in which it was asked.
-    heard: Mutex<Vec<Entry>>,
+    entries: Vec<Entry>,
+    /// Calls that may be made and are not yet.
+    admitted: Vec<Begun>,
+}
+
+/// A question under way: its place among the entries, and when it was asked.
+#[derive(Clone, Copy)]
+struct Begun {
+    place: usize,
+    at: f64,
 }
 
 impl<H> Recorder<H> {
@@ -32,7 +46,7 @@ impl<H> Recorder<H> {
 
     /// Everything that was asked so far, in order, with its answer if there was one.
     pub fn entries(&self) -> Vec<Entry> {
-        self.lock().clone()
+        self.lock().entries.clone()
     }
 
     /// What the run says of its clock.
@@ -41,25 +55,44 @@ impl<H> Recorder<H> {
     }
 
     async fn listen(&self, asked: Asked, answer: HostFuture<'_, Answer>) -> Answer {
-        let began = self.clock.now();
-        let place = {
-            let mut heard = self.lock();
-            heard.push(Entry {
-                asked,
-                after_ms: 0,
-                told: Told::Unanswered,
-            });
-            heard.len() - 1
-        };
+        let begun = self.admitted(&asked).unwrap_or_else(|| self.begin(asked));
         let answer = answer.await;
-        let entry = &mut self.lock()[place];
-        // Timers move it by whole milliseconds; what is less comes from looking at it.
-        entry.after_ms = (self.clock.now() - began).max(0.0) as u64;
-        entry.told = Told::of(&answer);
+        self.end(begun, Told::of(&answer));
         answer
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
+    fn begin(&self, asked: Asked) -> Begun {
+        let at = self.clock.now();
+        let mut heard = self.lock();
+        heard.entries.push(Entry {
+            asked,
+            after_ms: 0,
+            told: Told::Unanswered,
+        });
+        Begun {
+            place: heard.entries.len() - 1,
+            at,
+        }
+    }
+
+    fn end(&self, begun: Begun, told: Told) {
+        // Timers move it by whole milliseconds; what is less comes from looking at it.
+        let after_ms = (self.clock.now() - begun.at).max(0.0) as u64;
+        let entry = &mut self.lock().entries[begun.place];
+        entry.after_ms = after_ms;
+        entry.told = told;
+    }
+
+    /// A call that began when it was asked whether it may be made.
+    fn admitted(&self, asked: &Asked) -> Option<Begun> {
+        let mut heard = self.lock();
+        let Heard { entries, admitted } = &mut *heard;
+        let is_it = |begun: &Begun| entries[begun.place].asked == *asked;
+        let at = admitted.iter().position(is_it)?;
+        Some(admitted.remove(at))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Heard> {
         // Entries are only ever added and completed, each in one step.
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,7 +132,15 @@ impl<H: ToolHost> ToolHost for Recorder<H> {
         tool: &'a str,
         args: &'a RawValue,
     ) -> HostFuture<'a, Result<(), Failure>> {
-        self.host.admit(tool, args)
+        Box::pin(async move {
+            let begun = self.begin(Asked::call(tool, args));
+            let admitted = self.host.admit(tool, args).await;
+            match &admitted {
+                Ok(()) => self.lock().admitted.push(begun),
+                Err(failure) => self.end(begun, Told::of(&Err(failure.clone()))),
+            }
+            admitted
+        })
     }
 
     fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {

@@ -142,12 +142,14 @@ impl TestHost {
     fn recording(&self, path: &str, state: &mut State) -> Result<Replay, Failure> {
         let beside = self.test.parent().unwrap_or(Path::new("")).join(path);
         let shown = beside.to_string_lossy().into_owned();
-        state.used.push(beside);
         let file = self.folder.resolve(&shown).map_err(|missing| {
             refusal(format!(
                 "{missing}; make the recording with `pml run --record {shown} SCRIPT`"
             ))
         })?;
+        // By the path that a change of it would have.
+        let below = file.strip_prefix(self.folder.path()).unwrap_or(&beside);
+        state.used.push(below.to_owned());
         Replay::load(&file).map_err(|error| refusal(error.to_string()))
     }
 

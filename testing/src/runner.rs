@@ -148,7 +148,8 @@ impl<'p> Runner<'p> {
         let mut result = self.conclude(file, end, &mut state);
         let whole = self.options.name.is_none()
             && result.failed.is_none()
-            && result.count(Status::Skipped) == 0;
+            && result.count(Status::Skipped) == 0
+            && result.count(Status::Failed) == 0;
         if !whole {
             result.snapshots_obsolete = 0;
         }

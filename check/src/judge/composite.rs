@@ -78,17 +78,18 @@ impl Judge<'_> {
         let additional = keywords.get("additionalProperties");
         let patterns = keywords.get("patternProperties").and_then(Value::as_object);
         let has_patterns = patterns.is_some_and(|patterns| !patterns.is_empty());
-        let elsewhere = [
-            "$ref",
-            "allOf",
-            "anyOf",
-            "oneOf",
-            "if",
-            "dependentSchemas",
-            "dependencies",
-        ]
-        .iter()
-        .any(|key| keywords.contains_key(*key));
+        let elsewhere = at.composed
+            || [
+                "$ref",
+                "allOf",
+                "anyOf",
+                "oneOf",
+                "if",
+                "dependentSchemas",
+                "dependencies",
+            ]
+            .iter()
+            .any(|key| keywords.contains_key(*key));
         let mut mended: Vec<&str> = Vec::new();
         for field in fields {
             let path = at.field(&field.name);

@@ -65,6 +65,11 @@ impl Judge<'_> {
             Value::Object(keywords) => keywords,
             _ => return Vec::new(),
         };
+        // OpenAPI's word for it.
+        let may_be_null = keywords.get("nullable") == Some(&Value::Bool(true));
+        if may_be_null && matches!(literal.value, Known::Null) {
+            return Vec::new();
+        }
         let mut problems = Vec::new();
         if let Some(Value::String(reference)) = keywords.get("$ref") {
             if let Some(target) = pml_types::resolve(self.root, reference) {
@@ -102,7 +107,7 @@ impl Judge<'_> {
             .into_iter()
             .flatten()
         {
-            problems.extend(self.value(one, literal, at, depth + 1));
+            problems.extend(self.value(one, literal, &at.composed(), depth + 1));
         }
         for key in ["anyOf", "oneOf"] {
             if let Some(Value::Array(members)) = keywords.get(key) {

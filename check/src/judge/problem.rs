@@ -17,6 +17,8 @@ pub struct Problem {
 pub struct Path {
     pub text: String,
     pub depth: usize,
+    /// The schema in question is one of several that together describe the value.
+    pub composed: bool,
 }
 
 impl Path {
@@ -24,6 +26,16 @@ impl Path {
         Self {
             text: String::new(),
             depth: 0,
+            composed: false,
+        }
+    }
+
+    /// The same place, of which a schema says only a part.
+    pub fn composed(&self) -> Self {
+        Self {
+            text: self.text.clone(),
+            depth: self.depth,
+            composed: true,
         }
     }
 
@@ -32,6 +44,7 @@ impl Path {
         Self {
             text: format!("{}{dot}{name}", self.text),
             depth: self.depth + 1,
+            composed: false,
         }
     }
 
@@ -39,6 +52,7 @@ impl Path {
         Self {
             text: format!("{}[{index}]", self.text),
             depth: self.depth + 1,
+            composed: false,
         }
     }
 

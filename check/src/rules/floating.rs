@@ -2,8 +2,8 @@
 
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{
-    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Expr, ExprStmt, Function,
-    GetterProp, MemberExpr, ModuleItem, Pat, Stmt, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Decl, Expr, ExprStmt, Function,
+    GetterProp, MemberExpr, ModuleDecl, ModuleItem, Pat, Stmt, VarDeclarator,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -28,7 +28,7 @@ const ASYNC: [&str; 10] = [
 
 pub fn check(script: &Script<'_>) -> Vec<Finding> {
     // The last expression of a script is its result, which is awaited.
-    let result = match script.module.body.last() {
+    let result = match script.module.body.iter().rfind(|item| !only_declares(item)) {
         Some(ModuleItem::Stmt(Stmt::Expr(last))) => Some(last.span),
         _ => None,
     };
@@ -40,6 +40,22 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     };
     script.module.visit_with(&mut visitor);
     visitor.findings
+}
+
+/// Functions and types may stand behind the last expression.
+fn only_declares(item: &ModuleItem) -> bool {
+    let declaration = match item {
+        ModuleItem::Stmt(Stmt::Empty(_)) | ModuleItem::ModuleDecl(ModuleDecl::Import(_)) => {
+            return true;
+        }
+        ModuleItem::Stmt(Stmt::Decl(declaration)) => declaration,
+        ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
+        _ => return false,
+    };
+    matches!(
+        declaration,
+        Decl::Fn(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_)
+    )
 }
 
 struct Visitor<'a, 'b> {

@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use swc_core::common::Span;
-use swc_core::ecma::ast::{Callee, Expr, Ident, NewExpr, Prop, TsType, UnaryExpr, UnaryOp};
+use swc_core::ecma::ast::{
+    Callee, Expr, Ident, NewExpr, Prop, SimpleAssignTarget, TsExprWithTypeArgs, TsType, UnaryExpr,
+    UnaryOp,
+};
 use swc_core::ecma::visit::{Visit, VisitWith};
 
 use crate::api::NAMES;
@@ -151,6 +154,17 @@ impl Visit for Visitor<'_, '_> {
         unary.visit_children_with(self);
     }
 
+    /// `total = 0` without a `let`: a script is strict.
+    fn visit_simple_assign_target(&mut self, target: &SimpleAssignTarget) {
+        if let SimpleAssignTarget::Ident(name) = target {
+            self.note(&name.id);
+        }
+        target.visit_children_with(self);
+    }
+
     /// Types are gone before a script runs.
     fn visit_ts_type(&mut self, _: &TsType) {}
+
+    /// What an interface extends and a class implements are types as well.
+    fn visit_ts_expr_with_type_args(&mut self, _: &TsExprWithTypeArgs) {}
 }

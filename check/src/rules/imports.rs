@@ -54,14 +54,20 @@ fn refuse(script: &Script<'_>, specifier: &str, span: Span) -> Option<Finding> {
         }
         _ if is_test && is_file => {
             let folder = Path::new(script.name).parent()?;
-            // Whoever leaves the extension out means one that a script has.
-            let exists = ["", ".ts", ".js"]
-                .iter()
-                .any(|end| folder.join(format!("{specifier}{end}")).is_file());
-            if exists {
-                return None;
+            let is_module = [".ts", ".js"].iter().any(|end| specifier.ends_with(end));
+            let with_end = [".ts", ".js"]
+                .into_iter()
+                .find(|end| folder.join(format!("{specifier}{end}")).is_file());
+            match (folder.join(specifier).is_file(), with_end) {
+                (true, _) if is_module => return None,
+                (true, _) => format!(
+                    "the import of \"{specifier}\" is refused: a test imports files that end in .ts or .js"
+                ),
+                (false, Some(end)) => format!(
+                    "there is no file \"{specifier}\"; write the ending as well: \"{specifier}{end}\""
+                ),
+                (false, None) => format!("there is no file \"{specifier}\" beside the test"),
             }
-            format!("there is no file \"{specifier}\" beside the test")
         }
         other if is_test => format!(
             "the import of \"{other}\" is refused: a test can import \"{API}\", \"{TEST_API}\" and \
@@ -77,6 +83,16 @@ fn refuse(script: &Script<'_>, specifier: &str, span: Span) -> Option<Finding> {
 fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
     let mut findings = Vec::new();
     for specifier in &import.specifiers {
+        if let ImportSpecifier::Default(default) = specifier
+            && !import.type_only
+        {
+            let name = &default.local.sym;
+            let message = format!(
+                "\"{API}\" has no default export; write `import * as {name} from \"{API}\"`"
+            );
+            findings.push(script.finding(Rule::UnreachableImport, default.span, message));
+            continue;
+        }
         let ImportSpecifier::Named(named) = specifier else {
             continue;
         };

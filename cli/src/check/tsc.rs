@@ -55,6 +55,7 @@ pub fn check(
             "target": "ESNext", "module": "ESNext", "moduleResolution": "Bundler",
             "moduleDetection": "force", "lib": ["ESNext"], "types": [],
             "strict": true, "noEmit": true, "allowImportingTsExtensions": true,
+            "allowJs": true, "checkJs": false,
         },
         "files": files,
     });

@@ -220,23 +220,25 @@ async fn watch(
 ) -> anyhow::Result<ExitCode> {
     let mut watch = Watch::new(root.path())?;
     let mut known: Vec<FileResult> = Vec::new();
+    let mut changed = Vec::new();
     loop {
         if !files.is_empty() {
             let mut reporter = Reporter::new(args.reporter, None, args.verbose)?;
             let (results, _) = report(runner, &files, &mut reporter).await?;
             known.retain(|old| !files.contains(&old.path));
             known.extend(results);
-            // What the tests wrote themselves is no news.
-            watch.changed()?;
+            // What the tests wrote themselves is no news; what was saved meanwhile is.
+            changed = watch.changed()?;
+            changed.retain(|path| !path.to_string_lossy().contains("__snapshots__"));
         }
-        complain::line("waiting for changes; Ctrl-C ends");
-        let changed = loop {
+        if changed.is_empty() {
+            complain::line("waiting for changes; Ctrl-C ends");
+        }
+        while changed.is_empty() {
             tokio::time::sleep(LOOK).await;
-            let changed = watch.changed()?;
-            if !changed.is_empty() {
-                break changed;
-            }
-        };
+            changed = watch.changed()?;
+        }
+        let changed = std::mem::take(&mut changed);
         files = discover(root.path(), &args.patterns)?;
         files.retain(|file| {
             let before = known.iter().find(|old| old.path == *file);

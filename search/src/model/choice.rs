@@ -40,7 +40,12 @@ impl ModelChoice {
     /// What the user chose with `pml model use`; the built-in model where nothing was chosen.
     pub fn of_user(place: &Place) -> Result<Self, ModelError> {
         match fs::read_to_string(place.choice()) {
-            Ok(text) => text.trim().parse(),
+            Ok(text) => match text.trim() {
+                "" => Ok(Self::Builtin),
+                // One that is gone is told by the search that needs it, which has words alone then.
+                folder if Path::new(folder).is_absolute() => Ok(Self::Folder(folder.into())),
+                name => name.parse(),
+            },
             Err(_) => Ok(Self::Builtin),
         }
     }
