@@ -115,6 +115,21 @@ fn a_recording_replays_elsewhere_with_no_server_and_no_configuration() {
 }
 
 #[test]
+fn what_was_refused_before_it_was_called_replays_the_same() {
+    let place = Place::new(
+        "const kinds = [];\n\
+         for (const id of ['nope:x', 'demo:nope']) {\n\
+           const { error } = await callTool(id); kinds.push([error.kind, error.retryable]);\n\
+         }\n\
+         return kinds;",
+    );
+    let recorded = stdout(&place.live(&["--record", "calls.json"]));
+    assert!(recorded.contains("unknown"), "{recorded}");
+    let replayed = stdout(&place.elsewhere(&["--replay", "calls.json"]));
+    assert_eq!(recorded, replayed);
+}
+
+#[test]
 fn calls_in_another_order_still_replay() {
     let place = Place::new(NAMES);
     stdout(&place.live(&["--record", "calls.json"]));

@@ -505,3 +505,17 @@ fn a_hostile_schema_or_script_ends_quickly() {
     }
     check("script.ts", "\u{feff}", Some(&catalog));
 }
+
+#[test]
+fn a_name_that_is_only_assigned_to_is_declared_nowhere() {
+    let (rule, line, message) = only("total = 0;\nconsole.log('x');");
+    assert_eq!((rule, line), (Rule::UnknownGlobal, 1));
+    assert!(message.contains("`total`"), "{message}");
+}
+
+#[test]
+fn the_api_has_no_default_export() {
+    let (rule, _, message) = only("import pml from 'pml';\nreturn 1");
+    assert_eq!(rule, Rule::UnreachableImport);
+    assert!(message.contains("import * as pml"), "{message}");
+}

@@ -52,6 +52,21 @@ return out.filter(o => !o.success).length;"#,
 return await new Store().get('a.json');"#,
     ),
     (
+        "declaredbehind",
+        r#"tools.demo.list_files().then(count)
+function count(x: { files: unknown[] }) { return x.files.length }"#,
+    ),
+    (
+        "extendstypes",
+        r#"interface Row extends Record<string, unknown> { id: number }
+class Rows implements Iterable<Row> { *[Symbol.iterator]() { yield { id: 1 } } }
+return [...new Rows()];"#,
+    ),
+    (
+        "overruled",
+        r#"return await (tools as any).beta.soon({ anything: 1 });"#,
+    ),
+    (
         "cond",
         r#"const head = args[0] ? Number(args[0]) : undefined;
 await tools.demo.read_file({ path: 'a', head });
