@@ -74,10 +74,18 @@ async function run(script) {
       onEscape = () => resolve(undefined);
       PromisePrototypeThen(evaluate(script), resolve, reject);
     });
-    return [result, escaped.length > 0 ? describe(escaped[0].thrown) : undefined];
+    return pair(result, escaped.length > 0 ? describe(escaped[0].thrown) : undefined);
   } catch (thrown) {
-    return [undefined, describe(thrown)];
+    return pair(undefined, describe(thrown));
   }
+}
+
+// An array with a prototype would be asked for its `then`, which may be the script's.
+function pair(result, fault) {
+  const both = list();
+  ArrayPrototypePush(both, result);
+  ArrayPrototypePush(both, fault);
+  return both;
 }
 
 async function evaluate(script) {
@@ -104,4 +112,4 @@ function leftover() {
   return first === undefined ? undefined : describe(first.thrown);
 }
 
-export { isFunctionToCall, leftover, run, takeUncaught, watchFailures, watchTest };
+export { isFunctionToCall, leftover, pair, run, takeUncaught, watchFailures, watchTest };

@@ -6,7 +6,7 @@ import { realTimers } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_plain.js";
 import { tell } from "ext:pml/41_harness.js";
 import { describe } from "ext:pml/55_fault.js";
-import { takeUncaught, watchTest } from "ext:pml/60_result.js";
+import { pair, takeUncaught, watchTest } from "ext:pml/60_result.js";
 import { AssertionError } from "ext:pml/72_expect.js";
 import { beginTest, endTest, startMocking } from "ext:pml/73_mocks.js";
 import {
@@ -65,9 +65,9 @@ async function runTests(script, settingsText) {
     collectNames(file, names);
     await tell({ __proto__: null, planned: names });
     await runGroup(file, verdictOf(file, "run"));
-    return [undefined, undefined];
+    return pair(undefined, undefined);
   } catch (thrown) {
-    return [undefined, describeFault(thrown)];
+    return pair(undefined, describeFault(thrown));
   }
 }
 

@@ -1,11 +1,17 @@
 //! The names a person probably meant: nearest first, by edit distance.
 
+/// What is longer is nobody's typing mistake, and would take long to compare.
+const MAX_NAME: usize = 256;
+
 /// The `count` candidates most like `name`.
 pub fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     count: usize,
 ) -> Vec<&'a str> {
+    if name.len() > MAX_NAME {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
@@ -27,6 +33,9 @@ pub fn nearest<'a>(
 /// The candidate that `name` is most likely a typing mistake of, if there is one: one edit away in
 /// a short word, two in a longer, three in a long one.
 pub fn typo_of<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_NAME {
+        return None;
+    }
     let allowed = match name.chars().count() {
         0..=4 => 1,
         5..=8 => 2,
@@ -62,6 +71,13 @@ mod tests {
         let found = nearest("fs:readfile", tools, 3);
         assert_eq!(found[0], "fs:read_file");
         assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn nothing_is_near_to_a_name_without_end() {
+        let endless = "x".repeat(15_000_000);
+        assert!(nearest(&endless, ["xx"], 3).is_empty());
+        assert_eq!(typo_of(&endless, ["xx"]), None);
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub struct RunSpec {
     pub source: String,
     pub args: Vec<String>,
     pub limits: Limits,
+    /// Run it even where the kernel would not put up every wall.
+    pub allow_missing_walls: bool,
     /// `None` is the real one.
     pub world: Option<World>,
     pub sleep: Sleep,

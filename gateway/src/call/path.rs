@@ -20,6 +20,8 @@ use crate::server::{Connection, Server, Unavailable};
 /// For one call, unless the server's configuration or the run says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NEAREST: usize = 3;
+/// Bytes of an id that are told again to whoever made it up.
+const MAX_SHOWN: usize = 256;
 /// How long an id that names no server waits to learn the ids of every server.
 const GUESS_PATIENCE: Duration = Duration::from_secs(5);
 /// A server that wants a longer pause than this is told to the caller instead.
@@ -152,6 +154,7 @@ impl Inner {
         let tools = self.known_tools();
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
+        let id = &id[..id.floor_char_boundary(MAX_SHOWN)];
         let message = if self.servers.is_empty() {
             format!(
                 "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"

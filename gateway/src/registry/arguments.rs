@@ -8,6 +8,8 @@ use crate::nearest;
 
 const TOLD_AT_ONCE: usize = 3;
 
+/// Names that are compared with those that are known.
+const MEANT: usize = 8;
 /// A compiled input schema. One that cannot be compiled (a reference to the network, an invalid
 /// pattern) checks nothing: the server will, and a tool must not be lost for it.
 #[derive(Debug)]
@@ -64,6 +66,7 @@ impl ArgumentCheck {
         let names = self.known.iter().map(String::as_str);
         unexpected
             .iter()
+            .take(MEANT)
             .find_map(|name| nearest::typo_of(name, names.clone()))
             .map(|name| format!(", did you mean `{name}`?"))
             .unwrap_or_default()

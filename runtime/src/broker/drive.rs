@@ -15,7 +15,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
-use super::process::{MemoryGauge, Worker};
+use super::process::{Gauge, Worker};
 use super::reaper::Ending;
 use super::requests::{self, Answered, Call};
 use super::turns::Party;
@@ -35,6 +35,11 @@ const MEMORY_CHECK: Duration = Duration::from_millis(20);
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
 /// must not fill the broker with either.
 const MAX_UNDER_WAY: usize = 64 * 1024 * 1024;
+/// Requests that wait for answers; a script has fewer, by its limit of calls.
+const MAX_PENDING: usize = 4096;
+/// What a worker may use of the processor beyond its limit, which it keeps itself: it may be slow
+/// to notice, on several threads.
+const CPU_GRACE: Duration = Duration::from_secs(1);
 /// What a worker may hold besides its heap and its buffers.
 const MEMORY_BESIDES: u64 = 112 * 1024 * 1024;
 
@@ -105,8 +110,12 @@ pub async fn run(
     };
     let mut memory_check = interval_at(Instant::now() + MEMORY_CHECK, MEMORY_CHECK);
     memory_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let speaks = options.test.is_some() || options.world.is_some();
     let mut run = Run {
         gauge: worker.gauge(),
+        cpu_at_start: None,
+        speaks,
+        under_way: 0,
         memory_check,
         limits,
         pauses: host.pauses(),
@@ -147,14 +156,14 @@ enum Ended {
     Judged,
 }
 
-/// A call that has no answer yet.
-struct OpenCall {
-    began: Instant,
-    bytes: usize,
-}
-
 struct Run<'e> {
-    gauge: Option<MemoryGauge>,
+    gauge: Option<Gauge>,
+    /// What the worker had used when its script began.
+    cpu_at_start: Option<Duration>,
+    /// Whether the script speaks to its test, or to the keeper of its clock.
+    speaks: bool,
+    /// Bytes of the requests that wait for answers.
+    under_way: usize,
     memory_check: Interval,
     limits: Limits,
     host: Arc<dyn ToolHost>,
@@ -169,7 +178,8 @@ struct Run<'e> {
     logs: Vec<LogLine>,
     log_bytes: u64,
     calls: Vec<CallRecord>,
-    open_calls: HashMap<usize, OpenCall>,
+    /// When those began that have no answer yet.
+    open_calls: HashMap<usize, Instant>,
     questions: u32,
     pending: FuturesUnordered<HostFuture<'static, Answered>>,
     slots: Arc<Semaphore>,
@@ -183,6 +193,7 @@ impl Run<'_> {
             source: script.source,
             args: script.args,
             limits: self.limits,
+            allow_missing_walls: self.allow_missing_walls,
             world: options.world,
             sleep: options.sleep,
             test: options.test,
@@ -198,6 +209,12 @@ impl Run<'_> {
                     return self.too_late();
                 }
                 paused = pause_changed(&mut self.pauses) => self.stop_clock(paused),
+                // Before the messages, which may never end.
+                _ = self.memory_check.tick(), if self.stage == Stage::Running => {
+                    if let Some(ended) = self.check_use() {
+                        return ended;
+                    }
+                }
                 message = self.link.receive() => match message {
                     Ok(Some(message)) => if let Some(ended) = self.handle(message) {
                         return ended;
@@ -209,11 +226,6 @@ impl Run<'_> {
                 },
                 Some(answered) = self.pending.next(), if !self.pending.is_empty() => {
                     self.pass_on(answered);
-                }
-                _ = self.memory_check.tick(), if self.stage == Stage::Running => {
-                    if let Some(ended) = self.check_memory() {
-                        return ended;
-                    }
                 }
             }
         }
@@ -229,13 +241,36 @@ impl Run<'_> {
         match (stop, self.paused_at) {
             (true, None) => self.paused_at = Some(Instant::now()),
             (false, Some(since)) => {
-                self.deadline += since.elapsed();
+                // A run that is ending has no time to win.
+                if self.verdict.is_none() {
+                    self.deadline += since.elapsed();
+                }
                 self.paused_at = None;
             }
             _ => return,
         }
         // A worker that cannot be told is one whose end is noticed elsewhere.
         let _ = self.link.send(&ToWorker::Clock { stopped: stop });
+    }
+
+    fn check_use(&mut self) -> Option<Ended> {
+        self.check_memory().or_else(|| self.check_processor())
+    }
+
+    /// The worker keeps this limit. One that does not is no longer itself.
+    fn check_processor(&mut self) -> Option<Ended> {
+        let limit = Duration::from_millis(self.limits.cpu_ms);
+        let used = self.gauge.as_ref()?.cpu_time()?;
+        let used = used.saturating_sub(self.cpu_at_start?);
+        (used > limit + CPU_GRACE).then(|| {
+            self.judge(
+                ErrorKind::Cpu,
+                format!(
+                    "the script used its {} ms of processor time",
+                    limit.as_millis()
+                ),
+            )
+        })
     }
 
     /// Some memory is neither V8's heap nor our buffers: resizable buffers, compiled code, text on
@@ -280,7 +315,12 @@ impl Run<'_> {
 
     fn handle(&mut self, message: FromWorker) -> Option<Ended> {
         match message {
-            FromWorker::Ready { missing_walls } if self.stage == Stage::Starting => {
+            FromWorker::Ready { mut missing_walls } if self.stage == Stage::Starting => {
+                let gauge = self.gauge.as_ref();
+                if gauge.is_none_or(|gauge| gauge.resident_bytes().is_none()) {
+                    missing_walls.push("memory gauge: /proc does not show the worker".to_owned());
+                }
+                self.cpu_at_start = gauge.and_then(Gauge::cpu_time);
                 if !missing_walls.is_empty() && !self.allow_missing_walls {
                     return Some(self.judge(
                         ErrorKind::Internal,
@@ -337,7 +377,13 @@ impl Run<'_> {
         let (made, what) = match request {
             Request::Call { .. } => (self.calls.len() as u32, "calls a tool"),
             // A test says what it does as often as it does something.
-            Request::Harness { .. } => (0, "speaks to its test"),
+            Request::Harness { .. } if self.speaks => (0, "speaks to its test"),
+            Request::Harness { .. } => {
+                return Some(self.judge(
+                    ErrorKind::Internal,
+                    "the worker speaks to a test that there is not".to_owned(),
+                ));
+            }
             _ => {
                 self.questions += 1;
                 (self.questions - 1, "searches, stores and loads")
@@ -350,18 +396,29 @@ impl Run<'_> {
                 format!("the script {what} more often than its limit of {limit}"),
             ));
         }
+        if self.pending.len() >= MAX_PENDING {
+            return Some(self.judge(
+                ErrorKind::Calls,
+                format!("the script has more than {MAX_PENDING} requests under way"),
+            ));
+        }
         let host = self.host.clone();
+        let bytes = requests::size(&request);
+        self.under_way += bytes;
+        let is_too_much = self.under_way > MAX_UNDER_WAY;
+        let too_much = || {
+            Failure::new(
+                "arguments",
+                "the arguments of the calls under way exceed 64 MiB; await some of them first",
+            )
+        };
         self.pending.push(match request {
-            Request::Call { tool, args } => {
+            Request::Call { mut tool, args } => {
+                // One more than an id may have, so that it is still told as too long.
+                tool.truncate(tool.floor_char_boundary(requests::MAX_ID_BYTES + 1));
                 let index = self.calls.len();
                 (self.on_event)(Event::CallStarted { index, tool: &tool });
-                self.open_calls.insert(
-                    index,
-                    OpenCall {
-                        began: Instant::now(),
-                        bytes: args.get().len(),
-                    },
-                );
+                self.open_calls.insert(index, Instant::now());
                 self.calls.push(CallRecord {
                     tool: tool.clone(),
                     ms: 0.0,
@@ -374,24 +431,27 @@ impl Run<'_> {
                     args,
                     slots: self.slots.clone(),
                     limit: Duration::from_millis(self.limits.tool_ms),
+                    bytes,
                 };
-                let under_way: usize = self.open_calls.values().map(|open| open.bytes).sum();
-                if under_way > MAX_UNDER_WAY {
-                    call.refuse(Failure::new(
-                        "arguments",
-                        "the arguments of the calls under way exceed 64 MiB; await some of them first",
-                    ))
-                } else {
-                    call.answer(host)
+                match is_too_much {
+                    true => call.refuse(too_much()),
+                    false => call.answer(host),
                 }
             }
+            _ if is_too_much => requests::refuse(id, bytes, too_much()),
             question => requests::answer(host, id, question),
         });
         None
     }
 
     fn pass_on(&mut self, answered: Answered) {
-        let Answered { id, answer, call } = answered;
+        let Answered {
+            id,
+            answer,
+            call,
+            bytes,
+        } = answered;
+        self.under_way = self.under_way.saturating_sub(bytes);
         if let Some((index, time)) = call
             && let Some(record) = self.calls.get_mut(index)
         {
@@ -424,9 +484,9 @@ impl Run<'_> {
     }
 
     fn conclude(mut self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
-        for (index, open) in &self.open_calls {
+        for (index, began) in &self.open_calls {
             if let Some(record) = self.calls.get_mut(*index) {
-                record.ms = millis(open.began.elapsed());
+                record.ms = millis(began.elapsed());
             }
         }
         let mut stats = Stats {

@@ -23,6 +23,8 @@ pub struct Link {
 /// What did not fit into the socket, until the worker has read enough.
 struct Unsent {
     bytes: Vec<u8>,
+    /// How many of them are on their way.
+    sent: usize,
     socket: AsyncFd<UnixStream>,
 }
 
@@ -53,7 +55,9 @@ impl Link {
 
     /// How much waits for the worker to read.
     pub fn unsent_bytes(&self) -> usize {
-        self.unsent.as_ref().map_or(0, |unsent| unsent.bytes.len())
+        self.unsent
+            .as_ref()
+            .map_or(0, |unsent| unsent.bytes.len() - unsent.sent)
     }
 
     /// Says that the worker may have something to say at once.
@@ -95,6 +99,7 @@ impl Unsent {
     fn new(socket: &UnixStream, bytes: &[u8]) -> io::Result<Self> {
         Ok(Self {
             bytes: bytes.to_owned(),
+            sent: 0,
             socket: wake::only_for(Interest::WRITABLE, socket.try_clone()?)?,
         })
     }
@@ -102,17 +107,23 @@ impl Unsent {
     /// Takes note of what was sent, and says whether that was all.
     fn is_sent(&mut self, sent: io::Result<usize>) -> bool {
         // Where nothing more can be sent, the reading side will tell that the worker is gone.
-        let count = sent.unwrap_or(self.bytes.len());
-        self.bytes.drain(..count);
+        self.sent += sent.unwrap_or(self.bytes.len() - self.sent);
+        // Not with every piece: each would move all that is behind it.
+        if self.sent >= self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
         self.bytes.is_empty()
     }
 }
 
 async fn send_some(unsent: Option<&Unsent>) -> io::Result<usize> {
-    let Some(Unsent { bytes, socket }) = unsent else {
+    let Some(unsent) = unsent else {
         return pending().await;
     };
-    socket
-        .async_io(Interest::WRITABLE, |mut socket| socket.write(bytes))
+    let left = &unsent.bytes[unsent.sent..];
+    unsent
+        .socket
+        .async_io(Interest::WRITABLE, |mut socket| socket.write(left))
         .await
 }

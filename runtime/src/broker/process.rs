@@ -195,12 +195,13 @@ impl Worker {
         unsafe { libc::setpriority(libc::PRIO_PGRP, process.0.cast_unsigned(), niceness) };
     }
 
-    /// A gauge of the memory that the process holds right now.
-    pub fn gauge(&self) -> Option<MemoryGauge> {
+    /// A gauge of what the process uses.
+    pub fn gauge(&self) -> Option<Gauge> {
         let pid = self.process.as_ref()?.0;
         // SAFETY: plain system call.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        Some(MemoryGauge {
+        Some(Gauge {
+            pid,
             path: format!("/proc/{pid}/statm"),
             page_bytes: u64::try_from(page).unwrap_or(4096),
         })
@@ -221,14 +222,32 @@ impl Drop for Worker {
     }
 }
 
-/// Reads how much memory a process holds.
-pub struct MemoryGauge {
+/// Reads what a process uses.
+pub struct Gauge {
+    pid: libc::pid_t,
     path: String,
     page_bytes: u64,
 }
 
-impl MemoryGauge {
-    /// `None` when the process is gone.
+impl Gauge {
+    /// Processor time of all threads so far. `None` when the process is gone.
+    pub fn cpu_time(&self) -> Option<Duration> {
+        let mut clock = 0;
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: both are ours to fill.
+        let is_read = unsafe {
+            libc::clock_getcpuclockid(self.pid, &raw mut clock) == 0
+                && libc::clock_gettime(clock, &raw mut time) == 0
+        };
+        let seconds = u64::try_from(time.tv_sec).ok()?;
+        let nanos = u32::try_from(time.tv_nsec).ok()?;
+        is_read.then(|| Duration::new(seconds, nanos))
+    }
+
+    /// Memory that it holds right now. `None` when the process is gone, or cannot be seen.
     pub fn resident_bytes(&self) -> Option<u64> {
         let sizes = std::fs::read_to_string(&self.path).ok()?;
         let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_ops::{Answer, Failure, Request};
+use pml_ops::{Answer, Failure, Offer, Request};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -13,7 +13,8 @@ use super::host::{HostFuture, ToolHost};
 /// 500 characters, and at most 50 hits.
 const MAX_QUERY_BYTES: usize = 2_000;
 const MAX_HITS: u32 = 50;
-const MAX_ID_BYTES: usize = 512;
+pub const MAX_ID_BYTES: usize = 512;
+const MAX_URI_BYTES: usize = 64 * 1024;
 
 /// An answer on its way back to the worker.
 pub struct Answered {
@@ -21,6 +22,8 @@ pub struct Answered {
     pub answer: Answer,
     /// Set for tool calls: the place in the list, and the time it took.
     pub call: Option<(usize, Duration)>,
+    /// What the request took of the broker's memory.
+    pub bytes: usize,
 }
 
 /// A tool call, and the turns that those of a run take.
@@ -32,6 +35,7 @@ pub struct Call {
     pub args: Box<RawValue>,
     pub slots: Arc<Semaphore>,
     pub limit: Duration,
+    pub bytes: usize,
 }
 
 impl Call {
@@ -42,6 +46,7 @@ impl Call {
                 id: self.id,
                 answer,
                 call: Some((self.index, time)),
+                bytes: self.bytes,
             }
         })
     }
@@ -52,6 +57,7 @@ impl Call {
             id: self.id,
             answer: Err(failure),
             call: Some((self.index, Duration::ZERO)),
+            bytes: self.bytes,
         }))
     }
 
@@ -73,8 +79,66 @@ impl Call {
     }
 }
 
+/// What a request takes of the broker's memory until it is answered.
+pub fn size(request: &Request) -> usize {
+    match request {
+        Request::Search { query, .. } => query.len(),
+        Request::Call { tool, args } => tool.len() + args.get().len(),
+        Request::Describe { tool } => tool.len(),
+        Request::Offer { server, offer } => server.len() + size_of_offer(offer),
+        Request::Harness { message } => message.get().len(),
+        Request::Store { key, value } => key.len() + value.get().len(),
+        Request::Load { key } => key.len(),
+    }
+}
+
+fn size_of_offer(offer: &Offer) -> usize {
+    match offer {
+        Offer::ListResources | Offer::ListPrompts => 0,
+        Offer::ReadResource { uri } => uri.len(),
+        Offer::GetPrompt { name, args } => name.len() + args.get().len(),
+    }
+}
+
+/// Names are looked up, compared and told again; none is this long.
+fn too_long(request: &Request) -> Option<Failure> {
+    let fits = match request {
+        Request::Describe { tool: name } | Request::Load { key: name } => {
+            name.len() <= MAX_ID_BYTES
+        }
+        Request::Store { key, .. } => key.len() <= MAX_ID_BYTES,
+        Request::Offer { server, offer } => {
+            let wanted = match offer {
+                Offer::ReadResource { uri } => uri.len() <= MAX_URI_BYTES,
+                Offer::GetPrompt { name, .. } => name.len() <= MAX_ID_BYTES,
+                Offer::ListResources | Offer::ListPrompts => true,
+            };
+            wanted && server.len() <= MAX_ID_BYTES
+        }
+        Request::Search { .. } | Request::Call { .. } | Request::Harness { .. } => true,
+    };
+    (!fits).then(|| {
+        let message = format!("a name has at most {MAX_ID_BYTES} bytes, an address 64 KiB");
+        Failure::new("arguments", message)
+    })
+}
+
+/// Answers a request without looking at it.
+pub fn refuse(id: u32, bytes: usize, failure: Failure) -> HostFuture<'static, Answered> {
+    Box::pin(std::future::ready(Answered {
+        id,
+        answer: Err(failure),
+        call: None,
+        bytes,
+    }))
+}
+
 /// Everything that is no tool call.
 pub fn answer(host: Arc<dyn ToolHost>, id: u32, request: Request) -> HostFuture<'static, Answered> {
+    let bytes = size(&request);
+    if let Some(failure) = too_long(&request) {
+        return refuse(id, bytes, failure);
+    }
     Box::pin(async move {
         let answer = match request {
             Request::Search {
@@ -102,6 +166,7 @@ pub fn answer(host: Arc<dyn ToolHost>, id: u32, request: Request) -> HostFuture<
             id,
             answer,
             call: None,
+            bytes,
         }
     })
 }

@@ -166,9 +166,9 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
             probe::run(&writer, "before seccomp");
         }
         walls.after_threads(&options);
-        let ready = FromWorker::Ready {
-            missing_walls: walls.missing(),
-        };
+        let missing_walls = walls.missing();
+        let is_walled = missing_walls.is_empty();
+        let ready = FromWorker::Ready { missing_walls };
         if writer.send(&ready).is_err() {
             return 1;
         }
@@ -180,6 +180,10 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
             // The broker has no more use for a warm worker.
             exit(0);
         };
+        if !is_walled && !spec.allow_missing_walls {
+            // The broker has heard why.
+            exit(1);
+        }
         let report = execute::run(&mut isolate, *spec, &control, &connection).await;
         control.finish();
         let sent = send_report(&writer, report);

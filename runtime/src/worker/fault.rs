@@ -77,6 +77,22 @@ fn core_message(error: &CoreError, specifier: &ModuleSpecifier) -> (String, Opti
     (message.to_owned(), place)
 }
 
+/// What the script's side can tell of an error. It is told from inside, next to the script, so
+/// the kinds that say something of pml are not believed.
+fn kind_of(fault: &Fault) -> ErrorKind {
+    let told = fault.kind.filter(|kind| {
+        matches!(
+            kind,
+            ErrorKind::Tool
+                | ErrorKind::Denied
+                | ErrorKind::Calls
+                | ErrorKind::Output
+                | ErrorKind::Memory
+        )
+    });
+    told.unwrap_or(ErrorKind::Runtime)
+}
+
 /// A script that threw.
 pub fn thrown(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> RunError {
     let place = fault
@@ -88,10 +104,7 @@ pub fn thrown(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> RunErro
         line: place.map(|(line, _)| line),
         column: place.map(|(_, column)| column),
         stack: (stack.lines().count() > fault.message.lines().count()).then_some(stack),
-        ..RunError::new(
-            fault.kind.unwrap_or(ErrorKind::Runtime),
-            fault.message.clone(),
-        )
+        ..RunError::new(kind_of(fault), fault.message.clone())
     }
 }
 

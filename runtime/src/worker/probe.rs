@@ -71,7 +71,12 @@ fn attempts() -> Vec<(&'static str, String)> {
             // SAFETY: the copy is never used.
             outcome(i64::from(unsafe { libc::dup(0) })),
         ),
-        ("map executable memory", map_executable()),
+        (
+            "map executable memory",
+            map(libc::PROT_EXEC, libc::MAP_PRIVATE),
+        ),
+        ("map shared memory", map(0, libc::MAP_SHARED)),
+        ("send out of band", send_out_of_band()),
         ("gain privileges", no_new_privileges()),
         (
             "environment",
@@ -166,19 +171,26 @@ fn trace() -> String {
     })
 }
 
-fn map_executable() -> String {
+fn map(protection: libc::c_int, kind: libc::c_int) -> String {
     // SAFETY: a fresh page that nobody uses.
     let page = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             4096,
-            libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            libc::PROT_READ | libc::PROT_WRITE | protection,
+            kind | libc::MAP_ANONYMOUS,
             -1,
             0,
         )
     };
     outcome(if page == libc::MAP_FAILED { -1 } else { 0 })
+}
+
+/// No byte at all: what counts is whether the kernel is asked.
+fn send_out_of_band() -> String {
+    // SAFETY: nothing is read.
+    let sent = unsafe { libc::send(0, std::ptr::null(), 0, libc::MSG_OOB | libc::MSG_NOSIGNAL) };
+    outcome(sent as i64)
 }
 
 fn no_new_privileges() -> String {

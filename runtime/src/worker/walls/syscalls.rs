@@ -41,7 +41,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_ppoll,
     libc::SYS_pkey_mprotect,
     libc::SYS_read,
-    libc::SYS_recvfrom,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
     libc::SYS_rt_sigaction,
@@ -49,14 +48,10 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_rt_sigreturn,
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_yield,
-    libc::SYS_sendto,
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
     libc::SYS_write,
 ];
-
-/// Allowed with conditions on `prot`, their third argument.
-const MAPPING: &[libc::c_long] = &[libc::SYS_mmap, libc::SYS_mprotect];
 
 pub fn filter(jit: bool) -> Result<(), String> {
     let program = program(jit).map_err(|error| error.to_string())?;
@@ -66,17 +61,21 @@ pub fn filter(jit: bool) -> Result<(), String> {
 fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
-    for call in MAPPING {
-        let conditions = if jit {
-            Vec::new()
-        } else {
-            vec![SeccompRule::new(vec![not_executable()?])?]
-        };
-        rules.insert(*call, conditions);
-    }
+    // Shared memory is counted by no limit. Out-of-band bytes are a corner of the kernel that
+    // nobody needs, so the socket is used with the flags that we use.
+    let mut map = vec![masked(3, libc::MAP_TYPE, libc::MAP_PRIVATE)?];
+    let mut protect = Vec::new();
     if !jit {
+        map.push(masked(2, libc::PROT_EXEC, 0)?);
+        protect.push(SeccompRule::new(vec![masked(2, libc::PROT_EXEC, 0)?])?);
         rules.remove(&libc::SYS_pkey_mprotect);
     }
+    let send = vec![masked(3, ALL, libc::MSG_NOSIGNAL)?];
+    let receive = vec![masked(3, ALL, 0)?];
+    rules.insert(libc::SYS_mmap, vec![SeccompRule::new(map)?]);
+    rules.insert(libc::SYS_mprotect, protect);
+    rules.insert(libc::SYS_sendto, vec![SeccompRule::new(send)?]);
+    rules.insert(libc::SYS_recvfrom, vec![SeccompRule::new(receive)?]);
     // `abort` signals its own process; nobody else's.
     rules.insert(
         libc::SYS_tgkill,
@@ -92,12 +91,20 @@ fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     .try_into()
 }
 
-fn not_executable() -> Result<SeccompCondition, seccompiler::BackendError> {
+/// All bits of a word.
+const ALL: libc::c_int = -1;
+
+/// That an argument, as far as these bits go, has this value.
+fn masked(
+    argument: u8,
+    bits: libc::c_int,
+    value: libc::c_int,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
     SeccompCondition::new(
-        2,
+        argument,
         SeccompCmpArgLen::Dword,
-        SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64),
-        0,
+        SeccompCmpOp::MaskedEq(u64::from(bits.cast_unsigned())),
+        u64::from(value.cast_unsigned()),
     )
 }
 
