@@ -159,6 +159,11 @@ impl House {
         Some(Stay(self.clone()))
     }
 
+    /// How long calls that are under way have to end.
+    pub(crate) fn drain(&self) -> Duration {
+        self.0.drain
+    }
+
     /// No more calls are taken from now on.
     pub fn close(&self) {
         self.0.closing.cancel();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError,
+    AuthRequiredError, InsufficientScopeError, StreamableHttpError,
 };
 use serde_json::{Map, Value};
 
@@ -262,16 +262,20 @@ async fn unsent(
     let mut challenge: Option<Box<str>> = None;
     let mut innermost: &(dyn std::error::Error + 'static) = error.error.as_ref();
     loop {
+        // What these two hold is no source of theirs, so it is looked for here.
+        match innermost.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::Client(error)) => refused_connection |= error.is_connect(),
+            Some(StreamableHttpError::HttpStatus(error)) => {
+                status = Some(error.status);
+                let after = error.retry_after.as_ref();
+                retry_after = after
+                    .and_then(|after| after.trim().parse().ok())
+                    .map(Duration::from_secs);
+            }
+            _ => {}
+        }
         if let Some(error) = innermost.downcast_ref::<reqwest::Error>() {
             refused_connection |= error.is_connect();
-        }
-        if let Some(error) = innermost.downcast_ref::<HttpStatusError>() {
-            status = Some(error.status);
-            retry_after = error
-                .retry_after
-                .as_ref()
-                .and_then(|after| after.parse().ok())
-                .map(Duration::from_secs);
         }
         if let Some(error) = innermost.downcast_ref::<AuthRequiredError>() {
             challenge = Some(error.www_authenticate_header.as_str().into());

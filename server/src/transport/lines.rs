@@ -1,20 +1,21 @@
 //! One message on each line: the transport of standard input and output.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestId,
     ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::wire::{self, Read};
 
@@ -22,6 +23,14 @@ use super::wire::{self, Read};
 pub const MAX_MESSAGE: usize = 8 * 1024 * 1024;
 /// Requests of one client that are not answered yet.
 const MAX_OPEN: usize = 1024;
+
+/// How long a request is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    Answered,
+    /// It is answered with news, as long as there is somebody to hear them.
+    ClientLeaves,
+}
 
 /// Reads and writes lines. What is no proper message is answered here and goes no further.
 pub struct Lines<R, W> {
@@ -31,12 +40,14 @@ pub struct Lines<R, W> {
     too_long: bool,
     begun: bool,
     output: Arc<AsyncMutex<W>>,
-    open: Arc<Mutex<HashSet<RequestId>>>,
+    open: Arc<Mutex<HashMap<RequestId, Until>>>,
     /// An error on its way out. A task of its own writes it, because `receive` may be dropped at
     /// any moment and half a line must not be left behind.
     answering: Option<JoinHandle<io::Result<()>>>,
-    /// What is left to do when the input has ended.
-    ended: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    answered: Arc<Notify>,
+    /// How long what is open may still be answered when the input has ended.
+    patience: Duration,
+    ended_at: Option<Instant>,
 }
 
 impl<R, W> Lines<R, W>
@@ -44,8 +55,8 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    /// Calls that are under way when the input ends have until `ended` is done.
-    pub fn new(input: R, output: W, ended: impl Future<Output = ()> + Send + 'static) -> Self {
+    /// What is open when the input ends may still be answered for as long as `patience`.
+    pub fn new(input: R, output: W, patience: Duration) -> Self {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -54,7 +65,9 @@ where
             output: Arc::new(AsyncMutex::new(output)),
             open: Arc::default(),
             answering: None,
-            ended: Some(Box::pin(ended)),
+            answered: Arc::default(),
+            patience,
+            ended_at: None,
         }
     }
 
@@ -93,6 +106,26 @@ where
         }
     }
 
+    /// Returns when every request has its answer, or the time for that is up.
+    async fn all_answered(&mut self) {
+        let until = *self.ended_at.get_or_insert_with(Instant::now) + self.patience;
+        loop {
+            let answered = self.answered.notified();
+            let left = self
+                .open()
+                .values()
+                .filter(|until| **until == Until::Answered)
+                .count();
+            if left == 0 {
+                return;
+            }
+            if tokio::time::timeout_at(until, answered).await.is_err() {
+                tracing::warn!(calls = left, "calls were cut off: the input has ended");
+                return;
+            }
+        }
+    }
+
     /// Whether the protocol may see the message; otherwise what answers it.
     fn admit(&mut self, message: ClientJsonRpcMessage) -> Read {
         self.begun |= wire::begins(&message);
@@ -105,14 +138,18 @@ where
                 );
             }
             JsonRpcMessage::Request(request) => {
-                let is_new = self.open().insert(request.id.clone());
-                if !is_new {
+                let until = match &request.request {
+                    ClientRequest::SubscriptionsListenRequest(_) => Until::ClientLeaves,
+                    _ => Until::Answered,
+                };
+                if self.open().contains_key(&request.id) {
                     return wire::error(
                         Some(request.id.clone()),
                         ErrorCode::INVALID_REQUEST,
                         "a request with this id is still open",
                     );
                 }
+                self.open().insert(request.id.clone(), until);
             }
             // Before the first request there is nothing that these could be about.
             _ if !self.begun => return Read::Nothing,
@@ -130,7 +167,7 @@ where
         Read::Message(Box::new(message))
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, HashSet<RequestId>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Until>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,8 +202,12 @@ where
         if let Some(id) = id {
             self.open().remove(&id);
         }
-        let output = self.output.clone();
-        async move { write(&output, &message).await }
+        let (output, answered) = (self.output.clone(), self.answered.clone());
+        async move {
+            let written = write(&output, &message).await;
+            answered.notify_one();
+            written
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
@@ -177,11 +218,7 @@ where
                 written.ok()?.ok()?;
             }
             let Some(read) = self.next_line().await else {
-                // Answers still go out meanwhile.
-                if let Some(ended) = &mut self.ended {
-                    ended.as_mut().await;
-                    self.ended = None;
-                }
+                self.all_answered().await;
                 return None;
             };
             let read = match read {

@@ -20,15 +20,8 @@ pub async fn serve_stdio(house: House) -> Result<(), ServeError> {
             over.cancel();
         }
     });
-    let ended = {
-        let house = house.clone();
-        async move {
-            house.close();
-            house.drained().await;
-        }
-    };
+    let lines = Lines::new(input, output, house.drain());
     let handler = Handler::new(house, true);
-    let lines = Lines::new(input, output, ended);
     let served = match serve_server_with_ct(handler, lines, over).await {
         Ok(running) => running
             .waiting()
