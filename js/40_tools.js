@@ -10,13 +10,14 @@ import {
   op_read_resource,
   op_search_tools,
 } from "ext:core/ops";
-import { list, toJson } from "ext:pml/30_plain.js";
+import { isTooMuch, list, toJson } from "ext:pml/30_plain.js";
 
 const {
   ArrayIsArray,
   ArrayPrototypePush,
   ArrayPrototypeSlice,
   Error,
+  ErrorCaptureStackTrace,
   JSONParse,
   MathMin,
   NumberIsInteger,
@@ -131,19 +132,53 @@ async function describeTool(tool) {
 }
 
 // The value itself, or a thrown ToolError.
-async function invoke(tool, input) {
-  const json = input === undefined || input === null
-    ? "{}"
-    : toJson(input, `the input of ${tool}`);
+async function invoke(tool, input, called) {
+  // Where the call stands in the script: a promise that is awaited elsewhere, or nowhere, leads to
+  // an error without a place.
+  const site = new Error();
+  ErrorCaptureStackTrace(site, called);
+  const json = input === undefined || input === null ? "{}" : inputText(tool, input);
   // Nothing is awaited that need not be: the op starts in the tick of the call.
   const text = (typeof json === "string" ? json : await json) ?? "{}";
   const mocked = mockedCall(tool, text);
   if (mocked !== undefined) return await mocked;
-  return unpack(await tracked(op_call_tool(tool, text)), tool);
+  const answer = await tracked(op_call_tool(tool, text));
+  try {
+    return unpack(answer, tool);
+  } catch (error) {
+    throw placed(error, site);
+  }
 }
 
-async function callTool(tool, input = undefined) {
+// What does not fit into a message is a mistake in the arguments.
+function inputText(tool, input) {
+  try {
+    return toJson(input, `the input of ${tool}`);
+  } catch (error) {
+    if (!isObject(error) || !isTooMuch(error)) throw error;
+    const { message } = error;
+    throw new ToolError(tool, { kind: "arguments", message, retryable: false });
+  }
+}
+
+const FRAMES = "\n    at ";
+
+function placed(error, site) {
+  const { stack } = error;
+  const at = StringPrototypeIndexOf(site.stack, FRAMES);
+  if (at >= 0 && !StringPrototypeIncludes(stack, FRAMES)) {
+    error.stack = stack + StringPrototypeSlice(site.stack, at);
+  }
+  return error;
+}
+
+async function callTool(tool, input = undefined, options = undefined) {
   checkId(tool, "callTool");
+  if (isObject(options)) {
+    throw new TypeError(
+      "callTool takes an id and its arguments; a call has no options: race it against a timer",
+    );
+  }
   if (typeof input === "string" && !StringPrototypeIncludes(tool, ":")) {
     throw new TypeError(
       `callTool takes server and tool as one id: callTool("${tool}:${input}", args)`,
@@ -151,7 +186,7 @@ async function callTool(tool, input = undefined) {
   }
   checkInput(input, tool);
   try {
-    return { success: true, result: await invoke(tool, input) };
+    return { success: true, result: await invoke(tool, input, callTool) };
   } catch (error) {
     if (!isObject(error) || !isToolError(error)) throw error;
     return { success: false, error };
@@ -344,9 +379,9 @@ function serverTools(server) {
     get(_target, tool) {
       if (typeof tool !== "string" || tool in NOT_TOOLS) return undefined;
       const id = `${server}:${tool}`;
-      return known[tool] ??= async (input = undefined) => {
+      return known[tool] ??= async function call(input = undefined) {
         checkInput(input, id);
-        return await invoke(id, input);
+        return await invoke(id, input, call);
       };
     },
   });

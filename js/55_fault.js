@@ -45,7 +45,9 @@ function describeError(thrown, inner) {
   if (description.kind === "output") description.message = message;
   if (inner > 0) {
     const cause = read(thrown, "cause");
-    if (cause !== undefined) description.cause = describeError(cause, inner - 1);
+    if (cause !== undefined && cause !== thrown) {
+      description.cause = describeError(cause, inner - 1);
+    }
     description.errors = describeAll(read(thrown, "errors") ?? suppressed(thrown));
   }
   return description;

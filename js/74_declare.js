@@ -115,6 +115,9 @@ function declarer(add) {
 // `$name` and `$name.inner` in a title.
 const FIELDS = new SafeRegExp(/\$([A-Za-z_][\w$]*(?:\.[\w$]+)*)/g);
 
+// `%s`, and its other names.
+const PLACE = new SafeRegExp(/%[sdifjoO]/);
+
 // `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`, or with objects and `"$a and $b"`
 function each(flags, add) {
   return (cases) => (name, body, options) => {
@@ -122,7 +125,7 @@ function each(flags, add) {
       const given = ArrayIsArray(values) ? values : [values];
       let title = fillFields(String(name), values);
       for (const value of new SafeArrayIterator(given)) {
-        title = StringPrototypeReplace(title, "%s", () => word(value));
+        title = StringPrototypeReplace(title, PLACE, () => word(value));
       }
       add(flags, title, () => ReflectApply(body, undefined, given), options);
     }

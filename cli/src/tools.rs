@@ -57,6 +57,9 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             print(&listing)
         };
         exit::check_pipe(printed)?;
+        if gateway.servers().next().is_none() {
+            complain::warning("the configuration has no servers; name some below `mcpServers`");
+        }
         for (server, problem) in &listing.problems {
             complain::warning(format_args!("server `{server}`: {problem}"));
         }

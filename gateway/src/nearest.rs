@@ -15,12 +15,7 @@ pub fn nearest<'a>(
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = candidates
         .into_iter()
-        .map(|candidate| {
-            (
-                strsim::jaro_winkler(&wanted, &candidate.to_lowercase()),
-                candidate,
-            )
-        })
+        .map(|candidate| (likeness(&wanted, &candidate.to_lowercase()), candidate))
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     scored
@@ -28,6 +23,15 @@ pub fn nearest<'a>(
         .take(count)
         .map(|(_, candidate)| candidate)
         .collect()
+}
+
+/// Whoever names no server may know the tool all the same.
+fn likeness(wanted: &str, candidate: &str) -> f64 {
+    let whole = strsim::jaro_winkler(wanted, candidate);
+    match candidate.split_once(':') {
+        Some((_, tool)) if !wanted.contains(':') => whole.max(strsim::jaro_winkler(wanted, tool)),
+        _ => whole,
+    }
 }
 
 /// The candidate that `name` is most likely a typing mistake of, if there is one: one edit away in
@@ -71,6 +75,7 @@ mod tests {
         let found = nearest("fs:readfile", tools, 3);
         assert_eq!(found[0], "fs:read_file");
         assert_eq!(found.len(), 3);
+        assert_eq!(nearest("log", tools, 1), ["git:log"]);
     }
 
     #[test]

@@ -7,10 +7,13 @@ use unicode_width::UnicodeWidthChar;
 const CONTEXT: u32 = 2;
 /// A minified line would drown the mark; the part around the column is enough.
 const MAX_WIDTH: usize = 100;
+const CUT: char = '…';
 
 /// Renders the lines around `line` (from 1) with a caret at `column` (from 1). `None` if the
 /// script has no such line.
 pub fn render(source: &str, line: u32, column: u32) -> Option<String> {
+    // No column counts it.
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let first = line.saturating_sub(CONTEXT).max(1);
     let last = line.saturating_add(CONTEXT);
     let shown: Vec<(u32, &str)> = (1..)
@@ -48,13 +51,21 @@ fn window(text: &str, column: u32) -> (String, usize) {
     } else {
         0
     };
-    let shown = text
+    let mut shown: Vec<char> = text
         .chars()
         .skip(offset)
         .take(MAX_WIDTH)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    (shown, offset)
+    // What is cut is marked, or it would read as the script's own text.
+    let is_cut = text.chars().nth(offset + MAX_WIDTH).is_some();
+    if let (Some(first), true) = (shown.first_mut(), offset > 0) {
+        *first = CUT;
+    }
+    if let (Some(last), true) = (shown.last_mut(), is_cut) {
+        *last = CUT;
+    }
+    (shown.into_iter().collect(), offset)
 }
 
 #[cfg(test)]

@@ -150,6 +150,12 @@ impl Inner {
         }
     }
 
+    /// Whether the id names a server, and one that is not there.
+    fn names_no_server(&self, id: &str) -> bool {
+        id.split_once(':')
+            .is_some_and(|(server, _)| !self.servers.contains_key(server))
+    }
+
     fn unknown(&self, id: &str) -> CallError {
         let tools = self.known_tools();
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
@@ -159,7 +165,7 @@ impl Inner {
             format!(
                 "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
             )
-        } else if near.is_empty() {
+        } else if near.is_empty() || self.names_no_server(id) {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(
                 "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",

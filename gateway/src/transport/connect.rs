@@ -9,6 +9,8 @@ use rmcp::service::{
     Service,
 };
 
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
 use super::stdio::{StdioTransport, Traffic};
@@ -228,7 +230,11 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
             challenge,
         };
     }
-    let reason = chain(&error);
+    let reason = match &error {
+        // What it holds is no source of it.
+        ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
+        other => chain(other),
+    };
     match error {
         ClientInitializeError::TransportError { .. }
         | ClientInitializeError::ConnectionClosed(_) => StartError::Unreachable {
@@ -243,10 +249,16 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
 }
 
 /// The innermost cause says what happened ("connection refused"); the outer ones only where.
-fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
+    loop {
+        let source = match innermost.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::Client(error)) => std::error::Error::source(error),
+            _ => innermost.source(),
+        };
+        match source {
+            Some(source) => innermost = source,
+            None => return innermost.to_string(),
+        }
     }
-    innermost.to_string()
 }

@@ -30,6 +30,9 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 /// What a worker gets to end a run by itself once a limit is crossed.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// How many calls without an answer are named.
+const UNANSWERED_NAMED: usize = 3;
+
 /// How often the memory of a worker is looked at.
 const MEMORY_CHECK: Duration = Duration::from_millis(20);
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
@@ -347,7 +350,12 @@ impl Run<'_> {
                     .get_or_insert_with(|| RunError::new(kind, message));
                 self.deadline = self.deadline.min(Instant::now() + GRACE);
             }
-            FromWorker::Done(report) => return Some(Ended::Reported(report)),
+            FromWorker::Done(report) => {
+                if report.result.is_ok() {
+                    self.tell_unanswered();
+                }
+                return Some(Ended::Reported(report));
+            }
             FromWorker::Ready { .. } | FromWorker::Parsed { .. } => {
                 return Some(self.judge(
                     ErrorKind::Internal,
@@ -356,6 +364,34 @@ impl Run<'_> {
             }
         }
         None
+    }
+
+    /// The calls that have no answer yet, by name: a few of them.
+    fn unanswered(&self) -> Option<String> {
+        let mut open: Vec<usize> = self.open_calls.keys().copied().collect();
+        open.sort_unstable();
+        let names: Vec<String> = open
+            .iter()
+            .filter_map(|index| Some(format!("`{}`", self.calls.get(*index)?.tool)))
+            .take(UNANSWERED_NAMED)
+            .collect();
+        let more = open.len().saturating_sub(names.len());
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
+    }
+
+    /// A result does not wait for long for calls that nobody awaited.
+    fn tell_unanswered(&mut self) {
+        if let Some(calls) = self.unanswered() {
+            let text = format!(
+                "the script ended while {calls} had not answered, and the answer is lost: await every call"
+            );
+            // A line that is too much for the limit is one that nobody misses.
+            let _ = self.log(Level::Warn, text);
+        }
     }
 
     fn log(&mut self, level: Level, text: String) -> Option<Ended> {
@@ -489,6 +525,7 @@ impl Run<'_> {
                 record.ms = millis(began.elapsed());
             }
         }
+        let unanswered = self.unanswered();
         let mut stats = Stats {
             wall_ms: millis(self.started.elapsed()),
             peak_rss_bytes: ending.map_or(0, |ending| ending.peak_rss_bytes),
@@ -511,6 +548,11 @@ impl Run<'_> {
         limit_output(&mut outcome, self.limits.output_chars);
         if let Some(error) = &mut outcome.error {
             explain(error, source);
+            if let (ErrorKind::Timeout, Some(calls)) = (error.kind, unanswered) {
+                error.hint = Some(format!(
+                    "It still waited for {calls}: race such a call against a timer, give it less time, or ask for a longer time limit."
+                ));
+            }
         }
         outcome.logs = self.logs;
         outcome.calls = self.calls;

@@ -27,6 +27,10 @@ pub fn hint(error: &RunError) -> Option<&'static str> {
         ErrorKind::Tool if says("there is no tool") => {
             "Take ids from searchTools instead of guessing them."
         }
+        ErrorKind::Tool if says("do not fit its schema") => {
+            "Mend the arguments; describeTool(id) shows what they must be."
+        }
+        ErrorKind::Tool if says("there is no server") => return None,
         ErrorKind::Tool => {
             "Catch the ToolError, or use callTool, which answers { success, error } instead of throwing."
         }

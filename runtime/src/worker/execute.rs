@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use deno_core::error::CoreError;
 use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
@@ -30,6 +30,10 @@ const items: Item[] = [{ id: 1, name: "one" }, { id: 2 }];
 const names = await Promise.all(items.map(async (item) => item.name ?? `#${item.id}`));
 return { names: names.filter((name) => name.length > 1), list: [1, "one", null] };
 "#;
+/// How long a result waits for tool calls that nobody awaited.
+const LEFTOVER_CALLS: Duration = Duration::from_secs(2);
+/// What is left of the time limit then, to answer.
+const TO_ANSWER: Duration = Duration::from_millis(100);
 /// A script of this size leaves the parser's memory behind; it is given back at once.
 const LARGE_SOURCE: usize = 64 * 1024;
 
@@ -88,6 +92,7 @@ async fn script(
     spec: &RunSpec,
     connection: &Rc<Connection>,
 ) -> Result<Returned, RunError> {
+    let started = Instant::now();
     let specifier = match &spec.test {
         Some(test) => {
             isolate.loader.allow_files(connection.clone());
@@ -127,7 +132,9 @@ async fn script(
     check(left.fault.as_deref(), &specifier, &spec.name)?;
     // Tests wait for what they are about; what they left behind holds up nobody.
     let is_done = left.result.is_some() || spec.test.is_some();
-    let later = settle(isolate, connection, is_done)
+    let wall = Duration::from_millis(spec.limits.wall_ms);
+    let patience = LEFTOVER_CALLS.min(wall.saturating_sub(started.elapsed() + TO_ANSWER));
+    let later = settle(isolate, connection, is_done.then_some(patience))
         .await
         .map_err(stalled)?;
     check(later.as_deref(), &specifier, &spec.name)?;
@@ -323,16 +330,17 @@ async fn call(
     })
 }
 
-/// Lets the script come to its end. With a result only its unfinished tool calls are waited for:
-/// a timer left over from a race must not hold up the answer. Without one, the script's work is
-/// all it is about, so everything is waited for, as Deno does. Gives the description of a failure
-/// that happened behind the result.
+/// Lets the script come to its end. With a result only its unfinished tool calls are waited for,
+/// for as long as `patience`: what is left over from a race must not hold up the answer. Without
+/// one, the script's work is all it is about, so everything is waited for, as Deno does. Gives the
+/// description of a failure that happened behind the result.
 async fn settle(
     isolate: &mut Isolate,
     connection: &Connection,
-    has_result: bool,
+    patience: Option<Duration>,
 ) -> Result<Option<String>, CoreError> {
-    poll_fn(|context| {
+    let has_result = patience.is_some();
+    let settled = poll_fn(|context| {
         let waited = connection.is_waiting();
         let polled = isolate
             .runtime
@@ -346,8 +354,14 @@ async fn settle(
             context.waker().wake_by_ref();
         }
         polled
-    })
-    .await?;
+    });
+    match patience {
+        // What was not answered by then is cancelled, and the broker tells so.
+        Some(patience) => tokio::time::timeout(patience, settled)
+            .await
+            .unwrap_or(Ok(()))?,
+        None => settled.await?,
+    }
     leftover(isolate).await
 }
 

@@ -2,12 +2,25 @@
 
 use std::borrow::Cow;
 
-/// Blanks everything but the lines inside the first fenced block, so that lines keep their
-/// numbers. Blocks that begin like it and say what they hold go on with it; others show what a
-/// script prints. `None` if there is no block. One that was never closed still holds a script.
+/// What a block says that holds a script.
+const LANGUAGES: [&str; 8] = [
+    "ts",
+    "typescript",
+    "js",
+    "javascript",
+    "tsx",
+    "jsx",
+    "mts",
+    "mjs",
+];
+
+/// Blanks everything but the lines inside the first fenced block that says it holds a script, or
+/// the first of all, so that lines keep their numbers. Blocks that begin like it and say what they
+/// hold go on with it; others show data, or what a script prints. `None` if there is no block. One
+/// that was never closed still holds a script.
 fn inside_fence(source: &str) -> Option<String> {
     let mut inside = String::with_capacity(source.len());
-    let mut first: Option<&str> = None;
+    let mut first: Option<&str> = first_script(source);
     let mut fence: Option<&str> = None;
     let mut is_script = false;
     for line in source.lines() {
@@ -28,6 +41,26 @@ fn inside_fence(source: &str) -> Option<String> {
         inside.push('\n');
     }
     first.map(|_| inside)
+}
+
+/// The line that opens the first block that says it holds a script.
+fn first_script(source: &str) -> Option<&str> {
+    let mut fence: Option<&str> = None;
+    for line in source.lines().map(str::trim) {
+        match fence {
+            None => {
+                fence = opening(line);
+                let said = fence.map_or("", |fence| line[fence.len()..].trim());
+                let word = said.split([' ', '{', ',']).next().unwrap_or_default();
+                if LANGUAGES.contains(&word.to_ascii_lowercase().as_str()) {
+                    return Some(line);
+                }
+            }
+            Some(opening) if line == opening => fence = None,
+            Some(_) => {}
+        }
+    }
+    None
 }
 
 /// The fence that a line opens a block with.
