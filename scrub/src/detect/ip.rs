@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{Default, Detector, Trigger};
-use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
+use crate::{Kind, context};
 
 const IP: Kind = Kind::new("IP");
 
@@ -44,6 +44,9 @@ const VERSION_WORDS: &[&str] = &[
     "version", "ver", "v", "release", "chrome", "firefox", "safari", "edge", "build", "assembly",
     "oid", "section",
 ];
+/// How close those stand: a browser's name at the end of one line of a log says nothing about the
+/// address at the beginning of the next.
+const VERSION_REACH: usize = 16;
 
 fn check_v4(scan: &mut Scan<'_>, start: usize) {
     if !scan.at(start).is_ascii_digit() {
@@ -74,13 +77,19 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     }
     let end = prefix_end(scan, end);
     let named = scan.near(start, end, WORDS);
-    let version = crate::context::just_before(&scan.text[..start], start, VERSION_WORDS);
+    let version = follows_version(scan, start);
     scan.found(
         IP,
         start,
         end,
         confidence(address, named, version, scan.key_end > 0),
     );
+}
+
+/// A word says so if no other number stands between: `build 42 on 203.0.113.7` names a host.
+fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
+    let gap = start - scan.run_back(start, |b| !b.is_ascii_digit());
+    context::just_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)
 }
 
 /// A separator before the first digit joins it to a longer number only if something is joined.
@@ -216,6 +225,11 @@ mod tests {
                 ),
                 ("::ffff:192.0.2.128", "::ffff:192.0.2.128"),
                 ("2001:db8:0:0:0:0:2:1", "2001:db8:0:0:0:0:2:1"),
+                (
+                    "Chrome/114.0.0.0 Safari/537.36\"\n198.51.100.23 - - [10/Oct",
+                    "198.51.100.23",
+                ),
+                ("Deployed build 42 on 203.0.113.7", "203.0.113.7"),
             ],
             &[
                 "256.1.1.1",
@@ -231,6 +245,8 @@ mod tests {
                 "1.10.100.1000",
                 "ab:cd",
                 "Chrome/114.0.5735.90",
+                "Edge 114.0.182.39",
+                "Assembly version: 10.20.30.40",
             ],
         );
     }

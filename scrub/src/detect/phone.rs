@@ -207,11 +207,7 @@ enum Named {
 }
 
 fn named(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Named {
-    let close = &scan.text[scan
-        .text
-        .floor_char_boundary(start.saturating_sub(OTHER_REACH))..start];
-    let close = &close[close.rfind('\n').map_or(0, |i| i + 1)..];
-    if context::just_before(close, close.len(), OTHER_WORDS) {
+    if context::just_before(scan.text, start, OTHER_REACH, OTHER_WORDS) {
         Named::No
     } else if scan.near(start, end, WORDS) {
         Named::Surely
