@@ -113,6 +113,7 @@ impl Walk<'_> {
         path: &Path<'_>,
     ) -> Result<(), ScrubError> {
         let mut renamed = Vec::new();
+        let title = pair_title(fields);
         for (key, value) in fields.iter_mut() {
             let mut new = None;
             if may_be_private(key) {
@@ -123,9 +124,13 @@ impl Walk<'_> {
             }
             // What lies below sees the key as everyone will: a private one says nothing any more.
             let shown = new.as_deref().unwrap_or(key);
-            let hint = (!shown.is_empty() && shown.len() <= MAX_KEY).then(|| Key {
-                name: shown,
-                matters: self.key_matters(shown),
+            let name = match &title {
+                Some(title) if holds_value(key) => title,
+                _ => shown,
+            };
+            let hint = (!name.is_empty() && name.len() <= MAX_KEY).then(|| Key {
+                name,
+                matters: self.key_matters(name),
             });
             self.value(value, hint, &Path::Key(path, shown))?;
             if let Some(new) = new {
@@ -177,6 +182,25 @@ impl Walk<'_> {
             .add(candidate.kind, || finding(candidate, &mut places));
         Ok(Some(replacement))
     }
+}
+
+/// What the pair `{"name": "DB_PASSWORD", "value": …}` calls its value: the strings beside it, its
+/// own name last. Only the walk sees it; nothing of it is sent anywhere.
+fn pair_title(fields: &Map<String, Value>) -> Option<String> {
+    const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
+    if !fields.keys().any(|key| holds_value(key)) {
+        return None;
+    }
+    let of = |title: &&str| fields.get(*title)?.as_str();
+    let mut words: Vec<&str> = TITLES.iter().filter_map(of).collect();
+    while words.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_KEY + 1 {
+        words.remove(0);
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+fn holds_value(key: &str) -> bool {
+    matches!(key, "value" | "Value" | "val")
 }
 
 /// The digits of a whole number that is large enough, however it was sent.

@@ -35,6 +35,9 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let is_password = label < PASSWORDS;
     let kind = if is_password { PASSWORD } else { CREDENTIAL };
     let in_key = scan.in_key(hit.end);
+    if LABELS[label] == "token" && turns_pages(scan, hit.start) {
+        return;
+    }
     let Some(start) = value_start(scan, label, &hit, is_password) else {
         return;
     };
@@ -77,6 +80,28 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     scan.found(kind, start, end, confidence);
 }
 
+/// `nextPageToken` and `sync_token` say where a list goes on. They open nothing, and whoever asks
+/// for the next page must send them back as they were.
+fn turns_pages(scan: &Scan<'_>, token: usize) -> bool {
+    const WORDS: [&str; 7] = [
+        "page",
+        "next",
+        "continuation",
+        "sync",
+        "pagination",
+        "resume",
+        "delta",
+    ];
+    let joint = usize::from(matches!(scan.before(token), b'_' | b'-' | b' '));
+    let name = &scan.bytes[..token - joint];
+    WORDS.iter().any(|word| {
+        let from = name.len().saturating_sub(word.len());
+        // `asyncToken` is another word.
+        let begins = || name[from].is_ascii_uppercase() || !scan.before(from).is_ascii_alphabetic();
+        name[from..].eq_ignore_ascii_case(word.as_bytes()) && begins()
+    })
+}
+
 /// Where the value begins; a label inside a longer name counts (`DB_PASSWORD`), one that is only
 /// the beginning of a word (`tokenizer`) does not.
 fn value_start(
@@ -116,7 +141,10 @@ fn value_start(
     if !suffixes.contains(&rest) && scan.at(hit.end) != b'_' {
         return None;
     }
-    if let Some(value) = scan.value_after(name_end) {
+    if let Some(value) = scan
+        .value_after(name_end)
+        .or_else(|| paired(scan, name_end))
+    {
         return Some(value);
     }
     // `the password is hunter2`
@@ -125,6 +153,17 @@ fn value_start(
         .into_iter()
         .find(|v| rest.starts_with(v))?;
     is_password.then(|| scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+}
+
+/// The value of a pair that the label names: `name: DB_PASSWORD` and `value: …` on the next line,
+/// `key="ApiKey" value="…"`.
+fn paired(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
+    const MAX_GAP: usize = 48;
+    let between = |b: u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',');
+    let second = scan.run_most(name_end, MAX_GAP, between);
+    let end = second + "value".len();
+    let is_value = scan.bytes.get(second..end)?.eq_ignore_ascii_case(b"value");
+    (is_value && second > name_end).then(|| scan.value_after(end))?
 }
 
 /// Below a key such as `password` the whole value is the secret, unless it is a word about it.
@@ -278,6 +317,35 @@ mod tests {
     }
 
     #[test]
+    fn the_value_of_a_pair_is_that_of_its_name() {
+        cases::check(
+            "PASSWORD",
+            &[
+                (
+                    "- name: DB_PASSWORD\n          value: hunter22x\n",
+                    "hunter22x",
+                ),
+                (r#"<input type="password" value="hunter22x">"#, "hunter22x"),
+                (r#"{"name":"DB_PASSWORD","value":"hunter22x"}"#, "hunter22x"),
+            ],
+            &[
+                "- name: DB_PASSWORD\n  valueFrom: secret2key",
+                "the password values are hunter22x",
+                "{label: 'Password', value: 'password'}",
+                "name: DB_PASSWORD\nname: OTHER\nvalue: hunter22x",
+            ],
+        );
+        cases::check(
+            "CREDENTIAL",
+            &[(
+                r#"<add key="ApiKey" value="8f2b7c1d9e0a4b6c8d7e" />"#,
+                "8f2b7c1d9e0a4b6c8d7e",
+            )],
+            &[r#"<add key="ApiKey" value="see-the-vault-2" />"#],
+        );
+    }
+
+    #[test]
     fn labelled_keys_are_found_and_names_are_not() {
         cases::check(
             "CREDENTIAL",
@@ -299,6 +367,10 @@ mod tests {
                 "secret: process.env.SECRET_1234567890ab",
                 "access_token: null",
                 "token = next_token_2_from_stream",
+                r#"{"nextPageToken":"CAUQAA12aBcD34eFgH"}"#,
+                "NextToken: CAUQAA12aBcD34eFgH",
+                "sync_token=CAUQAA12aBcD34eFgH",
+                "continuation-token: CAUQAA12aBcD34eFgH",
             ],
         );
     }
@@ -311,6 +383,8 @@ mod tests {
             ("passwd", "correct horse battery staple"),
             ("userPassword", "letmein"),
             ("api_key", "8f2b7c1d9e0a4b6c8d7e"),
+            ("access_token", "CAUQAA12aBcD34eFgH"),
+            ("asyncToken", "CAUQAA12aBcD34eFgH"),
         ] {
             assert_eq!(scrubber.find(value, Some(key)).len(), 1, "{key}");
         }
@@ -318,6 +392,10 @@ mod tests {
             ("password", "string"),
             ("password", "the one you chose"),
             ("token", "next"),
+            ("nextPageToken", "CAUQAA12aBcD34eFgH"),
+            ("NextToken", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
+            ("sync_token", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
+            ("continuation_token", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
             ("secret", "it is not here"),
         ] {
             assert!(scrubber.find(value, Some(key)).is_empty(), "{key}");
