@@ -46,3 +46,9 @@ fn a_number_sign_joins_a_label_to_its_value() {
         assert!(kinds(text, None).is_empty(), "{text}");
     }
 }
+
+#[test]
+fn a_french_number_with_dots_is_no_date() {
+    assert_eq!(kinds("le 06.12.34.56.78 ou", None), ["PHONE"]);
+    assert!(kinds("le 06.12.34.56 ou 06.12.2034", None).is_empty());
+}
