@@ -112,7 +112,7 @@ impl Walk<'_> {
         fields: &mut Map<String, Value>,
         path: &Path<'_>,
     ) -> Result<(), ScrubError> {
-        let mut renamed = Vec::new();
+        let mut renamed = HashMap::new();
         let title = pair_title(fields);
         for (key, value) in fields.iter_mut() {
             let mut new = None;
@@ -134,16 +134,17 @@ impl Walk<'_> {
             });
             self.value(value, hint, &Path::Key(path, shown))?;
             if let Some(new) = new {
-                renamed.push((key.clone(), new));
+                renamed.insert(key.clone(), new);
             }
         }
         if renamed.is_empty() {
             return Ok(());
         }
+        let mut numbers = HashMap::new();
         // Rebuilt in order, so that only the private keys change.
         for (key, value) in std::mem::take(fields) {
-            let key = match renamed.iter().find(|(old, _)| *old == key) {
-                Some((_, new)) => free_key(fields, new),
+            let key = match renamed.get(&key) {
+                Some(new) => free_key(fields, new, numbers.entry(new).or_insert(2)),
                 None => key,
             };
             fields.insert(key, value);
@@ -222,13 +223,13 @@ fn is_plain(text: &str) -> bool {
         .all(|b| b.is_ascii_lowercase() || matches!(b, b' ' | b'_' | b'-' | b'.' | b',' | b'/'))
 }
 
-/// Masked keys can coincide; none may swallow another's value.
-fn free_key(fields: &Map<String, Value>, wanted: &str) -> String {
+/// Masked keys can coincide; none may swallow another's value. `number` goes on from the last that
+/// was taken, so that many of them do not try each other's.
+fn free_key(fields: &Map<String, Value>, wanted: &str, number: &mut u32) -> String {
     let mut key = wanted.to_owned();
-    let mut number = 2;
     while fields.contains_key(&key) {
         key = format!("{wanted} ({number})");
-        number += 1;
+        *number += 1;
     }
     key
 }
