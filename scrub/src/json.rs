@@ -10,6 +10,8 @@ use crate::{Report, ScrubError, Scrubbed, Session, placeholder, replace};
 
 /// A number with fewer than seven digits is no card and no id.
 const MIN_NUMBER: u64 = 1_000_000;
+/// What has more fields is a record, whose `value` is one of many things.
+const MAX_PAIR: usize = 8;
 /// A longer key is data, not a name for data.
 const MAX_KEY: usize = 48;
 
@@ -189,7 +191,7 @@ impl Walk<'_> {
 /// own name last. Only the walk sees it; nothing of it is sent anywhere.
 fn pair_title(fields: &Map<String, Value>) -> Option<String> {
     const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
-    if !fields.keys().any(|key| holds_value(key)) {
+    if fields.len() > MAX_PAIR || !fields.keys().any(|key| holds_value(key)) {
         return None;
     }
     let of = |title: &&str| fields.get(*title)?.as_str();
