@@ -21,9 +21,10 @@ pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
         return false;
     }
     let previous = before(bytes, start);
+    // `SSN#536-22-1234`: a `#` comes before a number without being a part of it.
     let joined = matches!(
         previous,
-        b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'#' | b'*' | b'&' | b'%'
+        b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'*' | b'&' | b'%'
     );
     let part = joined && start >= 2 && is_word(bytes[start - 2]);
     !(part || matches!(previous, b'$' | b'_'))
@@ -74,7 +75,15 @@ mod tests {
             let start = text.find('1').expect("a digit");
             stands_alone(text.as_bytes(), start, start + 2)
         };
-        for text in ["12", "x 12.", "“12”", "번호는 12입니다", "号12。", "«12»"] {
+        for text in [
+            "12",
+            "x 12.",
+            "“12”",
+            "번호는 12입니다",
+            "号12。",
+            "«12»",
+            "x#12",
+        ] {
             assert!(alone(text), "{text}");
         }
         for text in ["a12", "é12", "12é", "ж12", "x-12", "12.5"] {

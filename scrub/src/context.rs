@@ -6,9 +6,14 @@ use crate::{boundary, placeholder};
 const BEFORE: usize = 64;
 /// And after it.
 const AFTER: usize = 32;
+/// A word of no more bytes is often the beginning of another.
+const MAX_SHORT: usize = 4;
+/// The bit of a space in a set of letters.
+const SPACE: u64 = 1 << (b' ' & 63);
 
 /// Whether one of the words, given in lower case, stands shortly before the value or, on the same
 /// line, right after it. `cardNumber` and `card_number` hold the word `card`; `discard` does not.
+/// Words with a space between them are also those of a key: `tax file` is in `taxFileNumber`.
 pub(crate) fn near(text: &str, start: usize, end: usize, words: &[&str]) -> bool {
     in_window(text, start.saturating_sub(BEFORE), start, words) || {
         let until = (end + AFTER).min(text.len());
@@ -17,9 +22,11 @@ pub(crate) fn near(text: &str, start: usize, end: usize, words: &[&str]) -> bool
     }
 }
 
-/// Whether one of the words stands shortly before the place.
-pub(crate) fn just_before(text: &str, start: usize, words: &[&str]) -> bool {
-    in_window(text, start.saturating_sub(BEFORE), start, words)
+/// Whether one of the words stands on the same line, at most so many bytes before the place.
+pub(crate) fn just_before(text: &str, start: usize, reach: usize, words: &[&str]) -> bool {
+    let from = start.saturating_sub(reach.min(BEFORE));
+    let line = memchr::memrchr(b'\n', &text.as_bytes()[from..start]);
+    in_window(text, line.map_or(from, |at| from + at + 1), start, words)
 }
 
 fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
@@ -29,26 +36,43 @@ fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
     window[..length].copy_from_slice(&bytes[from..to]);
     window[..length].make_ascii_lowercase();
     let window = &window[..length];
-    // Most words have a letter that does not even occur nearby.
-    let letters = |bytes: &[u8]| bytes.iter().fold(0u64, |set, b| set | 1 << (b & 63));
+    // Most words have a letter that does not even occur nearby. A space may be missing in a key.
+    let letters = |bytes: &[u8]| bytes.iter().fold(SPACE, |set, b| set | 1 << (b & 63));
     let here = letters(window);
     words.iter().any(|word| {
         if letters(word.as_bytes()) & !here != 0 {
             return false;
         }
+        let (head, rest) = word.split_at(word.find(' ').unwrap_or(word.len()));
         let mut offset = 0;
-        while let Some(found) = memchr::memmem::find(&window[offset..], word.as_bytes()) {
-            let start = from + offset + found;
-            if starts_word(bytes, start)
-                && ends_word(bytes, start + word.len(), word)
-                && !placeholder::surrounds(bytes, start)
-            {
+        while let Some(found) = memchr::memmem::find(&window[offset..], head.as_bytes()) {
+            let start = offset + found;
+            let end = rest_end(window, start + head.len(), rest.as_bytes());
+            if end.is_some_and(|(end, as_written)| {
+                starts_word(bytes, from + start)
+                    && ends_word(bytes, from + end, as_written && word.len() > MAX_SHORT)
+                    && !placeholder::surrounds(bytes, from + start)
+            }) {
                 return true;
             }
             offset += found + 1;
         }
         false
     })
+}
+
+/// Where the rest of a word with spaces ends, if it stands at a place, and whether its spaces do.
+fn rest_end(window: &[u8], mut at: usize, rest: &[u8]) -> Option<(usize, bool)> {
+    let mut as_written = true;
+    for byte in rest {
+        match window.get(at) {
+            Some(here) if here == byte => at += 1,
+            Some(b'_' | b'-') if *byte == b' ' => (at, as_written) = (at + 1, false),
+            _ if *byte == b' ' => as_written = false,
+            _ => return None,
+        }
+    }
+    Some((at, as_written))
 }
 
 fn starts_word(bytes: &[u8], start: usize) -> bool {
@@ -58,10 +82,11 @@ fn starts_word(bytes: &[u8], start: usize) -> bool {
         || (previous.is_ascii_lowercase() && bytes[start].is_ascii_uppercase())
 }
 
-/// A short word must end where it ends (`tel` is not `tell`); a long one may be inflected.
-fn ends_word(bytes: &[u8], end: usize, word: &str) -> bool {
+/// A short word must end where it ends (`tel` is not `tell`), and so must words that a key has
+/// joined (`callMethod` is not `call me`); a long one may be inflected.
+fn ends_word(bytes: &[u8], end: usize, may_go_on: bool) -> bool {
     let next = boundary::at(bytes, end);
-    word.len() > 4
+    may_go_on
         || !boundary::is_word(next)
         || next.is_ascii_digit()
         || (next.is_ascii_uppercase() && bytes[end - 1].is_ascii_lowercase())
@@ -80,6 +105,11 @@ mod tests {
             ("creditCardNumber: ", "card"),
             ("credit_card: ", "card"),
             ("Tel. ", "tel"),
+            ("tax file number ", "tax file"),
+            ("tax_file_number: ", "tax file"),
+            ("taxFileNumber: ", "tax file"),
+            ("Tax-Files: ", "tax file"),
+            ("TAXFILE: ", "tax file"),
         ] {
             assert!(near_end(text, word), "{text}");
         }
@@ -88,8 +118,24 @@ mod tests {
             ("I tell you ", "tel"),
             ("TELLER = ", "tel"),
             ("[CARD_1] ", "card"),
+            ("callMethod: ", "call me"),
+            ("CALLMETHOD: ", "call me"),
+            ("call_method: ", "call me"),
+            ("surtax_file: ", "tax file"),
+            ("tax/file: ", "tax file"),
         ] {
             assert!(!near_end(text, word), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_just_before_is_close_and_on_the_same_line() {
+        let before = |text: &str| just_before(text, text.len(), 16, &["build"]);
+        for text in ["build ", "build number: "] {
+            assert!(before(text), "{text}");
+        }
+        for text in ["build\n", "a build that ran for long on "] {
+            assert!(!before(text), "{text}");
         }
     }
 }

@@ -48,6 +48,12 @@ pub(crate) fn base64(scrubber: &Scrubber, scan: &mut Scan<'_>, depth: usize) {
     }
 }
 
+/// The text that a short token holds, if it is one in base64.
+pub(crate) fn short_text(token: &str) -> Option<String> {
+    let text = String::from_utf8(ENGINES[0].decode(token).ok()?).ok()?;
+    text.bytes().all(is_text).then_some(text)
+}
+
 fn text_in(engine: &GeneralPurpose, token: &[u8]) -> Option<String> {
     if token.len() > MAX_TOKEN {
         return None;

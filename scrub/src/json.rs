@@ -10,6 +10,8 @@ use crate::{Report, ScrubError, Scrubbed, Session, placeholder, replace};
 
 /// A number with fewer than seven digits is no card and no id.
 const MIN_NUMBER: u64 = 1_000_000;
+/// What has more fields is a record, whose `value` is one of many things.
+const MAX_PAIR: usize = 8;
 /// A longer key is data, not a name for data.
 const MAX_KEY: usize = 48;
 
@@ -112,7 +114,8 @@ impl Walk<'_> {
         fields: &mut Map<String, Value>,
         path: &Path<'_>,
     ) -> Result<(), ScrubError> {
-        let mut renamed = Vec::new();
+        let mut renamed = HashMap::new();
+        let title = pair_title(fields);
         for (key, value) in fields.iter_mut() {
             let mut new = None;
             if may_be_private(key) {
@@ -123,22 +126,27 @@ impl Walk<'_> {
             }
             // What lies below sees the key as everyone will: a private one says nothing any more.
             let shown = new.as_deref().unwrap_or(key);
-            let hint = (!shown.is_empty() && shown.len() <= MAX_KEY).then(|| Key {
-                name: shown,
-                matters: self.key_matters(shown),
+            let name = match &title {
+                Some(title) if holds_value(key) => title,
+                _ => shown,
+            };
+            let hint = (!name.is_empty() && name.len() <= MAX_KEY).then(|| Key {
+                name,
+                matters: self.key_matters(name),
             });
             self.value(value, hint, &Path::Key(path, shown))?;
             if let Some(new) = new {
-                renamed.push((key.clone(), new));
+                renamed.insert(key.clone(), new);
             }
         }
         if renamed.is_empty() {
             return Ok(());
         }
+        let mut numbers = HashMap::new();
         // Rebuilt in order, so that only the private keys change.
         for (key, value) in std::mem::take(fields) {
-            let key = match renamed.iter().find(|(old, _)| *old == key) {
-                Some((_, new)) => free_key(fields, new),
+            let key = match renamed.get(&key) {
+                Some(new) => free_key(fields, new, numbers.entry(new).or_insert(2)),
                 None => key,
             };
             fields.insert(key, value);
@@ -179,6 +187,25 @@ impl Walk<'_> {
     }
 }
 
+/// What the pair `{"name": "DB_PASSWORD", "value": …}` calls its value: the strings beside it, its
+/// own name last. Only the walk sees it; nothing of it is sent anywhere.
+fn pair_title(fields: &Map<String, Value>) -> Option<String> {
+    const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
+    if fields.len() > MAX_PAIR || !fields.keys().any(|key| holds_value(key)) {
+        return None;
+    }
+    let of = |title: &&str| fields.get(*title)?.as_str();
+    let mut words: Vec<&str> = TITLES.iter().filter_map(of).collect();
+    while words.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_KEY + 1 {
+        words.remove(0);
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+fn holds_value(key: &str) -> bool {
+    matches!(key, "value" | "Value" | "val")
+}
+
 /// The digits of a whole number that is large enough, however it was sent.
 fn digits(number: &Number) -> Option<String> {
     /// From here on not every whole number is one of these.
@@ -198,13 +225,13 @@ fn is_plain(text: &str) -> bool {
         .all(|b| b.is_ascii_lowercase() || matches!(b, b' ' | b'_' | b'-' | b'.' | b',' | b'/'))
 }
 
-/// Masked keys can coincide; none may swallow another's value.
-fn free_key(fields: &Map<String, Value>, wanted: &str) -> String {
+/// Masked keys can coincide; none may swallow another's value. `number` goes on from the last that
+/// was taken, so that many of them do not try each other's.
+fn free_key(fields: &Map<String, Value>, wanted: &str, number: &mut u32) -> String {
     let mut key = wanted.to_owned();
-    let mut number = 2;
     while fields.contains_key(&key) {
         key = format!("{wanted} ({number})");
-        number += 1;
+        *number += 1;
     }
     key
 }

@@ -122,17 +122,20 @@ impl<'t> Scan<'t> {
         from + rest.iter().rposition(|b| !class(*b)).map_or(0, |i| i + 1)
     }
 
-    /// The place of the value after a label that ends at `at`: past quotes, `:`, `=`, `->` and
-    /// spaces. `None` if no such sign stands there.
+    /// The place of the value after a label that ends at `at`: past quotes, `:`, `=`, `->`, spaces
+    /// and the stars of Markdown. `None` if no such sign stands there.
     pub(crate) fn value_after(&self, at: usize) -> Option<usize> {
         let mut place = self.run(at, |b| {
-            matches!(b, b'"' | b'\'' | b'`' | b']' | b')' | b'\\')
+            matches!(b, b'"' | b'\'' | b'`' | b']' | b')' | b'\\' | b'*')
         });
         place = self.run(place, |b| matches!(b, b' ' | b'\t'));
         let sign = place;
         place = self.run(place, |b| matches!(b, b':' | b'=' | b'>'));
         if place == sign || place - sign > 2 {
             return None;
+        }
+        if self.bytes[place..].starts_with(b"** ") {
+            place += 2;
         }
         place = self.run(place, |b| matches!(b, b' ' | b'\t'));
         let value = self.run(place, |b| matches!(b, b'"' | b'\'' | b'`'));

@@ -283,3 +283,44 @@ fn bytes_pass_if_they_are_no_text_and_nothing_private_can_be_read_in_them() {
     assert!(!passes(b"\x89PNG\xff\x00 jo@example.com \xff"));
     assert!(session.scrub_binary("no base64!").is_none());
 }
+
+#[test]
+fn the_name_beside_a_value_says_what_it_is() {
+    for (pair, kind) in [
+        (
+            json!({"name": "DB_PASSWORD", "value": "hunter22x"}),
+            "PASSWORD",
+        ),
+        (json!({"label": "SSN", "value": "536221234"}), "US_SSN"),
+        (json!({"type": "phone", "value": "4155550132"}), "PHONE"),
+        (
+            json!({"Key": "api_key", "Value": "8f2b7c1d9e0a4b6c8d7e"}),
+            "CREDENTIAL",
+        ),
+        (
+            json!({"type": "string", "name": "ssn", "val": 536221234}),
+            "US_SSN",
+        ),
+    ] {
+        let mut session = session(json!({}));
+        let scrubbed = session.scrub_json(pair.clone(), None).expect("not blocked");
+        let kinds: Vec<_> = scrubbed
+            .report()
+            .counts()
+            .keys()
+            .map(|k| k.as_str())
+            .collect();
+        assert_eq!(kinds, [kind], "{pair}");
+    }
+    for pair in [
+        json!({"name": "replicas", "value": "hunter22x"}),
+        json!({"name": "DB_PASSWORD", "title": "hunter22x"}),
+        json!({"type": "count", "value": "4155550132"}),
+        json!({"type": "Token", "value": "identifier2"}),
+        json!({"name": 7, "value": 4155550132u64}),
+    ] {
+        let mut session = session(json!({}));
+        let scrubbed = session.scrub_json(pair.clone(), None).expect("not blocked");
+        assert_eq!(scrubbed.into_inner(), pair);
+    }
+}

@@ -26,6 +26,10 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     let Some(end) = domain_end(scan, at + 1) else {
         return;
     };
+    let in_path = scan.before(start) == b'/' && !url_user(scan, start);
+    if in_path && !is_mailbox(&scan.text[at + 1..end]) {
+        return;
+    }
     scan.found(EMAIL, start, end, 0.95);
 }
 
@@ -41,19 +45,33 @@ fn local_start(scan: &Scan<'_>, at: usize) -> usize {
     let start = scan.run(start, |b| {
         matches!(b, b'.' | b'\'' | b'&' | b'!' | b'#' | b'%' | b'-')
     });
-    // `name=a@b.de` and `to:a@b.de` end at the sign; `a/b@c` is a path or a package, which begins
-    // before the slash, so only `mailto:` and a plain start are taken.
     // Addresses that are glued together share the characters between their signs.
     let glued = scan.before(start) == b'@';
     let start = match domain_end(scan, start).filter(|end| glued && *end < at) {
         Some(end) => scan.run(end, |b| !is_word(b)),
         None => start,
     };
-    match (scan.before(start), scan.before(at)) {
-        (b'/', _) if !url_user(scan, start) => at,
-        (_, b'.') => at,
+    match scan.before(at) {
+        b'.' => at,
         _ => start.min(at),
     }
+}
+
+/// `/users/jo@example.com` is a person, `golang.org/x/tools@v1.2.3-rc.beta` and `run/node@20.app` are
+/// packages: after a slash, only a plain domain under a common top is taken for a mailbox.
+fn is_mailbox(domain: &str) -> bool {
+    #[rustfmt::skip]
+    const TOPS: [&str; 40] = [
+        "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "example", "eu", "uk", "de", "fr", "it", "es",
+        "nl", "be", "ch", "at", "pl", "se", "no", "dk", "fi", "ie", "pt", "cz", "us", "ca", "mx", "br", "ar", "au",
+        "nz", "in", "jp", "kr", "cn", "za",
+    ];
+    let version = |part: &str| {
+        let part = part.strip_prefix(['v', 'V']).unwrap_or(part);
+        part.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let top = domain.rsplit('.').next().unwrap_or_default();
+    TOPS.iter().any(|t| top.eq_ignore_ascii_case(t)) && !domain.split('.').any(version)
 }
 
 /// `//user@host` is the user of a URL, which is as private as a mailbox.
@@ -114,6 +132,14 @@ mod tests {
                 ("jo\u{200b}@example.com", "jo\u{200b}@example.com"),
                 ("ｊｏ＠example．com", "ｊｏ＠example．com"),
                 (r#"{\"mail\":\"jo@example.com\"}"#, "jo@example.com"),
+                (
+                    "GET /api/users/john.doe@example.com HTTP/1.1",
+                    "john.doe@example.com",
+                ),
+                (
+                    "https://x.example/unsubscribe/jo@example.com",
+                    "jo@example.com",
+                ),
             ],
             &[
                 "@types/node@20.1.0",
@@ -126,6 +152,10 @@ mod tests {
                 "git@",
                 "import x from '@scope/pkg'",
                 "foo@bar..com",
+                "golang.org/x/tools@v1.2.3-rc.beta",
+                "golang.org/x/tools@1.2.com",
+                "cdn/npm/vue@next.prod",
+                "https://www.tiktok.com/@someone.com",
             ],
         );
     }

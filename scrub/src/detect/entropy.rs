@@ -25,7 +25,8 @@ const MAX_LENGTH: usize = 128;
 const PUBLIC_WORDS: &[&str] = &[
     "sha1", "sha256", "sha384", "sha512", "integrity", "checksum", "digest", "hash", "etag", "commit",
     "base64", "public", "fingerprint", "nonce", "signature", "uuid", "revision", "csrf", "ssh-rsa",
-    "ssh-ed25519", "certificate", "pubkey", "publickey", "cursor", "pagetoken", "md5", "blake2", "blake3",
+    "ssh-ed25519", "certificate", "pubkey", "publickey", "cursor", "page token", "next token", "sync token",
+    "continuation", "md5", "blake2", "blake3",
 ];
 
 fn check(scan: &mut Scan<'_>, place: Range<usize>) {

@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{Default, Detector, Trigger};
-use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
+use crate::{Kind, context};
 
 const IP: Kind = Kind::new("IP");
 
@@ -44,19 +44,25 @@ const VERSION_WORDS: &[&str] = &[
     "version", "ver", "v", "release", "chrome", "firefox", "safari", "edge", "build", "assembly",
     "oid", "section",
 ];
+/// How close those stand: a browser's name at the end of one line of a log says nothing about the
+/// address at the beginning of the next.
+const VERSION_REACH: usize = 16;
+
+/// The longest address is `255.255.255.255`.
+const MAX_V4: usize = 15;
 
 fn check_v4(scan: &mut Scan<'_>, start: usize) {
     if !scan.at(start).is_ascii_digit() {
         return;
     }
-    let end = scan.run(start, |b| b.is_ascii_digit() || b == b'.');
+    let end = scan.run_most(start, MAX_V4 + 2, |b| b.is_ascii_digit() || b == b'.');
     let end = if scan.before(end) == b'.' {
         end - 1
     } else {
         end
     };
     let text = &scan.text[start..end];
-    if !(7..=15).contains(&text.len()) {
+    if !(7..=MAX_V4).contains(&text.len()) {
         return;
     }
     let Ok(address) = text.parse::<Ipv4Addr>() else {
@@ -74,13 +80,19 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     }
     let end = prefix_end(scan, end);
     let named = scan.near(start, end, WORDS);
-    let version = crate::context::just_before(&scan.text[..start], start, VERSION_WORDS);
+    let version = follows_version(scan, start);
     scan.found(
         IP,
         start,
         end,
         confidence(address, named, version, scan.key_end > 0),
     );
+}
+
+/// A word says so if no other number stands between: `build 42 on 203.0.113.7` names a host.
+fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
+    let gap = start - scan.run_back(start, |b| !b.is_ascii_digit());
+    context::just_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)
 }
 
 /// A separator before the first digit joins it to a longer number only if something is joined.
@@ -116,12 +128,13 @@ fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32
 
 fn check_v6(scan: &mut Scan<'_>, at: usize) {
     let part = |b: u8| b.is_ascii_hexdigit() || matches!(b, b':' | b'.');
-    let start = scan.run_back(at, part);
+    let start = after_label(scan, scan.run_back(at, part));
     // A run is checked once, at the first colon in it.
-    if scan.bytes[start..at].contains(&b':') {
+    if start > at || scan.bytes[start..at].contains(&b':') {
         return;
     }
-    let mut end = scan.run(at, part);
+    // The longest address has 45 characters.
+    let mut end = scan.run_most(at, 64, part);
     while end > start && scan.before(end) == b'.' {
         end -= 1;
     }
@@ -175,6 +188,24 @@ fn check_v6(scan: &mut Scan<'_>, at: usize) {
     scan.found(IP, start, end, confidence);
 }
 
+/// Where an address begins whose label ends in letters that could be hexadecimal digits, or in a
+/// digit, with a single colon and no space after it: `IPv6:2a00::1`, `addr:fe80::1`.
+fn after_label(scan: &Scan<'_>, run: usize) -> usize {
+    const LABELS: [&[u8]; 8] = [
+        b"ip", b"ipv6", b"ip6", b"inet6", b"addr", b"address", b"host", b"from",
+    ];
+    let Some(colon) = scan.bytes[run..].iter().take(8).position(|b| *b == b':') else {
+        return run;
+    };
+    let end = run + colon;
+    let start = scan.run_back(run, |b| b.is_ascii_alphanumeric());
+    let label = &scan.bytes[start..end];
+    match LABELS.iter().any(|l| label.eq_ignore_ascii_case(l)) && scan.at(end + 1) != b':' {
+        true => end + 1,
+        false => run,
+    }
+}
+
 fn zone_end(scan: &Scan<'_>, end: usize) -> usize {
     match scan.at(end) {
         b'%' => scan.run(end + 1, |b| {
@@ -216,6 +247,14 @@ mod tests {
                 ),
                 ("::ffff:192.0.2.128", "::ffff:192.0.2.128"),
                 ("2001:db8:0:0:0:0:2:1", "2001:db8:0:0:0:0:2:1"),
+                (
+                    "Chrome/114.0.0.0 Safari/537.36\"\n198.51.100.23 - - [10/Oct",
+                    "198.51.100.23",
+                ),
+                ("[IPv6:2a00:1450:4864:20::534]", "2a00:1450:4864:20::534"),
+                ("ip:2001:db8::1", "2001:db8::1"),
+                ("addr:fe80::1", "fe80::1"),
+                ("Deployed build 42 on 203.0.113.7", "203.0.113.7"),
             ],
             &[
                 "256.1.1.1",
@@ -231,6 +270,11 @@ mod tests {
                 "1.10.100.1000",
                 "ab:cd",
                 "Chrome/114.0.5735.90",
+                "Edge 114.0.182.39",
+                "Mod::a1::b2",
+                "addr::a1::b2",
+                "ip::Addr",
+                "Assembly version: 10.20.30.40",
             ],
         );
     }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::randomness::Makeup;
 use super::{Default, Detector, Trigger};
-use crate::Kind;
+use crate::boundary::is_word;
 use crate::scan::Scan;
+use crate::{Kind, decode};
 
 const PASSWORD: Kind = Kind::new("PASSWORD");
 const CREDENTIAL: Kind = Kind::new("CREDENTIAL");
@@ -21,13 +22,16 @@ pub(super) static DETECTOR: Detector = Detector {
 #[rustfmt::skip]
 const LABELS: &[&str] = &[
     "password", "passwd", "passphrase", "passcode", "pwd", "contrase", "passwort", "kennwort", "mot de passe", "senha",
-    "secret", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
+    "pass",
+    "secret", "secret key", "access key", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
     "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "client secret",
     "credential",
     "encryption_key", "signing_key", "master_key", "service_key", "account_key", "session_key", "subscription-key",
     "authorization", "bearer ", "basic ", "set-cookie", "cookie", "sessionid", "session_id", "connectionstring",
 ];
-const PASSWORDS: usize = 10;
+const PASSWORDS: usize = 11;
+/// No name of a setting goes on for longer after its label.
+const MAX_NAME: usize = 64;
 /// The longest secret, in bytes, and a little more.
 const MAX_VALUE: usize = 520;
 
@@ -35,11 +39,27 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let is_password = label < PASSWORDS;
     let kind = if is_password { PASSWORD } else { CREDENTIAL };
     let in_key = scan.in_key(hit.end);
-    let Some(start) = value_start(scan, label, &hit, is_password) else {
+    let means_other = match LABELS[label] {
+        "token" => turns_pages(scan, hit.start),
+        "pass" => !is_whole_pass(scan, &hit),
+        _ => false,
+    };
+    if means_other {
+        return;
+    }
+    let Some(start) = value_start(scan, label, &hit) else {
         return;
     };
+    let is_cookie = matches!(LABELS[label], "cookie" | "set-cookie");
+    if is_cookie && cookies(scan, start) {
+        return;
+    }
+    let start = match LABELS[label] {
+        "authorization" => after_scheme(scan, start),
+        _ => start,
+    };
     if in_key {
-        return keyed(scan, kind, is_password);
+        return keyed(scan, label, start);
     }
     let quote = scan.before(start);
     let quoted = matches!(quote, b'"' | b'\'' | b'`');
@@ -69,28 +89,111 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let Some(value) = scan.text.get(start..end) else {
         return;
     };
-    let call = value.contains(['(', '$']) || matches!(scan.at(end), b'(' | b'[' | b'{');
-    if !quoted && call || is_code(value) {
+    if !is_password && holds_user(value) {
+        return scan.found(kind, start, end, 0.95);
+    }
+    let call = value.contains('(') || matches!(scan.at(end), b'(' | b'[' | b'{');
+    let sign = value.starts_with(['$', '%', '*', '/', '@', '&', '(', '\\']);
+    if sign || !quoted && call || is_code(value) {
         return;
     }
     let confidence = confidence(value, is_password, quoted);
     scan.found(kind, start, end, confidence);
 }
 
+/// `DB_PASS`, `dbPass` and `"pass"` alone; not `bypass`, `passed` or `second pass`.
+fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
+    let before = scan.before(hit.start);
+    let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
+    let alone = !is_word(before) && !matches!(before, b' ' | b'-' | b'@' | b'/' | b':');
+    let next = scan.at(hit.end);
+    (camel || alone) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
+}
+
+/// Where the credentials begin after the scheme of an `Authorization` header, whichever it is.
+fn after_scheme(scan: &Scan<'_>, start: usize) -> usize {
+    const MAX_SCHEME: usize = 24;
+    let part = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+    let end = scan.run_most(start, MAX_SCHEME, part);
+    match (scan.at(end), scan.at(end + 1)) {
+        (b' ', next) if end > start && next.is_ascii_graphic() => end + 1,
+        _ => start,
+    }
+}
+
+/// `dXNlcjpwYXNz` is `user:pass`, as the scheme `Basic` sends it.
+fn holds_user(value: &str) -> bool {
+    value.len() >= 8 && decode::short_text(value).is_some_and(|text| text.contains(':'))
+}
+
+/// Notes the value of each cookie that could open a session, and says whether there were any
+/// cookies at all.
+fn cookies(scan: &mut Scan<'_>, start: usize) -> bool {
+    const MAX_COOKIES: usize = 2048;
+    const ATTRIBUTES: [&str; 5] = ["expires", "path", "domain", "max-age", "samesite"];
+    let part = |b: u8| !matches!(b, b'"' | b'\'' | b'`' | b'\n');
+    let end = scan.run_most(start, MAX_COOKIES, part);
+    let (text, mut at, mut any) = (scan.text, start, false);
+    for pair in text.get(start..end).unwrap_or_default().split(';') {
+        if let Some((name, value)) = pair.split_once('=') {
+            let name = name.trim();
+            any |= !name.is_empty() && !name.contains([' ', '(', '{']);
+            let value_end = at + pair.trim_end().len();
+            let attribute = ATTRIBUTES.iter().any(|a| name.eq_ignore_ascii_case(a));
+            if any && !attribute && is_session(value.trim_end()) {
+                scan.found(
+                    CREDENTIAL,
+                    value_end - value.trim_end().len(),
+                    value_end,
+                    0.7,
+                );
+            }
+        }
+        at += pair.len() + 1;
+    }
+    any
+}
+
+/// Long enough to be no setting such as `light`, and made of letters and digits.
+fn is_session(value: &str) -> bool {
+    value.len() >= 8
+        && value.bytes().any(|b| b.is_ascii_digit())
+        && value.bytes().any(|b| b.is_ascii_alphabetic())
+        && !value.contains(' ')
+        && !is_code(value)
+}
+
+/// `nextPageToken` and `sync_token` say where a list goes on. They open nothing, and whoever asks
+/// for the next page must send them back as they were.
+fn turns_pages(scan: &Scan<'_>, token: usize) -> bool {
+    const WORDS: [&str; 7] = [
+        "page",
+        "next",
+        "continuation",
+        "sync",
+        "pagination",
+        "resume",
+        "delta",
+    ];
+    let joint = usize::from(matches!(scan.before(token), b'_' | b'-' | b' '));
+    let name = &scan.bytes[..token - joint];
+    WORDS.iter().any(|word| {
+        let from = name.len().saturating_sub(word.len());
+        // `asyncToken` is another word.
+        let begins = || name[from].is_ascii_uppercase() || !scan.before(from).is_ascii_alphabetic();
+        name[from..].eq_ignore_ascii_case(word.as_bytes()) && begins()
+    })
+}
+
 /// Where the value begins; a label inside a longer name counts (`DB_PASSWORD`), one that is only
 /// the beginning of a word (`tokenizer`) does not.
-fn value_start(
-    scan: &Scan<'_>,
-    label: usize,
-    hit: &Range<usize>,
-    is_password: bool,
-) -> Option<usize> {
+fn value_start(scan: &Scan<'_>, label: usize, hit: &Range<usize>) -> Option<usize> {
     if LABELS[label].ends_with(' ') {
         let header = scan.before(hit.start).is_ascii_alphabetic();
         return (!header).then(|| scan.run(hit.end, |b| b == b' '));
     }
-    let name_end = scan.run(hit.end, |b| {
-        crate::boundary::is_word(b) || matches!(b, b'_' | b'-')
+    let name_end = scan.run_most(hit.end, MAX_NAME, |b| {
+        is_word(b) || matches!(b, b'_' | b'-')
     });
     let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
     let rest = rest.trim_matches(['_', '-']);
@@ -116,25 +219,58 @@ fn value_start(
     if !suffixes.contains(&rest) && scan.at(hit.end) != b'_' {
         return None;
     }
-    if let Some(value) = scan.value_after(name_end) {
+    if let Some(value) = scan
+        .value_after(name_end)
+        .or_else(|| paired(scan, name_end))
+    {
         return Some(value);
     }
+    if is_option(scan, hit.start, name_end) {
+        return Some(name_end + 1);
+    }
     // `the password is hunter2`
-    let rest = &scan.text[name_end..];
+    let rest = scan.text.get(name_end..)?;
     let verb = [" is: ", " is ", " are ", " was ", " ist ", " es "]
         .into_iter()
         .find(|v| rest.starts_with(v))?;
-    is_password.then(|| scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+    Some(scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+}
+
+/// `--db-password hunter2` of a command line.
+fn is_option(scan: &Scan<'_>, label: usize, name_end: usize) -> bool {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    scan.at(name_end) == b' ' && scan.bytes[scan.run_back(label, part)..].starts_with(b"--")
+}
+
+/// The value of a pair that the label names: `name: DB_PASSWORD` and `value: …` on the next line,
+/// `key="ApiKey" value="…"`.
+fn paired(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
+    const MAX_GAP: usize = 48;
+    let between = |b: u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',');
+    let second = scan.run_most(name_end, MAX_GAP, between);
+    let end = second + "value".len();
+    let is_value = scan.bytes.get(second..end)?.eq_ignore_ascii_case(b"value");
+    (is_value && second > name_end).then(|| scan.value_after(end))?
 }
 
 /// Below a key such as `password` the whole value is the secret, unless it is a word about it.
-fn keyed(scan: &mut Scan<'_>, kind: Kind, is_password: bool) {
-    let start = scan.key_end;
+fn keyed(scan: &mut Scan<'_>, label: usize, start: usize) {
+    let is_password = label < PASSWORDS;
+    let kind = if is_password { PASSWORD } else { CREDENTIAL };
+    let start = match LABELS[label] {
+        "authorization" => start.max(scan.key_end),
+        _ => scan.key_end,
+    };
     let end = scan.bytes.len();
-    let value = scan.text[start..end].trim();
+    let Some(value) = scan.text.get(start..end).map(str::trim) else {
+        return;
+    };
     let spaces = value.bytes().filter(|b| *b == b' ').count();
     let letters_only = value.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
-    let is_secret = if is_password {
+    let is_secret = if LABELS[label] == "pass" {
+        // A test passes too.
+        spaces == 0 && confidence(value, true, true) >= 0.5
+    } else if is_password {
         let phrase = letters_only && spaces > 0;
         let fits = if phrase {
             is_passphrase(value)
@@ -143,11 +279,24 @@ fn keyed(scan: &mut Scan<'_>, kind: Kind, is_password: bool) {
         };
         value.len() >= 4 && fits && !is_schema_word(value)
     } else {
-        value.len() >= 8 && spaces <= 1 && !letters_only && confidence(value, false, true) >= 0.5
+        let random = value.len() >= 8 && spaces <= 1 && !letters_only;
+        random && confidence(value, false, true) >= 0.5 || holds_user(value)
     };
-    if is_secret && !is_code(value) {
+    if is_secret && !is_variable(value) && !is_code(value) {
         scan.found(kind, start, end, 0.9);
     }
+}
+
+/// A value that begins with a sign is a password (`$tr0ngP@ss`) or stands for one: `$DB_PASSWORD`,
+/// `%PASSWORD%`, `@password`, `/run/secrets/db`.
+fn is_variable(value: &str) -> bool {
+    let Some(rest) = value.strip_prefix(['$', '%', '*', '/', '@', '&', '(']) else {
+        return value.starts_with('\\');
+    };
+    let rest = rest.strip_suffix('%').unwrap_or(rest);
+    let named = rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let constant = named && !rest.bytes().any(|b| b.is_ascii_lowercase());
+    constant || rest.contains('/') || !rest.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// `correct horse battery staple`, and not a sentence about a password.
@@ -184,11 +333,11 @@ fn is_schema_word(value: &str) -> bool {
 /// Variables, calls, templates, placeholders and paths stand for a secret without being one.
 fn is_code(value: &str) -> bool {
     let starts = [
-        "$", "{", "<", "%", "[", "*", "process.", "env.", "os.", "config", "self.", "this.",
-        "http://", "https://", "/", "./", "var(", "@", "#{", "&", "(", "\\",
+        "{", "<", "%(", "[", "process.", "env.", "os.", "config", "self.", "this.", "http://",
+        "https://", "./", "var(", "#{", "$(",
     ];
     let holds = [
-        "${", "{{", "...", "()", "=>", "://", "<%", "***", "xxxx", "XXXX", "${",
+        "${", "{{", "...", "()", "=>", "://", "<%", "***", "xxxx", "XXXX",
     ];
     value.is_empty()
         || starts.iter().any(|s| value.starts_with(s))
@@ -216,6 +365,8 @@ fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
     let word = bytes
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
+    // `userInput2` is a name in a program; `Password1` is what people choose.
+    let has_humps = bytes[1..].iter().any(u8::is_ascii_uppercase);
     // `ERROR_CODE_64` is a constant of a program.
     let constant = makeup.lower == 0 && bytes.contains(&b'_') && letters >= 4;
     let is_name = constant && word
@@ -223,7 +374,7 @@ fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
             && makeup.longest_word >= 4
             && match is_password {
                 // People put a digit or two into their passwords, so only what is joined is a name.
-                true => makeup.digits <= 1 && (joined || (!quoted && makeup.upper > 0)),
+                true => makeup.digits <= 1 && (joined || (!quoted && has_humps)),
                 false => makeup.digits <= 2,
             };
     if is_password {
@@ -263,8 +414,28 @@ mod tests {
                 ("the password is hunter42!", "hunter42"),
                 ("pwd='p4ssw0rd!'", "p4ssw0rd!"),
                 ("contraseña: cl4veSecr3ta", "cl4veSecr3ta"),
+                ("password: Pa$$w0rd", "Pa$$w0rd"),
+                ("DB_PASSWORD=Xy$9kLm2", "Xy$9kLm2"),
+                ("password: Password1", "Password1"),
+                ("pwd=Passw0rd", "Passw0rd"),
+                ("DB_PASS=s3cr3tpw1", "s3cr3tpw1"),
+                ("SMTP_PASS=s3cr3tpw1", "s3cr3tpw1"),
+                (r#"{"user":"x","pass":"hunter2"}"#, "hunter2"),
+                ("mysql --password hunter22 db", "hunter22"),
+                ("**Password:** hunter22", "hunter22"),
             ],
             &[
+                "DB_PASSWORD=$DB_PASS2",
+                "password=$(pass show db1)",
+                "password: prefix-${PASSWORD2}",
+                "password = userInput2",
+                "bypass: s3cr3tpw1",
+                "user@pass:example2.com:1234",
+                "pass_rate=s3cr3tpw1",
+                "in the second pass: s3cr3tpw1",
+                "mysql --password <password1>",
+                "the option password hunter22",
+                "Password*: required",
                 "password: string",
                 "password = getPassword()",
                 "password: ${PASSWORD}",
@@ -274,6 +445,35 @@ mod tests {
                 "passwordField: 'input-2'",
                 "type Password = Branded<string>",
             ],
+        );
+    }
+
+    #[test]
+    fn the_value_of_a_pair_is_that_of_its_name() {
+        cases::check(
+            "PASSWORD",
+            &[
+                (
+                    "- name: DB_PASSWORD\n          value: hunter22x\n",
+                    "hunter22x",
+                ),
+                (r#"<input type="password" value="hunter22x">"#, "hunter22x"),
+                (r#"{"name":"DB_PASSWORD","value":"hunter22x"}"#, "hunter22x"),
+            ],
+            &[
+                "- name: DB_PASSWORD\n  valueFrom: secret2key",
+                "the password values are hunter22x",
+                "{label: 'Password', value: 'password'}",
+                "name: DB_PASSWORD\nname: OTHER\nvalue: hunter22x",
+            ],
+        );
+        cases::check(
+            "CREDENTIAL",
+            &[(
+                r#"<add key="ApiKey" value="8f2b7c1d9e0a4b6c8d7e" />"#,
+                "8f2b7c1d9e0a4b6c8d7e",
+            )],
+            &[r#"<add key="ApiKey" value="see-the-vault-2" />"#],
         );
     }
 
@@ -291,6 +491,28 @@ mod tests {
                     r#"{"client_secret":"Zx9-qW3_eR7.tY1uI5oP"}"#,
                     "Zx9-qW3_eR7.tY1uI5oP",
                 ),
+                (
+                    "AWS Secret Key: 8f2b7c1d9e0a4b6c8d7e",
+                    "8f2b7c1d9e0a4b6c8d7e",
+                ),
+                ("Access Key: 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+                ("cli --token 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+                ("**API Key**: 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+                ("my API key is 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+                (
+                    "Authorization: Token 9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b",
+                    "9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b",
+                ),
+                ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+                ("Cookie: PHPSESSID=298zf09hf012fh2", "298zf09hf012fh2"),
+                (
+                    "Cookie: theme=light; session=f3a9c1d2e4b5a6978877",
+                    "f3a9c1d2e4b5a6978877",
+                ),
+                (
+                    "Set-Cookie: id=a3fWa1b2c3; Domain=s3.example.com; Path=/v1/users22",
+                    "a3fWa1b2c3",
+                ),
             ],
             &[
                 "token: 'eof'",
@@ -298,7 +520,17 @@ mod tests {
                 "apiKey: options.apiKey",
                 "secret: process.env.SECRET_1234567890ab",
                 "access_token: null",
+                "the API key is stored in 2 places",
+                "Authorization: Basic realm",
+                "Authorization: required since 2021",
+                "basic data and usage: x",
+                "Cookie: theme=light; lang=en; n=12345678",
+                "cookie = getCookie('name1234')",
                 "token = next_token_2_from_stream",
+                r#"{"nextPageToken":"CAUQAA12aBcD34eFgH"}"#,
+                "NextToken: CAUQAA12aBcD34eFgH",
+                "sync_token=CAUQAA12aBcD34eFgH",
+                "continuation-token: CAUQAA12aBcD34eFgH",
             ],
         );
     }
@@ -311,6 +543,19 @@ mod tests {
             ("passwd", "correct horse battery staple"),
             ("userPassword", "letmein"),
             ("api_key", "8f2b7c1d9e0a4b6c8d7e"),
+            ("access_token", "CAUQAA12aBcD34eFgH"),
+            ("asyncToken", "CAUQAA12aBcD34eFgH"),
+            ("password", "$tr0ngP@ss"),
+            ("password", "@dmin1234"),
+            ("password", "%k9Lq!2x"),
+            ("password", "/S3cret!x"),
+            ("pass", "hunter2"),
+            (
+                "Authorization",
+                "Token 9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b",
+            ),
+            ("Authorization", "Basic dXNlcjpwYXNz"),
+            ("Cookie", "theme=light; session=f3a9c1d2e4b5a6978877"),
         ] {
             assert_eq!(scrubber.find(value, Some(key)).len(), 1, "{key}");
         }
@@ -318,7 +563,20 @@ mod tests {
             ("password", "string"),
             ("password", "the one you chose"),
             ("token", "next"),
+            ("nextPageToken", "CAUQAA12aBcD34eFgH"),
+            ("NextToken", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
+            ("sync_token", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
+            ("continuation_token", "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4"),
             ("secret", "it is not here"),
+            ("password", "$DB_PASSWORD2"),
+            ("password", "${password2}"),
+            ("password", "%PASSWORD1%"),
+            ("password", "%(password1)s"),
+            ("password", "/run/secrets/db1"),
+            ("password", "@password"),
+            ("pass", "all of them"),
+            ("pass", "string"),
+            ("Cookie", "theme=light; lang=en"),
         ] {
             assert!(scrubber.find(value, Some(key)).is_empty(), "{key}");
         }

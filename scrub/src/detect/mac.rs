@@ -60,7 +60,7 @@ fn check(scan: &mut Scan<'_>, start: usize, separator: u8, group: usize, confide
         });
     let joins = |b: u8| is_word(b) || b == separator || b == b':';
     if !fits
-        || joins(scan.before(start))
+        || joins(scan.before(start)) && !follows_label(scan, start)
         || (joins(scan.at(end)) && is_word(scan.at(end + 1)))
         || is_word(scan.at(end))
     {
@@ -72,6 +72,16 @@ fn check(scan: &mut Scan<'_>, start: usize, separator: u8, group: usize, confide
         return;
     }
     scan.found(MAC, start, end, confidence);
+}
+
+/// `MAC:00:1A:2B:3C:4D:5E`: a word that no byte could be.
+fn follows_label(scan: &Scan<'_>, start: usize) -> bool {
+    let Some(colon) = start.checked_sub(1).filter(|at| scan.bytes[*at] == b':') else {
+        return false;
+    };
+    let word = scan.run_back(colon, |b| b.is_ascii_alphanumeric());
+    let label = &scan.text[word..colon];
+    WORDS.iter().any(|w| label.eq_ignore_ascii_case(w))
 }
 
 #[cfg(test)]
@@ -87,6 +97,7 @@ mod tests {
                 ("MAC AA-BB-CC-DD-EE-FE.", "AA-BB-CC-DD-EE-FE"),
                 ("mac address 0012.3456.789a", "0012.3456.789a"),
                 ("physical address aabb.ccdd.eeff", "aabb.ccdd.eeff"),
+                ("MAC:00:1A:2B:3C:4D:5E", "00:1A:2B:3C:4D:5E"),
             ],
             &[
                 "00:00:00:00:00:00",
@@ -96,6 +107,8 @@ mod tests {
                 "00:1A:2b:3c:4d:5e:6f:70",
                 "1234.5678.9012",
                 "20-10-12-11-10",
+                "ae:00:1A:2B:3C:4D:5E",
+                "key:00:1A:2B:3C:4D:5E",
             ],
         );
     }

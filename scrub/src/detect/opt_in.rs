@@ -103,6 +103,9 @@ fn age(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     }
 }
 
+const MAX_URL: usize = 2048;
+const MAX_HOST: usize = 256;
+
 fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     let part = |b: u8| {
         b > b' '
@@ -119,7 +122,11 @@ fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         _ if matches!(scan.before(hit.start), b'/' | b'@' | b'.') => return,
         _ => hit.start,
     };
-    let mut end = scan.run(hit.start, part);
+    // Browsers take no longer ones, and many signs in one long run would each look to its end.
+    let mut end = scan.run_most(hit.start, MAX_URL, part);
+    while !scan.text.is_char_boundary(end) {
+        end -= 1;
+    }
     while matches!(
         scan.before(end),
         b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']'
@@ -128,7 +135,9 @@ fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     }
     let host_start = if word == 0 { hit.end } else { hit.start };
     let host_end = scan
-        .run(host_start, |b| is_word(b) || matches!(b, b'.' | b'-'))
+        .run_most(host_start, MAX_HOST, |b| {
+            is_word(b) || matches!(b, b'.' | b'-')
+        })
         .min(end);
     let host = scan.text.get(host_start..host_end).unwrap_or_default();
     let top = host.rsplit('.').next().unwrap_or_default();

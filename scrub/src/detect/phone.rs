@@ -22,6 +22,7 @@ const WORDS: &[&str] = &[
     "text me", "call me", "hotline", "landline", "desk", "my number", "phone_number", "phonenumber", "msisdn", "telefon",
     "telefono", "teléfono", "téléphone", "telefone", "handy", "mobil", "movil", "móvil", "celular", "cellulare",
     "portable", "cep no", "cep", "gsm", "voicemail", "viber", "mobile_number",
+    "tél", "tél.", "tlf", "ph:", "ph.", "ph no", "rufnummer", "contact number", "contact no", "joindre", "llamar",
 ];
 /// Words that other things have too; the number must be written in groups.
 #[rustfmt::skip]
@@ -52,6 +53,14 @@ struct Number {
     separators: Vec<u8>,
 }
 
+impl Number {
+    /// Whether it is American and written with signs, so that a space ends it.
+    fn is_complete(&self) -> bool {
+        matches!(self.groups[..], [3, 3, 4] | [1, 3, 3, 4])
+            && matches!(self.separators.last(), Some(b'-' | b'.'))
+    }
+}
+
 fn check(scan: &mut Scan<'_>, at: usize) {
     if !scan.at(at).is_ascii_digit() || is_word(scan.before(at)) {
         return;
@@ -76,7 +85,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
         match calling_codes::fits(digits) {
             true if number.groups.len() > 1 || number.count >= 9 => 0.92,
             true => 0.6,
-            false => 0.0,
+            false => unassigned(&number, || named(scan, &number, start, end)),
         }
     } else if is_date_or_decimal(text, &number) || is_time(text) && scan.key_end == 0 {
         0.0
@@ -84,6 +93,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
         let confidence = national(&number, digits, named(scan, &number, start, end));
         match confidence {
             LIKELY if scan.is_whole(at, end) => 0.55,
+            LIKELY if is_european(&number) && !among_bytes(scan, start, end) => 0.5,
             confidence => confidence,
         }
     };
@@ -132,6 +142,7 @@ fn read(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
             || gap.len() > 3
             || !scan.at(next).is_ascii_digit()
             || number.groups.len() >= 7
+            || gap == b" " && (number.is_complete() || number.count >= 7 && is_date(scan, next))
         {
             break;
         }
@@ -178,6 +189,56 @@ fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
     }
 }
 
+/// Whether a date begins here, which belongs to no number before it.
+fn is_date(scan: &Scan<'_>, at: usize) -> bool {
+    let first = scan.run_most(at, 5, |b| b.is_ascii_digit());
+    let sign = scan.at(first);
+    let second = scan.run_most(first + 1, 3, |b| b.is_ascii_digit());
+    matches!(first - at, 1 | 2 | 4)
+        && matches!(second - first, 2 | 3)
+        && matches!(sign, b'/' | b'-' | b'.')
+        && scan.at(second) == sign
+}
+
+/// The confidence in an international number that no country could give out: people make them up,
+/// and forms take them.
+fn unassigned(number: &Number, named: impl Fn() -> Named) -> f32 {
+    let digits = &number.digits[..number.count];
+    let digits = digits.strip_prefix(&[0, 0]).unwrap_or(digits);
+    let american = digits.len() == 11 && digits[0] == 1 && number.groups.ends_with(&[3, 4]);
+    match (american, digits.len()) {
+        (true, _) => 0.6,
+        // As sure as its last groups would be alone.
+        (false, 8..) if named() == Named::Surely => 0.8,
+        _ => 0.0,
+    }
+}
+
+/// `06.12.34.56.78` as in France, `07700 900123` and `07700 900 123` as in Britain.
+fn is_european(number: &Number) -> bool {
+    let same = number.separators.windows(2).all(|w| w[0] == w[1]);
+    let spaced = number.separators.first() == Some(&b' ');
+    let kind = number.digits[1];
+    same && number.digits[0] == 0
+        && match number.groups[..] {
+            // Only mobile numbers are rarely bytes or a date.
+            [2, 2, 2, 2, 2] => matches!(kind, 6 | 7) && (spaced || number.separators[0] == b'.'),
+            [5, 6] | [5, 3, 3] => kind == 7 && spaced,
+            _ => false,
+        }
+}
+
+/// `06 12 34 56 78 9a ff`: a neighbour of two hexadecimal digits says that these are bytes.
+fn among_bytes(scan: &Scan<'_>, start: usize, end: usize) -> bool {
+    let byte = |at: usize| scan.at(at).is_ascii_hexdigit() && scan.at(at + 1).is_ascii_hexdigit();
+    let before = start >= 3
+        && scan.before(start) == b' '
+        && byte(start - 3)
+        && !is_word(scan.before(start - 3));
+    let after = scan.at(end) == b' ' && byte(end + 1) && !is_word(scan.at(end + 3));
+    before || after
+}
+
 fn is_date_or_decimal(text: &str, number: &Number) -> bool {
     let year = |s: &str| s.len() == 4 && (s.starts_with("19") || s.starts_with("20"));
     let parts: Vec<&str> = text
@@ -207,11 +268,7 @@ enum Named {
 }
 
 fn named(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Named {
-    let close = &scan.text[scan
-        .text
-        .floor_char_boundary(start.saturating_sub(OTHER_REACH))..start];
-    let close = &close[close.rfind('\n').map_or(0, |i| i + 1)..];
-    if context::just_before(close, close.len(), OTHER_WORDS) {
+    if context::just_before(scan.text, start, OTHER_REACH, OTHER_WORDS) {
         Named::No
     } else if scan.near(start, end, WORDS) {
         Named::Surely
@@ -299,6 +356,22 @@ mod tests {
                 ("09171234567", "09171234567"),
                 ("0 (532) 1234567", "0 (532) 1234567"),
                 ("532-123-45-67", "532-123-45-67"),
+                ("phone: +1-123-456-7890", "+1-123-456-7890"),
+                ("001-123-456-7890", "001-123-456-7890"),
+                ("phone: +999 123 45678", "+999 123 45678"),
+                ("Phone: 415-555-0132 12/31/2024", "415-555-0132"),
+                ("415-555-0132 12:30", "415-555-0132"),
+                ("+49 30 1234567 2024-01-15", "+49 30 1234567"),
+                ("555-223-4567 555-987-6543", "555-223-4567"),
+                ("555-223-4567 555-987-6543", "555-987-6543"),
+                ("Tél : 06 12 34 56 78", "06 12 34 56 78"),
+                ("tlf 22 34 56 78", "22 34 56 78"),
+                ("Ph: 98765 43210", "98765 43210"),
+                ("contact_number: 9876543210", "9876543210"),
+                ("me joindre au 01 23 45 67 89", "01 23 45 67 89"),
+                ("ou 06 12 34 56 78 demain", "06 12 34 56 78"),
+                ("or 07700 900123", "07700 900123"),
+                ("or 07700 900 123", "07700 900 123"),
             ],
             &[
                 "2024-01-15 10:20:30",
@@ -319,6 +392,16 @@ mod tests {
                 "f(n,5)+3864292196",
                 "the Number 1114112 (0x110000)",
                 "<Buffer 01 02 03 04 05>",
+                "<Buffer 06 12 34 56 78 9a>",
+                "<Buffer 06 12 34 56 78 ff>",
+                "ff 06 12 34 56 78",
+                "pH 7.35 to 7.45",
+                "ph_tin: 123456789",
+                "days 25  26  27  28  29  30",
+                "since 1582-10-15 00:00:00, the number",
+                "contact_notes: 9876543210",
+                "07700900 123 and 17700 900123",
+                "2024-01-15 12/31/2024",
                 "1234567890",
             ],
         );

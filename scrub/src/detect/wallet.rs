@@ -24,6 +24,9 @@ const WORDS: &[&str] = &[
 ];
 
 fn check(scan: &mut Scan<'_>, place: Range<usize>) {
+    // The address of a wallet is the last part of many a path: `etherscan.io/address/0x…`.
+    let slash = memchr::memrchr(b'/', &scan.bytes[place.clone()]);
+    let place = slash.map_or(place.start, |at| place.start + at + 1)..place.end;
     let token = &scan.text[place.clone()];
     let confidence = if is_bech32(token) {
         0.97
@@ -34,7 +37,7 @@ fn check(scan: &mut Scan<'_>, place: Range<usize>) {
         match hex.bytes().all(|b| b.is_ascii_hexdigit()) && hex.bytes().any(|b| b != b'0') {
             true if scan.near(place.start, place.end, WORDS) => 0.9,
             true if mixed => 0.7,
-            true => 0.4,
+            true => 0.5,
             false => 0.0,
         }
     } else if is_base58(token) {
@@ -147,11 +150,21 @@ mod tests {
                     "to 0x52908400098527886E0F7030069857D2E4169EE7 eth",
                     "0x52908400098527886E0F7030069857D2E4169EE7",
                 ),
+                (
+                    "https://etherscan.io/address/0x52908400098527886E0F7030069857D2E4169EE7",
+                    "0x52908400098527886E0F7030069857D2E4169EE7",
+                ),
+                (
+                    "by 0x52908400098527886e0f7030069857d2e4169ee7.",
+                    "0x52908400098527886e0f7030069857d2e4169ee7",
+                ),
             ],
             &[
                 "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb",
                 "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5",
                 "0x0000000000000000000000000000000000000000",
+                "0x52908400098527886e0f7030069857d2e4169ee7ab",
+                "https://x.example/tx/52908400098527886E0F7030069857D2E4169EE7",
                 "8f953371d3e85eddb89b05ed6b9e680791055315c73e1025ab5dba7bb2aee189",
             ],
         );

@@ -96,7 +96,7 @@ fn named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
     if scan.before(hit.start).is_ascii_alphabetic() && !scan.bytes[hit.start].is_ascii_uppercase() {
         return;
     }
-    let name_end = scan.run(hit.end, |b| {
+    let name_end = scan.run_most(hit.end, REACH + 1, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b' ')
     });
     if name_end - hit.end > REACH {

@@ -191,6 +191,8 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("SLACK_TOKEN", "xoxa-{1-2d}-{20-100b}"),
     ("SLACK_TOKEN", "xoxe-1-{140-180w}"),
     ("SLACK_TOKEN", "xoxe.xoxp-1-{140-180w}"),
+    ("SLACK_TOKEN", "xoxc-{20-120b}"),
+    ("SLACK_TOKEN", "xoxd-{20-300s}"),
     ("SLACK_TOKEN", "xoxs-{20-120b}"),
     ("SLACK_TOKEN", "xoxr-{20-120b}"),
     ("SLACK_TOKEN", "xapp-1-{8-13u}-{10-13d}-{64h}"),
