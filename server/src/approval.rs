@@ -6,7 +6,7 @@ use std::time::Duration;
 use pml_session::{Approver, Decision, DecisionFuture, Question};
 use rmcp::RoleServer;
 use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction};
-use rmcp::service::Peer;
+use rmcp::service::{Peer, ServiceError};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -68,9 +68,10 @@ pub async fn elicit(peer: &Peer<RoleServer>, question: &Question, time: Duration
         .await
     {
         Ok(result) => decision(&result),
+        Err(ServiceError::Timeout { .. }) => Decision::NoAnswer,
         Err(error) => {
             tracing::warn!(%error, "the client could not ask its user");
-            Decision::NoAnswer
+            Decision::CannotAsk
         }
     }
 }

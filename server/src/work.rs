@@ -15,8 +15,9 @@ use tokio::task::JoinHandle;
 use crate::house::Stay;
 use crate::reply::Reply;
 
-/// Runs that wait for an answer which may never come.
-const MAX_PARKED: usize = 64;
+/// Runs that wait for an answer which may never come. Each holds one of the places for scripts, and
+/// others need some too.
+const MAX_PARKED: usize = 12;
 /// How long a finished run waits to be asked for, besides the time its question had.
 pub const COLLECT: Duration = Duration::from_secs(60);
 

@@ -15,9 +15,7 @@ pub fn hint(error: &RunError) -> Option<&'static str> {
         ErrorKind::Timeout => {
             "Run independent calls at once with Promise.all, do less, or ask for a longer time limit."
         }
-        ErrorKind::Cpu => {
-            "Look for a loop that never ends, or let a tool do the heavy work; a longer limit is possible too."
-        }
+        ErrorKind::Cpu => "Look for a loop that never ends, or let a tool do the heavy work.",
         ErrorKind::Memory => "Work on the data piece by piece and keep only what you need of each.",
         ErrorKind::Calls => {
             "Search once, filter in the script, and call only what you need; the limit counts every call of the run."

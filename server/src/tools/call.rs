@@ -19,8 +19,18 @@ use crate::work::Step;
 #[serde(deny_unknown_fields)]
 struct Arguments {
     tool: String,
-    #[serde(default)]
+    #[serde(default, alias = "arguments")]
     args: Value,
+}
+
+/// The id of a tool, also as a script would write it: `tools.fs.read_file`.
+fn plain_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> String {
+    let tool = written.strip_prefix("tools.").unwrap_or(written);
+    let named = servers.find_map(|server| {
+        let tool = tool.strip_prefix(server)?.strip_prefix(['.', '/'])?;
+        (!written.contains(':')).then(|| format!("{server}:{tool}"))
+    });
+    named.unwrap_or_else(|| written.to_owned())
 }
 
 pub async fn call(
@@ -41,6 +51,7 @@ pub async fn call(
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         other => other,
     };
+    let tool = plain_id(&tool, house.gateway().servers());
     let limits = *house.limits();
     let approver = Arc::new(Line::new(steps, can_ask));
     let run = guest.client.run(&limits, approver, notices.of_tools());
@@ -50,4 +61,19 @@ pub async fn call(
     tracing::info!(%tool, ok = called.is_ok(), "a tool was called");
     let outlet = guest.outlet().clone();
     off_loop(move || Reply::call(&outlet.call(&tool, called, &limits))).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_may_be_written_as_a_script_would() {
+        let id = |written| plain_id(written, ["fs", "git"].into_iter());
+        assert_eq!(id("tools.fs.read_file"), "fs:read_file");
+        assert_eq!(id("git/log"), "git:log");
+        for other in ["fs:read.file", "fsx.read", "read_file", "fs"] {
+            assert_eq!(id(other), other);
+        }
+    }
 }

@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::wire::{self, Read};
 
@@ -47,6 +48,8 @@ pub struct Lines<R, W> {
     answered: Arc<Notify>,
     /// How long what is open may still be answered when the input has ended.
     patience: Duration,
+    /// Ends the calls that took longer.
+    over: CancellationToken,
     ended_at: Option<Instant>,
 }
 
@@ -56,7 +59,7 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     /// What is open when the input ends may still be answered for as long as `patience`.
-    pub fn new(input: R, output: W, patience: Duration) -> Self {
+    pub fn new(input: R, output: W, patience: Duration, over: CancellationToken) -> Self {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -67,6 +70,7 @@ where
             answering: None,
             answered: Arc::default(),
             patience,
+            over,
             ended_at: None,
         }
     }
@@ -121,6 +125,7 @@ where
             }
             if tokio::time::timeout_at(until, answered).await.is_err() {
                 tracing::warn!(calls = left, "calls were cut off: the input has ended");
+                self.over.cancel();
                 return;
             }
         }

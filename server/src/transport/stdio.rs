@@ -20,7 +20,7 @@ pub async fn serve_stdio(house: House) -> Result<(), ServeError> {
             over.cancel();
         }
     });
-    let lines = Lines::new(input, output, house.drain());
+    let lines = Lines::new(input, output, house.drain(), over.clone());
     let handler = Handler::new(house, true);
     let served = match serve_server_with_ct(handler, lines, over).await {
         Ok(running) => running

@@ -26,12 +26,6 @@ pub struct Media {
     pub mime_type: Scrubbed<String>,
 }
 
-/// What was found in a result: still as the script left it.
-pub(super) struct Found {
-    kind: Kind,
-    value: Map<String, Value>,
-}
-
 #[derive(Clone, Copy)]
 enum Kind {
     Image,
@@ -63,32 +57,52 @@ pub(super) fn may_be_in(json: &str) -> bool {
     .any(|kind| json.contains(kind))
 }
 
-/// Takes the blocks out of a result and leaves a mark where each was: `(image 1)`.
-pub(super) fn take(value: &mut Value) -> Vec<Found> {
-    let mut found = Vec::new();
-    walk(value, &mut found);
-    found
+/// Takes the blocks out of a result and leaves a mark where each was: `(image 1)`, or why there is
+/// none.
+pub(super) fn take(value: &mut Value, names: &mut Session) -> Result<Vec<Block>, ScrubError> {
+    let mut taken = Vec::new();
+    walk(value, names, &mut taken)?;
+    Ok(taken)
 }
 
-fn walk(value: &mut Value, found: &mut Vec<Found>) {
+fn walk(value: &mut Value, names: &mut Session, taken: &mut Vec<Block>) -> Result<(), ScrubError> {
     match value {
-        Value::Object(fields) => {
-            if found.len() < MAX_BLOCKS
-                && let Some(kind) = kind_of(fields)
-            {
+        Value::Object(fields) => match kind_of(fields) {
+            Some(kind) => {
                 let fields = std::mem::take(fields);
-                found.push(Found {
-                    kind,
-                    value: fields,
-                });
-                *value = Value::String(format!("({} {})", kind.name(), found.len()));
-            } else {
-                fields.values_mut().for_each(|value| walk(value, found));
+                let mark = mark(kind, fields, names, taken)?;
+                *value = Value::String(mark);
+                Ok(())
             }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| walk(item, found)),
-        _ => {}
+            None => fields
+                .values_mut()
+                .try_for_each(|value| walk(value, names, taken)),
+        },
+        Value::Array(items) => items
+            .iter_mut()
+            .try_for_each(|item| walk(item, names, taken)),
+        _ => Ok(()),
     }
+}
+
+/// Takes one block, and gives the mark for its place.
+fn mark(
+    kind: Kind,
+    fields: Map<String, Value>,
+    names: &mut Session,
+    taken: &mut Vec<Block>,
+) -> Result<String, ScrubError> {
+    let name = kind.name();
+    if taken.len() >= MAX_BLOCKS {
+        return Ok(format!("({name} left out: an answer shows {MAX_BLOCKS})"));
+    }
+    Ok(match scrub(names, kind, fields)? {
+        Some(block) => {
+            taken.push(block);
+            format!("({name} {})", taken.len())
+        }
+        None => format!("({name} withheld: its bytes may hold private text)"),
+    })
 }
 
 fn kind_of(fields: &Map<String, Value>) -> Option<Kind> {
@@ -107,8 +121,11 @@ fn kind_of(fields: &Map<String, Value>) -> Option<Kind> {
 }
 
 /// `None` for bytes that may not leave.
-pub(super) fn scrub(names: &mut Session, found: Found) -> Result<Option<Block>, ScrubError> {
-    let Found { kind, mut value } = found;
+fn scrub(
+    names: &mut Session,
+    kind: Kind,
+    mut value: Map<String, Value>,
+) -> Result<Option<Block>, ScrubError> {
     if let Kind::Image | Kind::Audio = kind {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
         let Some(data) = names.scrub_binary(text("data")) else {
@@ -135,24 +152,42 @@ pub(super) fn scrub(names: &mut Session, found: Found) -> Result<Option<Block>, 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use pml_scrub::Scrubber;
     use serde_json::json;
+
+    /// The smallest picture there is.
+    const PIXEL: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+
+    #[test]
+    fn more_pictures_than_are_shown_say_so() {
+        let one = json!({ "type": "image", "data": PIXEL, "mimeType": "image/gif" });
+        let mut value = Value::Array(vec![one; MAX_BLOCKS + 1]);
+        let mut names = Session::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
+        assert_eq!(take(&mut value, &mut names).unwrap().len(), MAX_BLOCKS);
+        assert_eq!(value[MAX_BLOCKS], "(image left out: an answer shows 32)");
+    }
 
     #[test]
     fn blocks_are_taken_from_wherever_they_stand() {
         let mut value = json!({
             "title": "t",
-            "shots": [{ "type": "image", "data": "aGk=", "mimeType": "image/png" }],
+            "shots": [{ "type": "image", "data": PIXEL, "mimeType": "image/gif" }],
+            "odd": { "type": "image", "data": "not base64", "mimeType": "image/png" },
             "file": { "type": "resource", "resource": { "uri": "a:b", "text": "t" } },
             "not": { "type": "image", "width": 3 },
         });
-        let found = take(&mut value);
-        assert_eq!(found.len(), 2);
+        let mut names = Session::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
+        let taken = take(&mut value, &mut names).unwrap();
+        assert_eq!(taken.len(), 2);
         assert_eq!(
             value,
             json!({
                 "title": "t",
                 "shots": ["(image 1)"],
+                "odd": "(image withheld: its bytes may hold private text)",
                 "file": "(resource 2)",
                 "not": { "type": "image", "width": 3 },
             })

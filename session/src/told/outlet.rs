@@ -114,20 +114,16 @@ impl Outlet {
         let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
         // What is too large to be shown is not worth to be read, if nothing in it is shown apart.
         if whole.len() > limit && !blocks::may_be_in(whole) && whole.chars().count() > limit {
-            answer.truncated = Some(self.keep(whole, whole, tool)?);
+            answer.truncated = Some(self.keep(whole, whole, tool, limit)?);
             return Ok(());
         }
         // It comes as JSON, from a worker or from a server.
         let mut value: Value = serde_json::from_str(whole).unwrap_or_default();
-        let found = blocks::take(&mut value);
+        answer.blocks = blocks::take(&mut value, &mut self.names())?;
         let text = value.to_string();
         if text.len() > limit && text.chars().count() > limit {
-            answer.truncated = Some(self.keep(whole, &text, tool)?);
+            answer.truncated = Some(self.keep(whole, &text, tool, limit)?);
             return Ok(());
-        }
-        for block in found {
-            let scrubbed = blocks::scrub(&mut self.names(), block)?;
-            answer.blocks.extend(scrubbed);
         }
         let result = self.names().scrub_json(value, tool)?;
         answer.count(result.report());
@@ -135,9 +131,15 @@ impl Outlet {
         Ok(())
     }
 
-    fn keep(&self, whole: &str, text: &str, tool: Option<&str>) -> Result<Kept, ScrubError> {
+    fn keep(
+        &self,
+        whole: &str,
+        text: &str,
+        tool: Option<&str>,
+        limit: usize,
+    ) -> Result<Kept, ScrubError> {
         let handle = self.storage.keep(whole).ok();
-        let preview = self.excerpt(text, tool, PREVIEW_CHARS)?;
+        let preview = self.excerpt(text, tool, PREVIEW_CHARS.min(limit))?;
         let hint = match &handle {
             Some(handle) => format!(
                 "Too large to show. In another script, `await load(\"{handle}\")` gives all of it: filter it there."
