@@ -91,6 +91,37 @@ fn a_browser_is_told_which_pages_may_read_the_answer() {
 }
 
 #[test]
+fn an_id_that_is_still_open_is_not_taken_again() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &[]);
+    let (_, head, _) = server.post(&[], &initialize());
+    let session = head
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .unwrap();
+    let headers = [("Mcp-Session-Id", session)];
+    server.post(
+        &headers,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    );
+    let run = |code: &str| {
+        let params = json!({ "name": "execute_code", "arguments": { "code": code } });
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }).to_string()
+    };
+    let slow = run("await new Promise((done) => setTimeout(done, 1500)); return 'first'");
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| server.post(&headers, &slow));
+        std::thread::sleep(Duration::from_millis(500));
+        let (status, _, body) = server.post(&headers, &run("return 'second'"));
+        assert_eq!(status, 400);
+        assert!(body.contains("still open"), "{body}");
+        assert!(first.join().unwrap().2.contains("first"));
+    });
+    let (_, _, body) = server.post(&headers, &run("return 'third'"));
+    assert!(body.contains("third"), "{body}");
+}
+
+#[test]
 fn a_token_is_asked_for_where_one_is_set() {
     let (_data, place) = place();
     let mut command = place.command(&["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);

@@ -9,7 +9,8 @@ use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use futures_util::StreamExt;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
@@ -31,6 +32,7 @@ pub struct Front {
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
     pub heard: Mutex<Heard>,
+    pub open: OpenRequests,
 }
 
 /// When each session was last heard of.
@@ -100,19 +102,87 @@ async fn admit(front: &Front, request: Request) -> Response {
             let told = "there are too many sessions; try again later";
             (StatusCode::SERVICE_UNAVAILABLE, told).into_response()
         }
-        Read::Message(_) => {
+        Read::Message(message) => {
+            let Some(open) = OpenRequest::new(&front.open, &parts.headers, &message) else {
+                let told = "a request with this id is still open";
+                let id = id_of(&message).cloned();
+                return refused(wire::error(id, ErrorCode::INVALID_REQUEST, told));
+            };
             let request = Request::from_parts(parts, Body::from(bytes));
-            front.service.handle(request).await.into_response()
+            let response = front.service.handle(request).await.into_response();
+            response.map(|body| open.until_end_of(body))
         }
-        Read::Error(error) => {
-            let json = [(CONTENT_TYPE, "application/json")];
-            // A message of ours, which is JSON.
-            let body = serde_json::to_vec(&*error)
-                .map(Bytes::from)
-                .unwrap_or_default();
-            (StatusCode::BAD_REQUEST, json, body).into_response()
+        other => refused(other),
+    }
+}
+
+/// Answers what goes no further.
+fn refused(read: Read) -> Response {
+    let Read::Error(error) = read else {
+        return StatusCode::ACCEPTED.into_response();
+    };
+    let json = [(CONTENT_TYPE, "application/json")];
+    // A message of ours, which is JSON.
+    let body = serde_json::to_vec(&*error)
+        .map(Bytes::from)
+        .unwrap_or_default();
+    (StatusCode::BAD_REQUEST, json, body).into_response()
+}
+
+fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => Some(&request.id),
+        _ => None,
+    }
+}
+
+pub type OpenRequests = Arc<Mutex<HashSet<(String, RequestId)>>>;
+
+/// A request of a session that is not answered yet: another with its id would get its answer.
+struct OpenRequest {
+    all: OpenRequests,
+    key: Option<(String, RequestId)>,
+}
+
+impl OpenRequest {
+    /// `None` if there is one already. What has no session or no id is never the second.
+    fn new(
+        all: &OpenRequests,
+        headers: &HeaderMap,
+        message: &ClientJsonRpcMessage,
+    ) -> Option<Self> {
+        let session = headers.get(SESSION).and_then(|value| value.to_str().ok());
+        let key = session.map(str::to_owned).zip(id_of(message).cloned());
+        let mut open = Self {
+            all: all.clone(),
+            key: None,
+        };
+        if let Some(key) = &key
+            && !open.lock().insert(key.clone())
+        {
+            return None;
         }
-        Read::Nothing => StatusCode::ACCEPTED.into_response(),
+        open.key = key;
+        Some(open)
+    }
+
+    /// The same body; with its end, the request is answered.
+    fn until_end_of(self, body: Body) -> Body {
+        Body::from_stream(body.into_data_stream().inspect(move |_| {
+            let _ = &self;
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<(String, RequestId)>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.lock().remove(&key);
+        }
     }
 }
 

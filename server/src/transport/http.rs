@@ -105,6 +105,7 @@ pub async fn serve_http(
         token: options.token,
         origins,
         heard: Mutex::default(),
+        open: Arc::default(),
         service,
         sessions,
     });
