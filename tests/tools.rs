@@ -437,6 +437,67 @@ async fn a_promise_that_nothing_settles_is_told_by_what_failed_before() {
 }
 
 #[tokio::test]
+async fn a_result_does_not_wait_for_the_loser_of_a_race() {
+    let script = "await Promise.race([tools.demo.slow({ ms: 10, n: 'won' }), tools.demo.slow({ ms: 20_000 })])";
+    let began = Instant::now();
+    let outcome = run_with(Limits::default(), demo(), script).await;
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let warned = &outcome.logs.last().expect("a warning").text;
+    assert!(warned.contains("`demo:slow` had not answered"), "{warned}");
+    assert_eq!(value_of(outcome, script), "won");
+}
+
+#[tokio::test]
+async fn a_run_that_ends_while_it_waits_for_a_tool_names_it() {
+    let limits = Limits {
+        wall_ms: 500,
+        ..Limits::default()
+    };
+    let outcome = run_with(limits, demo(), "await tools.demo.slow({ ms: 20_000 })").await;
+    let error = outcome.error.expect("it is too late");
+    assert_eq!(error.kind, ErrorKind::Timeout);
+    let hint = error.hint.expect("a hint");
+    assert!(hint.contains("waited for `demo:slow`"), "{hint}");
+}
+
+#[tokio::test]
+async fn a_call_that_fails_where_nobody_awaits_it_has_a_place() {
+    for (script, line) in [
+        ("1;\nreturn tools.demo.fail()", 2),
+        (
+            "const all = ['a'].map(() => tools.demo.fail());\nreturn Promise.all(all)",
+            1,
+        ),
+        ("tools.demo.fail();\nreturn 1", 1),
+    ] {
+        let outcome = run_with(Limits::default(), demo(), script).await;
+        let error = outcome.error.expect("it fails");
+        assert_eq!(error.message, "ToolError: the disk is full");
+        assert_eq!(error.line, Some(line), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_too_large_are_a_failure_of_the_call() {
+    let script =
+        "const r = await callTool('demo:echo', { s: 'x'.repeat(17e6) }); [r.success, r.error.kind]";
+    assert_eq!(value(script).await, json!([false, "arguments"]));
+}
+
+#[tokio::test]
+async fn a_call_has_no_options() {
+    let message = thrown("callTool('demo:echo', {}, { timeout: 100 })").await;
+    assert!(
+        message.starts_with("TypeError: callTool takes an id and its arguments"),
+        "{message}"
+    );
+    assert_eq!(
+        value("Promise.all([{ a: 1 }, { a: 2 }].map(tools.demo.add))").await,
+        json!([1, 2])
+    );
+}
+
+#[tokio::test]
 async fn large_answers_stay_in_the_sandbox() {
     let host = demo().with("demo:large", "A megabyte", |_| async {
         Ok(json!({ "rows": vec!["x".repeat(100); 10_000] }))

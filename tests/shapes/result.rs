@@ -167,6 +167,10 @@ fn blocks_of_a_text_are_one_script_and_its_words_are_none() {
         ("Uses `callTool`:\n\n```ts\nreturn 1\n```", json!(1)),
         ("return 5\n```", json!(5)),
         (
+            "Data:\n```json\n{\"a\":1}\n```\nScript:\n```typescript\nreturn 13\n```",
+            json!(13),
+        ),
+        (
             "```ts\nconst a = 20;\n```\nthen\n```ts\nreturn a + 1\n```\nwhich prints\n```\n21 !\n```",
             json!(21),
         ),
