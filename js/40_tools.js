@@ -174,14 +174,14 @@ function placed(error, site) {
 
 async function callTool(tool, input = undefined, options = undefined) {
   checkId(tool, "callTool");
-  if (isObject(options)) {
-    throw new TypeError(
-      "callTool takes an id and its arguments; a call has no options: race it against a timer",
-    );
-  }
   if (typeof input === "string" && !StringPrototypeIncludes(tool, ":")) {
     throw new TypeError(
       `callTool takes server and tool as one id: callTool("${tool}:${input}", args)`,
+    );
+  }
+  if (isObject(options)) {
+    throw new TypeError(
+      "callTool takes an id and its arguments; a call has no options: race it against a timer",
     );
   }
   checkInput(input, tool);

@@ -110,10 +110,19 @@ async fn admit(front: &Front, request: Request) -> Response {
             };
             let request = Request::from_parts(parts, Body::from(bytes));
             let response = front.service.handle(request).await.into_response();
-            response.map(|body| open.until_end_of(body))
+            match is_stream(&response) {
+                true => response.map(|body| open.until_end_of(body)),
+                false => response,
+            }
         }
         other => refused(other),
     }
+}
+
+/// Whether the answer comes later, as an event.
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// Answers what goes no further.

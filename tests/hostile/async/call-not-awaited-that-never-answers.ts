@@ -1,3 +1,3 @@
-// kind: timeout
+// kind: ok
 callTool("demo:sleep", {});
 export default "done";

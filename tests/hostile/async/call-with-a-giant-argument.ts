@@ -1,2 +1,2 @@
-// kind: output
+// kind: ok
 await callTool("demo:echo", { text: "x".repeat(20_000_000) });
