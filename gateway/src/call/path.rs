@@ -11,7 +11,7 @@ use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::gateway::Inner;
-use crate::nearest::nearest;
+use crate::nearest::{nearest, typo_of};
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
 use crate::registry::Tool;
@@ -150,10 +150,12 @@ impl Inner {
         }
     }
 
-    /// Whether the id names a server, and one that is not there.
+    /// Whether the id names a server that is not there, nor one like it.
     fn names_no_server(&self, id: &str) -> bool {
-        id.split_once(':')
-            .is_some_and(|(server, _)| !self.servers.contains_key(server))
+        let known = || self.servers.keys().map(String::as_str);
+        id.split_once(':').is_some_and(|(server, _)| {
+            !self.servers.contains_key(server) && typo_of(server, known()).is_none()
+        })
     }
 
     fn unknown(&self, id: &str) -> CallError {
