@@ -138,7 +138,7 @@ fn lines_of(scripts: &[ScriptCoverage], loaded: &HashMap<String, Loaded>) -> Vec
 
 /// The count of each line of the source: that of the piece of it that ran most.
 fn count_lines(module: &Loaded, mut ranges: Vec<Range>) -> BTreeMap<u32, u64> {
-    let Ok(map) = SourceMap::from_slice(&module.source_map) else {
+    let Ok(map) = SourceMap::from_slice(&module.way_back.source_map()) else {
         return BTreeMap::new();
     };
     // V8 counts in units of UTF-16, and so does the source map.

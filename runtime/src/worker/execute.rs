@@ -7,19 +7,19 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use deno_core::error::CoreError;
-use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
+use deno_core::{ModuleSpecifier, PollEventLoopOptions, v8};
 use serde_json::value::RawValue;
 
 use super::connection::Connection;
 use super::control::{Control, own_peak_rss_bytes, process_cpu_time};
 use super::coverage::Coverage;
+use super::evaluate;
 use super::fault::{self, Fault};
 use super::isolate::Isolate;
 use super::loader::Loaded;
 use super::transpile::{Form, transpile, transpile_as};
 use crate::outcome::{ErrorKind, RunError, millis};
-use crate::protocol::{FromWorker, Report, Returned, RunSpec, TestSpec, ToWorker};
-use crate::world::{Sleep, World};
+use crate::protocol::{FromWorker, Report, Returned, RunSpec, ToWorker};
 
 /// Characters of a script's name that its address keeps.
 const MAX_NAME: usize = 100;
@@ -105,7 +105,7 @@ async fn script(
         _ => None,
     };
     let function = load(isolate, spec, &specifier, connection).await?;
-    begin(
+    evaluate::begin(
         isolate,
         &spec.args,
         spec.limits.log_bytes,
@@ -113,14 +113,14 @@ async fn script(
     );
     let stalled = |error: CoreError| fault::stalled(&error);
     let left = match &spec.test {
-        Some(test) => run_tests(isolate, function, test).await,
-        None => evaluate(isolate, function).await,
+        Some(test) => evaluate::run_tests(isolate, function, test).await,
+        None => evaluate::run(isolate, function).await,
     };
     let left = match left {
         Ok(left) => left,
         Err(error) => {
             // What nobody caught is most often why nothing settles the promise.
-            if let Ok(fault) = leftover(isolate).await {
+            if let Ok(fault) = evaluate::leftover(isolate).await {
                 check(fault.as_deref(), &specifier, &spec.name)?;
             }
             return Err(stalled(error));
@@ -156,14 +156,12 @@ pub async fn rehearse(isolate: &mut Isolate, name: &str) {
 async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     // No script has an address like this one.
     let specifier = ModuleSpecifier::parse(&format!("pml:{name}")).ok()?;
-    let module = transpile(name, REHEARSAL).ok()?;
-    let runtime = &mut isolate.runtime;
-    let id = runtime.load_side_es_module_from_code(&specifier, module.code);
-    let id = id.await.ok()?;
-    let function = default_export(isolate, id).await.ok()?;
-    begin(isolate, &[], 0, None);
-    evaluate(isolate, function).await.ok()?;
-    leftover(isolate).await.ok()?;
+    let script = transpile(name, REHEARSAL).ok()?;
+    let function = evaluate::function_of(isolate, &specifier, script.goal, script.code);
+    let function = function.await.ok()?;
+    evaluate::begin(isolate, &[], 0, None);
+    evaluate::run(isolate, function).await.ok()?;
+    evaluate::leftover(isolate).await.ok()?;
     Some(())
 }
 
@@ -213,7 +211,7 @@ async fn load(
         Some(_) => Form::TestScript,
         None => Form::Script,
     };
-    let module = transpile_as(form, &spec.name, &spec.source)
+    let script = transpile_as(form, &spec.name, &spec.source)
         .map_err(|rejection| fault::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     if spec.source.len() > LARGE_SOURCE {
@@ -224,110 +222,13 @@ async fn load(
     isolate.loader.set_script(
         specifier.clone(),
         Loaded {
-            code: module.code.clone(),
-            source_map: module.source_map,
+            code: script.code.clone(),
+            way_back: script.way_back,
         },
     );
-    let unloadable = |error: CoreError| fault::unloadable(&error, specifier);
-    let runtime = &mut isolate.runtime;
-    let id = runtime
-        .load_main_es_module_from_code(specifier, module.code)
+    evaluate::function_of(isolate, specifier, script.goal, script.code)
         .await
-        .map_err(unloadable)?;
-    default_export(isolate, id).await.map_err(unloadable)
-}
-
-/// The function that a module exports.
-async fn default_export(
-    isolate: &mut Isolate,
-    id: ModuleId,
-) -> Result<v8::Global<v8::Value>, CoreError> {
-    let runtime = &mut isolate.runtime;
-    // The module only defines a function: this ends at once, and cannot fail.
-    let evaluated = runtime.mod_evaluate(id);
-    runtime
-        .with_event_loop_promise(Box::pin(evaluated), PollEventLoopOptions::default())
-        .await?;
-    let exports = runtime.get_module_namespace(id)?;
-    deno_core::scope!(scope, runtime);
-    let exports = v8::Local::new(scope, exports);
-    // What the translation made has a default export.
-    let function = v8::String::new(scope, "default")
-        .and_then(|name| exports.get(scope, name.into()))
-        .unwrap_or_else(|| v8::undefined(scope).into());
-    Ok(v8::Global::new(scope, function))
-}
-
-fn begin(isolate: &mut Isolate, args: &[String], log_bytes: u64, world: Option<(World, Sleep)>) {
-    let begin = isolate.driver.begin.clone();
-    deno_core::scope!(scope, &mut isolate.runtime);
-    let words: Vec<v8::Local<v8::Value>> = args
-        .iter()
-        .filter_map(|arg| v8::String::new(scope, arg))
-        .map(Into::into)
-        .collect();
-    let words = v8::Array::new_with_elements(scope, &words).into();
-    let mut given = vec![words, v8::Number::new(scope, log_bytes as f64).into()];
-    if let Some((world, sleep)) = world {
-        given.push(v8::Number::new(scope, f64::from(world.seed)).into());
-        given.push(v8::Number::new(scope, world.time_ms as f64).into());
-        given.push(v8::Boolean::new(scope, sleep == Sleep::Skipped).into());
-    }
-    let undefined = v8::undefined(scope).into();
-    // `begin` copies strings; it can fail only in an isolate that is being terminated.
-    let _ = v8::Local::new(scope, begin).call(scope, undefined, &given);
-}
-
-/// What a script leaves behind: JSON text, or the description of a failure.
-struct Left {
-    result: Option<String>,
-    fault: Option<String>,
-}
-
-/// Calls the function of a file of tests, and then the tests it has named.
-async fn run_tests(
-    isolate: &mut Isolate,
-    file: v8::Global<v8::Value>,
-    test: &TestSpec,
-) -> Result<Left, CoreError> {
-    let settings = {
-        deno_core::scope!(scope, &mut isolate.runtime);
-        let settings =
-            v8::String::new(scope, test.settings.get()).unwrap_or_else(|| v8::String::empty(scope));
-        let settings: v8::Local<v8::Value> = settings.into();
-        v8::Global::new(scope, settings)
-    };
-    let run = isolate.driver.run_tests.clone();
-    call(isolate, &run, &[file, settings]).await
-}
-
-/// Calls the script's function.
-async fn evaluate(isolate: &mut Isolate, script: v8::Global<v8::Value>) -> Result<Left, CoreError> {
-    let run = isolate.driver.run.clone();
-    call(isolate, &run, &[script]).await
-}
-
-async fn call(
-    isolate: &mut Isolate,
-    driver: &v8::Global<v8::Function>,
-    given: &[v8::Global<v8::Value>],
-) -> Result<Left, CoreError> {
-    let result = isolate.runtime.call_with_args(driver, given);
-    let value = isolate
-        .runtime
-        .with_event_loop_promise(Box::pin(result), PollEventLoopOptions::default())
-        .await?;
-    deno_core::scope!(scope, &mut isolate.runtime);
-    let pair = v8::Local::new(scope, value);
-    let pair = v8::Local::<v8::Array>::try_from(pair).ok();
-    let item = |index| {
-        let item = pair?.get_index(scope, index)?;
-        item.is_string().then(|| item.to_rust_string_lossy(scope))
-    };
-    Ok(Left {
-        result: item(0),
-        fault: item(1),
-    })
+        .map_err(|error| fault::unloadable(&error, specifier))
 }
 
 /// Lets the script come to its end. With a result only its unfinished tool calls are waited for,
@@ -362,18 +263,5 @@ async fn settle(
             .unwrap_or(Ok(()))?,
         None => settled.await?,
     }
-    leftover(isolate).await
-}
-
-/// The description of a failure that nobody has heard of yet.
-async fn leftover(isolate: &mut Isolate) -> Result<Option<String>, CoreError> {
-    let leftover = isolate.driver.leftover.clone();
-    let leftover = isolate.runtime.call(&leftover);
-    let value = isolate
-        .runtime
-        .with_event_loop_promise(Box::pin(leftover), PollEventLoopOptions::default())
-        .await?;
-    deno_core::scope!(scope, &mut isolate.runtime);
-    let value = v8::Local::new(scope, value);
-    Ok(value.is_string().then(|| value.to_rust_string_lossy(scope)))
+    evaluate::leftover(isolate).await
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use super::connection::Connection;
-use super::transpile::{API, Form, TEST_API, import_refusal, is_relative, transpile_as};
+use super::transpile::{API, Form, TEST_API, WayBack, import_refusal, is_relative, transpile_as};
 
 /// A module whose address ends like this is a script that a test runs.
 const AS_SCRIPT: &str = "script";
@@ -32,7 +32,7 @@ pub struct Loader {
 /// A module as V8 has it, and the way back to the lines it was written in.
 pub struct Loaded {
     pub code: String,
-    pub source_map: Vec<u8>,
+    pub way_back: WayBack,
 }
 
 impl Loader {
@@ -157,7 +157,7 @@ impl ModuleLoader for Loader {
     fn get_source_map(&self, file_name: &str) -> Option<Cow<'_, [u8]>> {
         let loaded = self.loaded.borrow();
         let module = loaded.get(file_name)?;
-        Some(Cow::Owned(module.source_map.clone()))
+        Some(Cow::Owned(module.way_back.source_map()))
     }
 }
 
@@ -181,7 +181,7 @@ async fn load_file(
     let code = module.code.clone();
     let kept = Loaded {
         code: module.code,
-        source_map: module.source_map,
+        way_back: module.way_back,
     };
     loaded
         .borrow_mut()

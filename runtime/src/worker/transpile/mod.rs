@@ -1,4 +1,4 @@
-//! From TypeScript, in whatever shape a model wrote it, to one JavaScript module.
+//! From TypeScript, in whatever shape a model wrote it, to JavaScript.
 //!
 //! Everything happens on the syntax tree: no text is put around a script, so there is nothing to
 //! break out of, and every position stays the one the author sees.
@@ -22,13 +22,43 @@ use swc_core::ecma::transforms::base::hygiene::hygiene;
 use swc_core::ecma::transforms::base::resolver;
 use swc_core::ecma::transforms::typescript::typescript;
 
-/// A module ready for V8, with the way back to the lines of the script.
-pub struct Module {
+/// JavaScript ready for V8, with the way back to the lines of the script.
+pub struct Translation {
     pub code: String,
-    pub source_map: Vec<u8>,
+    pub way_back: WayBack,
+    pub goal: Goal,
 }
 
-/// Why a script does not become a module. Lines and columns count from 1.
+/// What V8 is to take the code for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// Its value is the function that the script has become.
+    Script,
+    /// Its default export is that function. V8 takes half as long again for one.
+    Module,
+}
+
+/// The way from the code back to the lines of the script. Few runs ask for it.
+pub struct WayBack {
+    map: Lrc<SourceMap>,
+    positions: Vec<(BytePos, LineCol)>,
+}
+
+impl WayBack {
+    /// As a source map in JSON; empty if there is none, which a reader takes for no map.
+    pub fn source_map(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        let map = self
+            .map
+            .build_source_map(&self.positions, None, DefaultSourceMapGenConfig);
+        match map.to_writer(&mut text) {
+            Ok(()) => text,
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// Why a script cannot be translated. Lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     pub kind: RejectionKind,
@@ -57,11 +87,11 @@ pub enum Form {
 }
 
 /// Translates a script. `name` appears in stack traces.
-pub fn transpile(name: &str, source: &str) -> Result<Module, Rejection> {
+pub fn transpile(name: &str, source: &str) -> Result<Translation, Rejection> {
     transpile_as(Form::Script, name, source)
 }
 
-pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Module, Rejection> {
+pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Translation, Rejection> {
     let globals = Globals::new();
     GLOBALS.set(&globals, || {
         let map: Lrc<SourceMap> = Lrc::default();
@@ -69,19 +99,15 @@ pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Module, Reje
         imports::check(&parsed.module, form)
             .and_then(|()| shape::check(&parsed.module))
             .map_err(|refused| refused.locate(&map))?;
-        let module = match form {
-            Form::Script | Form::TestScript => shape::into_module(parsed),
+        let program = match form {
+            Form::Script => shape::into_program(parsed),
+            Form::TestScript => Program::Module(shape::into_module(parsed)),
             Form::TestModule if parsed.returns => {
                 return Err(Rejection::nowhere(RETURNS));
             }
-            Form::TestModule => parsed.module,
+            Form::TestModule => Program::Module(parsed.module),
         };
-        let program = strip_types(Program::Module(module));
-        let Program::Module(module) = program else {
-            // `strip_types` keeps the kind of program it was given.
-            return Err(Rejection::nowhere("the script is not a module"));
-        };
-        emit(&map, &module)
+        emit(map, &strip_types(program))
     })
 }
 
@@ -113,9 +139,9 @@ fn strip_types(program: Program) -> Program {
         .apply(fixer(None))
 }
 
-fn emit(map: &Lrc<SourceMap>, module: &swc_core::ecma::ast::Module) -> Result<Module, Rejection> {
+fn emit(map: Lrc<SourceMap>, program: &Program) -> Result<Translation, Rejection> {
     let mut code = Vec::new();
-    let mut positions: Vec<(BytePos, LineCol)> = Vec::new();
+    let mut positions = Vec::new();
     let mut emitter = Emitter {
         cfg: CodegenConfig::default().with_target(EsVersion::EsNext),
         cm: map.clone(),
@@ -123,16 +149,19 @@ fn emit(map: &Lrc<SourceMap>, module: &swc_core::ecma::ast::Module) -> Result<Mo
         comments: None,
         wr: JsWriter::new(map.clone(), "\n", &mut code, Some(&mut positions)),
     };
-    module
+    program
         .emit_with(&mut emitter)
         .map_err(|error| Rejection::nowhere(format!("the script could not be printed: {error}")))?;
-    let mut source_map = Vec::new();
-    map.build_source_map(&positions, None, DefaultSourceMapGenConfig)
-        .to_writer(&mut source_map)
-        .map_err(|error| Rejection::nowhere(format!("no source map could be made: {error}")))?;
     let code = String::from_utf8(code)
         .map_err(|error| Rejection::nowhere(format!("the printed script is not text: {error}")))?;
-    Ok(Module { code, source_map })
+    Ok(Translation {
+        code,
+        way_back: WayBack { map, positions },
+        goal: match program {
+            Program::Script(_) => Goal::Script,
+            Program::Module(_) => Goal::Module,
+        },
+    })
 }
 
 impl Rejection {

@@ -1,20 +1,23 @@
 //! Makes one async function of a script, and finds what it gives back: its `return`, its default
 //! export, its `run()` or `main()`, or its last expression.
 //!
-//! The function is the default export of a module that does nothing else. So whatever a script
-//! throws is thrown by a call that we make, and reaches us untouched.
+//! The function is all that there is: the value of a script that does nothing else, or the default
+//! export of such a module. So whatever the author's script throws is thrown by a call that we make,
+//! and reaches us untouched.
 
-use swc_core::common::{DUMMY_SP, Spanned};
+use swc_core::common::{DUMMY_SP, Span, Spanned};
 use swc_core::ecma::ast::{
     ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, CallExpr, Callee, Class, ClassDecl,
     ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread,
-    FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp, Module, ModuleDecl,
-    ModuleExportName, ModuleItem, NamedExport, Number, ObjectLit, Pat, Prop, PropOrSpread,
-    ReturnStmt, Stmt, TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
+    ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp, MetaPropExpr,
+    MetaPropKind, Module, ModuleDecl, ModuleExportName, ModuleItem, NamedExport, Number, ObjectLit,
+    Pat, Program, Prop, PropOrSpread, ReturnStmt, Script, Stmt, ThisExpr, TsEntityName,
+    TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
 
+use super::imports::source_of;
 use super::parse::Parsed;
 use super::{Located, RejectionKind};
 
@@ -53,20 +56,34 @@ fn exports_default(item: &ModuleItem) -> bool {
     }
 }
 
-pub fn into_module(parsed: Parsed) -> Module {
-    let mut module = parsed.module;
-    let entry = entry_point(&module);
-    let is_called = default_function(&module).is_some_and(|name| is_called(&module, name));
-    let mut body = Body::default();
-    for item in module.body {
-        body.add(item);
+/// V8 takes a script sooner than a module, so a module is made only of what has to be one.
+pub fn into_program(parsed: Parsed) -> Program {
+    let span = parsed.module.span;
+    let body = Body::of(parsed);
+    if !body.imports.is_empty() || needs_module(&body.stmts) {
+        return Program::Module(body.into_module(span));
     }
-    // What the script calls itself is not called once more.
-    body.default_export.take_if(|_| is_called);
-    body.give_back(entry);
-    module.body = body.imports;
-    module.body.push(export_function(body.stmts));
-    module
+    Program::Script(Script {
+        span,
+        // What every module is.
+        body: vec![
+            statement(Expr::Lit(Lit::Str("use strict".into()))),
+            statement(function(body.stmts)),
+        ],
+        shebang: None,
+    })
+}
+
+pub fn into_module(parsed: Parsed) -> Module {
+    let span = parsed.module.span;
+    Body::of(parsed).into_module(span)
+}
+
+fn statement(expr: Expr) -> Stmt {
+    Stmt::Expr(ExprStmt {
+        span: DUMMY_SP,
+        expr: Box::new(expr),
+    })
 }
 
 /// A script, taken apart.
@@ -78,6 +95,34 @@ struct Body {
 }
 
 impl Body {
+    fn of(parsed: Parsed) -> Self {
+        let module = parsed.module;
+        let entry = entry_point(&module);
+        let is_called = default_function(&module).is_some_and(|name| is_called(&module, name));
+        let mut body = Self::default();
+        for item in module.body {
+            body.add(item);
+        }
+        // What the script calls itself is not called once more.
+        body.default_export.take_if(|_| is_called);
+        body.give_back(entry);
+        body
+    }
+
+    fn into_module(self, span: Span) -> Module {
+        let export = ModuleDecl::ExportDefaultExpr(ExportDefaultExpr {
+            span: DUMMY_SP,
+            expr: Box::new(function(self.stmts)),
+        });
+        let mut body = self.imports;
+        body.push(ModuleItem::ModuleDecl(export));
+        Module {
+            span,
+            body,
+            shebang: None,
+        }
+    }
+
     fn add(&mut self, item: ModuleItem) {
         let declaration = match item {
             ModuleItem::Stmt(stmt) => return self.stmts.push(stmt),
@@ -133,7 +178,11 @@ impl Body {
                     self.add_const(alias.id, Box::new(member(entity)));
                 }
             }
-            import @ ModuleDecl::Import(_) => self.imports.push(ModuleItem::ModuleDecl(import)),
+            // One of types alone is gone by the time that the script runs.
+            import @ ModuleDecl::Import(_) if source_of(&import).is_some() => {
+                self.imports.push(ModuleItem::ModuleDecl(import));
+            }
+            ModuleDecl::Import(_) => {}
         }
     }
 
@@ -243,9 +292,9 @@ fn member(entity: TsEntityName) -> Expr {
     }
 }
 
-/// `export default [async () => { … }][0]`: taken out of a list, the function has no name that
-/// stack traces would show.
-fn export_function(stmts: Vec<Stmt>) -> ModuleItem {
+/// `[async () => { … }][0]`: taken out of a list, the function has no name that stack traces would
+/// show.
+fn function(stmts: Vec<Stmt>) -> Expr {
     let function = Expr::Arrow(ArrowExpr {
         span: DUMMY_SP,
         is_async: true,
@@ -263,17 +312,54 @@ fn export_function(stmts: Vec<Stmt>) -> ModuleItem {
         })],
     });
     let first = Expr::Lit(Lit::Num(Number::from(0.0)));
-    ModuleItem::ModuleDecl(ModuleDecl::ExportDefaultExpr(ExportDefaultExpr {
+    Expr::Member(MemberExpr {
         span: DUMMY_SP,
-        expr: Box::new(Expr::Member(MemberExpr {
+        obj: Box::new(list),
+        prop: MemberProp::Computed(ComputedPropName {
             span: DUMMY_SP,
-            obj: Box::new(list),
-            prop: MemberProp::Computed(ComputedPropName {
-                span: DUMMY_SP,
-                expr: Box::new(first),
-            }),
-        })),
-    }))
+            expr: Box::new(first),
+        }),
+    })
+}
+
+/// Whether these statements say what only a module can, or what means something else in a script.
+fn needs_module(stmts: &[Stmt]) -> bool {
+    let mut finder = ModuleOnly::default();
+    stmts.visit_with(&mut finder);
+    finder.found
+}
+
+/// `import.meta`, and `this` outside of what has one of its own.
+#[derive(Default)]
+struct ModuleOnly {
+    found: bool,
+    has_this: bool,
+}
+
+impl ModuleOnly {
+    fn visit_inside(&mut self, node: &impl VisitWith<Self>) {
+        let outside = std::mem::replace(&mut self.has_this, true);
+        node.visit_children_with(self);
+        self.has_this = outside;
+    }
+}
+
+impl Visit for ModuleOnly {
+    fn visit_meta_prop_expr(&mut self, meta: &MetaPropExpr) {
+        self.found |= meta.kind == MetaPropKind::ImportMeta;
+    }
+
+    fn visit_this_expr(&mut self, _: &ThisExpr) {
+        self.found |= !self.has_this;
+    }
+
+    fn visit_function(&mut self, function: &Function) {
+        self.visit_inside(function);
+    }
+
+    fn visit_class(&mut self, class: &Class) {
+        self.visit_inside(class);
+    }
 }
 
 fn is_default(name: &ModuleExportName) -> bool {

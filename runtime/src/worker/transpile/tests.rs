@@ -1,17 +1,17 @@
 //! The translation on its own. What scripts do once they run is tested end to end.
 
-use super::{Rejection, RejectionKind, transpile};
+use super::{Goal, Rejection, RejectionKind, transpile};
 
 fn code(source: &str) -> String {
     match transpile("test.ts", source) {
-        Ok(module) => module.code,
+        Ok(translation) => translation.code,
         Err(rejection) => panic!("{source}\n{rejection:?}"),
     }
 }
 
 fn rejection(source: &str) -> Rejection {
     match transpile("test.ts", source) {
-        Ok(module) => panic!("{source}\nbecame\n{}", module.code),
+        Ok(translation) => panic!("{source}\nbecame\n{}", translation.code),
         Err(rejection) => rejection,
     }
 }
@@ -34,13 +34,39 @@ fn the_last_expression_is_given_back() {
 #[test]
 fn a_script_becomes_an_async_function() {
     let code = code("if (args.length) return 1;\nreturn await callTool('a:b')");
-    assert!(code.contains("export default [\n    async ()=>"), "{code}");
+    let function = "\"use strict\";\n[\n    async ()=>";
+    assert!(code.starts_with(function), "{code}");
 }
 
 #[test]
 fn imports_stay_outside_a_body_with_return() {
     let code = code("import { callTool } from 'pml';\nreturn callTool('a:b')");
     assert!(code.starts_with("import { callTool }"), "{code}");
+}
+
+#[test]
+fn a_module_is_made_only_of_what_has_to_be_one() {
+    let goal = |source: &str| match transpile("test.ts", source) {
+        Ok(translation) => translation.goal,
+        Err(rejection) => panic!("{source}\n{rejection:?}"),
+    };
+    for source in [
+        "6 * 7",
+        "import type { A } from './types';\nexport default 1",
+        "class A { b = this; c() { return this } }\nfunction d() { return [this, () => this] }",
+        "await import('pml')",
+    ] {
+        assert_eq!(goal(source), Goal::Script, "{source}");
+    }
+    for source in [
+        "import { args } from 'pml';\nargs",
+        "import.meta.url",
+        "function a() { return import.meta }",
+        "typeof this",
+        "[1].map(() => this)",
+    ] {
+        assert_eq!(goal(source), Goal::Module, "{source}");
+    }
 }
 
 #[test]
