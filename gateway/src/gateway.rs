@@ -1,8 +1,8 @@
 //! The handle that everything else holds: open it once, clone it freely, shut it down at the end.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
@@ -36,6 +36,8 @@ pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
     pub policy: Policy,
     surroundings: Arc<Surroundings>,
+    /// When every server was first asked for its tools.
+    all_asked: OnceLock<Instant>,
 }
 
 /// The tools of all servers that could be asked, and why the others could not.
@@ -82,6 +84,7 @@ impl Gateway {
             servers,
             policy: Policy::new(&policy),
             surroundings,
+            all_asked: OnceLock::new(),
         })))
     }
 
@@ -223,7 +226,17 @@ impl Inner {
             .collect()
     }
 
+    /// How long ago every server was asked for its tools for the first time.
+    pub(crate) fn since_all_asked(&self) -> Duration {
+        self.all_asked
+            .get()
+            .map_or(Duration::ZERO, Instant::elapsed)
+    }
+
     pub(crate) async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
+        if server.is_none() {
+            self.all_asked.get_or_init(Instant::now);
+        }
         let asked = self
             .servers
             .values()

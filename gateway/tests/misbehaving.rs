@@ -6,7 +6,7 @@ use pml_gateway::{CallErrorKind, RunLimits};
 use serde_json::json;
 
 use crate::processes::{eventually, processes_with};
-use crate::support::{One, odd};
+use crate::support::{One, gateway, odd};
 
 #[tokio::test]
 async fn lines_that_are_no_json_are_skipped_and_counted() {
@@ -274,4 +274,19 @@ async fn a_server_that_announces_changes_without_end_is_asked_ever_less_often() 
     let listings = one.call("odd:listings", json!({})).await.unwrap();
     let listings: u32 = listings.to_string().parse().unwrap();
     assert!((2..20).contains(&listings), "{listings} in two seconds");
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_at_its_start_holds_up_the_first_wrong_name_alone() {
+    let gateway = gateway([odd("odd", &[]), odd("stuck", &["--hang-at-start"])]);
+    let scope = gateway.run(RunLimits::default());
+    let mut waits = Vec::new();
+    for _ in 0..2 {
+        let began = Instant::now();
+        let error = gateway.call(&scope, "echo", json!({})).await.unwrap_err();
+        assert!(error.message.contains("`odd:echo`"), "{error}");
+        waits.push(began.elapsed());
+    }
+    assert!(waits[1] < Duration::from_secs(1), "{waits:?}");
+    gateway.shutdown().await;
 }

@@ -4,6 +4,8 @@
 //! frame over [`MAX_FRAME`] before reading its body, so neither can make the other allocate
 //! more. This module is the only thing the two processes share.
 
+use std::io::{self, Read};
+
 use pml_ops::{Answer, Level, Request};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -144,6 +146,15 @@ pub struct Inbox {
 }
 
 impl Inbox {
+    /// Reads what has arrived and gives the number of bytes; none at the end. The room for it is
+    /// taken here, not in a task that waits: tasks are moved about.
+    pub fn read_from(&mut self, mut source: impl Read) -> io::Result<usize> {
+        let mut buffer = [0; 16 * 1024];
+        let count = source.read(&mut buffer)?;
+        self.push(&buffer[..count]);
+        Ok(count)
+    }
+
     pub fn push(&mut self, bytes: &[u8]) {
         // Messages already taken make room before new bytes do.
         if self.taken == self.bytes.len() {

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use pml_session::{Approver, Decision, DecisionFuture, Question};
 use rmcp::RoleServer;
-use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction};
-use rmcp::service::{Peer, ServiceError};
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ServerRequest,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -58,22 +61,59 @@ impl Approver for Line {
     }
 }
 
-/// Asks over the connection and waits.
-pub async fn elicit(peer: &Peer<RoleServer>, question: &Question, time: Duration) -> Decision {
-    let Some(params) = form(question) else {
-        return Decision::CannotAsk;
-    };
-    match peer
-        .create_elicitation_with_timeout(params, Some(time))
-        .await
-    {
-        Ok(result) => decision(&result),
-        Err(ServiceError::Timeout { .. }) => Decision::NoAnswer,
-        Err(error) => {
-            tracing::warn!(%error, "the client could not ask its user");
-            Decision::CannotAsk
+/// A question that is open at a client. Dropping it takes it back: nobody is left in front of a
+/// form that leads nowhere.
+pub struct Asked {
+    answer: Option<RequestHandle<RoleServer>>,
+}
+
+impl Asked {
+    /// Asks over the connection.
+    pub async fn ask(peer: &Peer<RoleServer>, question: &Question, time: Duration) -> Self {
+        let Some(request) = request(question) else {
+            return Self { answer: None };
+        };
+        let options = PeerRequestOptions::with_timeout(time);
+        let request = ServerRequest::ElicitRequest(request);
+        let sent = peer.send_cancellable_request(request, options).await;
+        Self {
+            answer: sent.inspect_err(cannot_ask).ok(),
         }
     }
+
+    /// Waits for the answer.
+    pub async fn decision(&mut self) -> Decision {
+        let Some(asked) = &mut self.answer else {
+            return Decision::CannotAsk;
+        };
+        let time = asked.options.timeout.unwrap_or(Duration::MAX);
+        let Ok(answered) = tokio::time::timeout(time, &mut asked.rx).await else {
+            return Decision::NoAnswer;
+        };
+        // There is an answer, so there is no question to take back.
+        self.answer = None;
+        match answered {
+            Ok(Ok(ClientResult::ElicitResult(result))) => decision(&result),
+            Ok(Ok(_)) => Decision::CannotAsk,
+            Ok(Err(error)) => {
+                cannot_ask(&error);
+                Decision::CannotAsk
+            }
+            Err(_connection_ended) => Decision::CannotAsk,
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(asked) = self.answer.take() {
+            tokio::spawn(asked.cancel(Some("nobody waits for the answer any more".to_owned())));
+        }
+    }
+}
+
+fn cannot_ask(error: &ServiceError) {
+    tracing::warn!(%error, "the client could not ask its user");
 }
 
 /// The same question as part of an answer, for clients that are not asked over the connection.

@@ -16,12 +16,13 @@ use rmcp::service::{ElicitationMode, NotificationContext, RequestContext, Subscr
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::approval::{self, Asked};
 use crate::guests::Guest;
 use crate::house::House;
 use crate::notices::{Audience, Notices, severity_number};
 use crate::reply::{Reply, refusal};
-use crate::work::{Step, Work};
-use crate::{approval, brief, tools};
+use crate::work::{Origin, Step, Work};
+use crate::{brief, tools};
 
 /// The name of the one question that an answer can carry.
 const APPROVAL: &str = "approval";
@@ -70,11 +71,8 @@ impl Handler {
             let own = self.own.get_or_init(|| Arc::new(self.house.new_guest()));
             return own.clone();
         }
-        let program = context
-            .client_info()
-            .map_or_else(String::new, |client| client.name);
         let registry = self.house.registry();
-        registry.guest(&program, || self.house.new_guest())
+        registry.guest(&program(context), || self.house.new_guest())
     }
 
     fn start(
@@ -125,6 +123,7 @@ impl Handler {
     async fn finish(
         &self,
         mut work: Work,
+        of: Origin,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut heard = None;
@@ -141,7 +140,7 @@ impl Handler {
                     let time = self.house.gateway().approval_time();
                     if is_stateless(context) {
                         let asked = approval::request(&question);
-                        let word = self.house.park(work, answer, time);
+                        let word = self.house.park(work, answer, of, time);
                         return match (asked, word) {
                             (Some(asked), Some(word)) => Ok(input_required(asked, word).into()),
                             _ => Ok(Reply::failure(
@@ -151,8 +150,9 @@ impl Handler {
                             .into()),
                         };
                     }
+                    let mut asked = Asked::ask(&context.peer, &question, time).await;
                     let decision = tokio::select! {
-                        decision = approval::elicit(&context.peer, &question, time) => decision,
+                        decision = asked.decision() => decision,
                         () = context.ct.cancelled() => Decision::NoAnswer,
                         // The script has ended meanwhile, and nobody needs the answer.
                         step = work.next() => {
@@ -184,6 +184,13 @@ async fn next_step(heard: &mut Option<Option<Step>>, work: &mut Work) -> Option<
 fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequiredResult {
     let asked = [(APPROVAL.to_owned(), InputRequest::Elicitation(asked))];
     InputRequiredResult::new(Some(asked.into()), Some(word))
+}
+
+/// What the client's program calls itself.
+fn program(context: &RequestContext<RoleServer>) -> String {
+    context
+        .client_info()
+        .map_or_else(String::new, |client| client.name)
 }
 
 /// Whether the request stands for itself, as in the revision of 2026-07-28.
@@ -225,9 +232,13 @@ impl ServerHandler for Handler {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            let told = "there is no such cursor; the list of tools has one page";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
+        }
         self.house.first_look().await;
         let guest = self.guest(&context);
         let tools = brief::tools(guest.outlet(), self.house.gateway(), self.house.limits());
@@ -239,25 +250,22 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let of = self.house.parked().origin(&program(&context), &request);
         let work = match request.request_state.take() {
             Some(word) => {
                 let said = request.input_responses.take().unwrap_or_default();
                 let decision = said
                     .get(APPROVAL)
                     .map_or(Decision::Deny, approval::decision_of);
-                self.house.parked().resume(&word, decision).ok_or_else(|| {
-                    refusal(
-                        ErrorCode::INVALID_PARAMS,
-                        "the run that waited for this answer is gone; begin anew".into(),
-                    )
-                })?
+                let resumed = self.house.parked().resume(&word, of, decision);
+                resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
             None => {
                 let guest = self.guest(&context);
                 self.start(&mut request, &context, &guest)?
             }
         };
-        self.finish(work, &context).await
+        self.finish(work, of, &context).await
     }
 
     async fn set_level(

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::guests::{Guest, Registry};
 use crate::notebook::Notebook;
-use crate::work::{COLLECT, Parked, Work};
+use crate::work::{COLLECT, Origin, Parked, Work};
 
 /// How long the first question about tools waits for servers that are still starting.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
@@ -124,9 +124,10 @@ impl House {
         &self,
         work: Work,
         answer: oneshot::Sender<Decision>,
+        of: Origin,
         time: Duration,
     ) -> Option<String> {
-        let word = self.parked().park(work, answer, time)?;
+        let word = self.parked().park(work, answer, of, time)?;
         let (house, late) = (self.clone(), word.clone());
         tokio::spawn(async move {
             tokio::time::sleep(time + COLLECT).await;

@@ -4,11 +4,14 @@
 //! after a cancellation, the task ends, and the script with it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::future::Future;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pml_session::{Decision, Question};
+use rmcp::model::CallToolRequestParams;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -70,20 +73,37 @@ impl Drop for Work {
 /// Work whose question went out with an answer to its request: in the revision without sessions
 /// a server cannot ask by itself, so the client comes back with what the person said.
 #[derive(Default)]
-pub struct Parked(Mutex<HashMap<String, Ticket>>);
+pub struct Parked {
+    tickets: Mutex<HashMap<String, Ticket>>,
+    keys: RandomState,
+}
+
+/// Whose request it was and what it asked for, as a number that nobody can guess. Whoever comes back
+/// asks for the same once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin(u64);
 
 struct Ticket {
     work: Work,
+    of: Origin,
     answer: oneshot::Sender<Decision>,
     until: Instant,
 }
 
 impl Parked {
+    pub fn origin(&self, program: &str, request: &CallToolRequestParams) -> Origin {
+        Origin(
+            self.keys
+                .hash_one((program, &*request.name, &request.arguments)),
+        )
+    }
+
     /// Keeps the work until its client comes back, and gives the word to come back with.
     pub fn park(
         &self,
         work: Work,
         answer: oneshot::Sender<Decision>,
+        of: Origin,
         time: Duration,
     ) -> Option<String> {
         let mut random = [0; 16];
@@ -97,6 +117,7 @@ impl Parked {
         }
         let ticket = Ticket {
             work,
+            of,
             answer,
             until: now + time + COLLECT,
         };
@@ -104,12 +125,20 @@ impl Parked {
         Some(word)
     }
 
-    /// The work that waits for this word, told what the person said.
-    pub fn resume(&self, word: &str, decision: Decision) -> Option<Work> {
-        let Ticket { work, answer, .. } = self.lock().remove(word)?;
+    /// The work that waits for this word, told what the person said; or why there is none.
+    pub fn resume(&self, word: &str, of: Origin, decision: Decision) -> Result<Work, &'static str> {
+        let mut tickets = self.lock();
+        let Entry::Occupied(ticket) = tickets.entry(word.to_owned()) else {
+            return Err("the run that waited for this answer is gone; begin anew");
+        };
+        if ticket.get().of != of {
+            return Err("this requestState belongs to another request; repeat the one it answered");
+        }
+        let Ticket { work, answer, .. } = ticket.remove();
+        drop(tickets);
         // The time for an answer may be up; the work has gone on by itself then.
         let _ = answer.send(decision);
-        Some(work)
+        Ok(work)
     }
 
     /// Nobody comes back for the work of this word.
@@ -125,6 +154,6 @@ impl Parked {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Ticket>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

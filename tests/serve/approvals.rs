@@ -187,3 +187,87 @@ fn time_stands_still_until_the_last_of_several_questions() {
     let told = envelope(&answer["result"]);
     assert_eq!(told["result"], json!(["denied", "denied"]), "{told}");
 }
+
+/// Parameters of the revision without sessions, from a program of this name.
+fn stateless(program: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": program, "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+    });
+    params
+}
+
+#[test]
+fn an_answer_counts_for_the_request_that_was_asked_about() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let mut client = Lines::silent(&place, &[]);
+    let call = |title: &str| json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": title, "text": "x" } } });
+    let asked = client.ask("tools/call", stateless("one", call("mine")));
+    let state = &asked["result"]["requestState"];
+    assert!(state.is_string(), "{asked}");
+    let mut answer = |program: &str, title: &str| {
+        let mut params = stateless(program, call(title));
+        params["requestState"] = state.clone();
+        params["inputResponses"] = json!({ "approval": { "action": "accept" } });
+        client.ask("tools/call", params)
+    };
+    for (program, title) in [("one", "another"), ("two", "mine")] {
+        let refused = answer(program, title);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        let told = refused["error"]["message"].to_string();
+        assert!(told.contains("belongs to another request"), "{told}");
+    }
+    let done = answer("one", "mine");
+    assert!(done["result"].to_string().contains("mine"), "{done}");
+    let again = answer("one", "mine");
+    assert_eq!(again["error"]["code"], -32602, "{again}");
+}
+
+/// Reads until the server asks something, and gives the number of that request.
+fn question(client: &mut Lines) -> Value {
+    loop {
+        let message = client.receive();
+        if message["method"] == "elicitation/create" {
+            return message["id"].clone();
+        }
+    }
+}
+
+/// Reads until the server takes a request back, and gives its number.
+fn taken_back(client: &mut Lines) -> Value {
+    loop {
+        let message = client.receive();
+        if message["method"] == "notifications/cancelled" {
+            return message["params"]["requestId"].clone();
+        }
+    }
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_taken_back() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"], "askTime": "1s" }));
+    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let start = |client: &mut Lines, code: &str| {
+        let params = json!({ "name": "execute_code", "arguments": { "code": code } });
+        client.request("tools/call", params)
+    };
+    // The client cancels the run.
+    let asks = "return await tools.demo.add_note({ title: 't', text: 'x' })";
+    let run = start(&mut client, asks);
+    let asked = question(&mut client);
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": run } }));
+    assert_eq!(taken_back(&mut client), asked);
+    // The script ends.
+    start(
+        &mut client,
+        "tools.demo.add_note({ title: 't', text: 'x' });\n\
+         await new Promise((done) => setTimeout(done, 300));\nthrow new Error('over')",
+    );
+    let asked = question(&mut client);
+    assert_eq!(taken_back(&mut client), asked);
+    // The time for an answer is up.
+    start(&mut client, asks);
+    let asked = question(&mut client);
+    assert_eq!(taken_back(&mut client), asked);
+}

@@ -168,6 +168,32 @@ fn what_is_too_large_or_no_message_is_refused_properly() {
 }
 
 #[test]
+fn whoever_takes_anything_is_answered() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &[]);
+    assert_eq!(server.post(&[("Accept", "*/*")], &initialize()).0, 200);
+    assert_eq!(
+        server.post(&[("Accept", "text/html")], &initialize()).0,
+        406
+    );
+}
+
+#[test]
+fn a_session_that_is_gone_is_not_closed_again() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &[]);
+    let (_, head, _) = server.post(&[], &initialize());
+    let session = head
+        .lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .expect("there is a session");
+    let close = || server.send("DELETE", &[("Mcp-Session-Id", session)], "").0;
+    let first = close();
+    assert!((200..300).contains(&first), "{first}");
+    assert_eq!(close(), 404);
+}
+
+#[test]
 fn a_request_without_a_session_stands_for_itself() {
     let (_data, place) = place();
     let server = Http::open(&place, &[]);

@@ -27,6 +27,8 @@ fn three_tools_are_shown_with_titles_and_annotations() {
         .collect();
     assert_eq!(names, ["execute_code", "search_tools", "call_tool"]);
     assert!(tools.iter().all(|tool| tool["title"].is_string()));
+    let beyond = client.ask("tools/list", json!({ "cursor": "more" }));
+    assert_eq!(beyond["error"]["code"], -32602, "{beyond}");
     let hints = |index: usize| {
         let hints = &tools[index]["annotations"];
         (

@@ -22,7 +22,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NEAREST: usize = 3;
 /// Bytes of an id that are told again to whoever made it up.
 const MAX_SHOWN: usize = 256;
-/// How long an id that names no server waits to learn the ids of every server.
+/// How long an id that names no server waits to learn the ids of every server, counted from when
+/// they were first asked: one that hangs at its start holds up the first mistake, not each of them.
 const GUESS_PATIENCE: Duration = Duration::from_secs(5);
 /// A server that wants a longer pause than this is told to the caller instead.
 const WAITED_FOR: Duration = Duration::from_secs(5);
@@ -137,7 +138,8 @@ impl Inner {
         let named = parsed.and_then(|id| Some((self.servers.get(id.server())?, id)));
         let Some((server, parsed)) = named else {
             // Somebody guesses: worth the start of every server, to know the ids that exist.
-            self.list(None, GUESS_PATIENCE).await;
+            let patience = GUESS_PATIENCE.saturating_sub(self.since_all_asked());
+            self.list(None, patience).await;
             return Err(self.unknown(id));
         };
         let tools = server

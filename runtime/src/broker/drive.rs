@@ -3,7 +3,6 @@
 //! Nothing a worker says is trusted: every limit it keeps is kept here as well, and a worker
 //! that breaks the protocol, hangs or dies becomes an outcome like any other.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +12,11 @@ use pml_ops::{Failure, Level, Request};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use super::calls::Calls;
+use super::gauge::Gauge;
 use super::host::{HostFuture, ToolHost};
 use super::link::Link;
-use super::process::{Gauge, Worker};
+use super::process::Worker;
 use super::reaper::Ending;
 use super::requests::{self, Answered, Call};
 use super::turns::Party;
@@ -30,21 +31,13 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 /// What a worker gets to end a run by itself once a limit is crossed.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How many calls without an answer are named.
-const UNANSWERED_NAMED: usize = 3;
-
-/// How often the memory of a worker is looked at.
-const MEMORY_CHECK: Duration = Duration::from_millis(20);
+/// How often somebody looks at what a worker uses.
+const LOOK: Duration = Duration::from_millis(20);
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
 /// must not fill the broker with either.
 const MAX_UNDER_WAY: usize = 64 * 1024 * 1024;
 /// Requests that wait for answers; a script has fewer, by its limit of calls.
 const MAX_PENDING: usize = 4096;
-/// What a worker may use of the processor beyond its limit, which it keeps itself: it may be slow
-/// to notice, on several threads.
-const CPU_GRACE: Duration = Duration::from_secs(1);
-/// What a worker may hold besides its heap and its buffers.
-const MEMORY_BESIDES: u64 = 112 * 1024 * 1024;
 
 /// A script to run.
 #[derive(Debug, Clone)]
@@ -111,15 +104,14 @@ pub async fn run(
         Some(Err(error)) => return failed_to_start(&error.to_string()),
         None => return failed_to_start("the worker has no connection"),
     };
-    let mut memory_check = interval_at(Instant::now() + MEMORY_CHECK, MEMORY_CHECK);
-    memory_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut looks = interval_at(Instant::now() + LOOK, LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let speaks = options.test.is_some() || options.world.is_some();
     let mut run = Run {
-        gauge: worker.gauge(),
-        cpu_at_start: None,
+        gauge: worker.gauge.take(),
         speaks,
         under_way: 0,
-        memory_check,
+        looks,
         limits,
         pauses: host.pauses(),
         host,
@@ -132,8 +124,7 @@ pub async fn run(
         verdict: None,
         logs: Vec::new(),
         log_bytes: 0,
-        calls: Vec::new(),
-        open_calls: HashMap::new(),
+        calls: Calls::default(),
         questions: 0,
         pending: FuturesUnordered::new(),
         slots: Arc::new(Semaphore::new(limits.concurrent_calls.max(1) as usize)),
@@ -161,13 +152,11 @@ enum Ended {
 
 struct Run<'e> {
     gauge: Option<Gauge>,
-    /// What the worker had used when its script began.
-    cpu_at_start: Option<Duration>,
     /// Whether the script speaks to its test, or to the keeper of its clock.
     speaks: bool,
     /// Bytes of the requests that wait for answers.
     under_way: usize,
-    memory_check: Interval,
+    looks: Interval,
     limits: Limits,
     host: Arc<dyn ToolHost>,
     pauses: Option<watch::Receiver<bool>>,
@@ -180,9 +169,7 @@ struct Run<'e> {
     verdict: Option<RunError>,
     logs: Vec<LogLine>,
     log_bytes: u64,
-    calls: Vec<CallRecord>,
-    /// When those began that have no answer yet.
-    open_calls: HashMap<usize, Instant>,
+    calls: Calls,
     questions: u32,
     pending: FuturesUnordered<HostFuture<'static, Answered>>,
     slots: Arc<Semaphore>,
@@ -213,9 +200,10 @@ impl Run<'_> {
                 }
                 paused = pause_changed(&mut self.pauses) => self.stop_clock(paused),
                 // Before the messages, which may never end.
-                _ = self.memory_check.tick(), if self.stage == Stage::Running => {
-                    if let Some(ended) = self.check_use() {
-                        return ended;
+                _ = self.looks.tick(), if self.stage == Stage::Running => {
+                    let gauge = self.gauge.as_ref();
+                    if let Some(crossed) = gauge.and_then(|gauge| gauge.check(&self.limits)) {
+                        return self.judge(crossed.kind, crossed.message);
                     }
                 }
                 message = self.link.receive() => match message {
@@ -256,42 +244,6 @@ impl Run<'_> {
         let _ = self.link.send(&ToWorker::Clock { stopped: stop });
     }
 
-    fn check_use(&mut self) -> Option<Ended> {
-        self.check_memory().or_else(|| self.check_processor())
-    }
-
-    /// The worker keeps this limit. One that does not is no longer itself.
-    fn check_processor(&mut self) -> Option<Ended> {
-        let limit = Duration::from_millis(self.limits.cpu_ms);
-        let used = self.gauge.as_ref()?.cpu_time()?;
-        let used = used.saturating_sub(self.cpu_at_start?);
-        (used > limit + CPU_GRACE).then(|| {
-            self.judge(
-                ErrorKind::Cpu,
-                format!(
-                    "the script used its {} ms of processor time",
-                    limit.as_millis()
-                ),
-            )
-        })
-    }
-
-    /// Some memory is neither V8's heap nor our buffers: resizable buffers, compiled code, text on
-    /// its way out. All of it together has a limit too.
-    fn check_memory(&mut self) -> Option<Ended> {
-        let limit = self.limits.heap_bytes + self.limits.buffer_bytes + MEMORY_BESIDES;
-        let held = self.gauge.as_ref()?.resident_bytes()?;
-        (held > limit).then(|| {
-            self.judge(
-                ErrorKind::Memory,
-                format!(
-                    "the script's process holds more than {} MiB",
-                    limit / (1024 * 1024)
-                ),
-            )
-        })
-    }
-
     fn too_late(&mut self) -> Ended {
         let limit = self.limits.wall_ms;
         match self.stage {
@@ -319,11 +271,11 @@ impl Run<'_> {
     fn handle(&mut self, message: FromWorker) -> Option<Ended> {
         match message {
             FromWorker::Ready { mut missing_walls } if self.stage == Stage::Starting => {
-                let gauge = self.gauge.as_ref();
-                if gauge.is_none_or(|gauge| gauge.resident_bytes().is_none()) {
-                    missing_walls.push("memory gauge: /proc does not show the worker".to_owned());
+                match &mut self.gauge {
+                    Some(gauge) => gauge.begin(),
+                    None => missing_walls
+                        .push("memory gauge: /proc does not show the worker".to_owned()),
                 }
-                self.cpu_at_start = gauge.and_then(Gauge::cpu_time);
                 if !missing_walls.is_empty() && !self.allow_missing_walls {
                     return Some(self.judge(
                         ErrorKind::Internal,
@@ -366,26 +318,9 @@ impl Run<'_> {
         None
     }
 
-    /// The calls that have no answer yet, by name: a few of them.
-    fn unanswered(&self) -> Option<String> {
-        let mut open: Vec<usize> = self.open_calls.keys().copied().collect();
-        open.sort_unstable();
-        let names: Vec<String> = open
-            .iter()
-            .filter_map(|index| Some(format!("`{}`", self.calls.get(*index)?.tool)))
-            .take(UNANSWERED_NAMED)
-            .collect();
-        let more = open.len().saturating_sub(names.len());
-        let more = match more {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
-    }
-
     /// A result does not wait for long for calls that nobody awaited.
     fn tell_unanswered(&mut self) {
-        if let Some(calls) = self.unanswered() {
+        if let Some(calls) = self.calls.unanswered() {
             let text = format!(
                 "the script ended while {calls} had not answered, and the answer is lost: await every call"
             );
@@ -452,14 +387,8 @@ impl Run<'_> {
             Request::Call { mut tool, args } => {
                 // One more than an id may have, so that it is still told as too long.
                 tool.truncate(tool.floor_char_boundary(requests::MAX_ID_BYTES + 1));
-                let index = self.calls.len();
+                let index = self.calls.begin(tool.clone());
                 (self.on_event)(Event::CallStarted { index, tool: &tool });
-                self.open_calls.insert(index, Instant::now());
-                self.calls.push(CallRecord {
-                    tool: tool.clone(),
-                    ms: 0.0,
-                    ok: false,
-                });
                 let call = Call {
                     id,
                     index,
@@ -489,12 +418,8 @@ impl Run<'_> {
         } = answered;
         self.under_way = self.under_way.saturating_sub(bytes);
         if let Some((index, time)) = call
-            && let Some(record) = self.calls.get_mut(index)
+            && let Some(call) = self.calls.end(index, time, answer.is_ok())
         {
-            self.open_calls.remove(&index);
-            record.ms = millis(time);
-            record.ok = answer.is_ok();
-            let call = &*record;
             (self.on_event)(Event::CallEnded { index, call });
         }
         let answer = match self.link.unsent_bytes() > MAX_UNDER_WAY {
@@ -519,13 +444,8 @@ impl Run<'_> {
         }
     }
 
-    fn conclude(mut self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
-        for (index, began) in &self.open_calls {
-            if let Some(record) = self.calls.get_mut(*index) {
-                record.ms = millis(began.elapsed());
-            }
-        }
-        let unanswered = self.unanswered();
+    fn conclude(self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
+        let unanswered = self.calls.unanswered();
         let mut stats = Stats {
             wall_ms: millis(self.started.elapsed()),
             peak_rss_bytes: ending.map_or(0, |ending| ending.peak_rss_bytes),
@@ -555,7 +475,7 @@ impl Run<'_> {
             }
         }
         outcome.logs = self.logs;
-        outcome.calls = self.calls;
+        outcome.calls = self.calls.into_records();
         outcome.stats = stats;
         outcome
     }

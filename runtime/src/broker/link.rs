@@ -1,7 +1,7 @@
 //! The broker's end of the socket.
 
 use std::future::pending;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 
 use tokio::io::Interest;
@@ -68,22 +68,19 @@ impl Link {
     /// The next message; `None` when the worker has closed its end. Sends what is unsent while
     /// it waits. Safe to cancel: bytes that have arrived stay in the inbox.
     pub async fn receive(&mut self) -> io::Result<Option<FromWorker>> {
-        let mut buffer = [0; 16 * 1024];
+        let (socket, inbox) = (&self.socket, &mut self.inbox);
         loop {
-            if let Some(message) = self.inbox.pop().map_err(io::Error::other)? {
+            if let Some(message) = inbox.pop().map_err(io::Error::other)? {
                 return Ok(Some(message));
             }
-            if let Some(count) = self.awake.read(self.socket.get_ref(), &mut buffer) {
-                self.inbox.push(&buffer[..count]);
+            if self.awake.read(|| inbox.read_from(socket.get_ref())) {
                 continue;
             }
-            let read = self
-                .socket
-                .async_io(Interest::READABLE, |mut socket| socket.read(&mut buffer));
+            let read = socket.async_io(Interest::READABLE, |socket| inbox.read_from(socket));
             tokio::select! {
                 read = read => match read {
                     Ok(0) => return Ok(None),
-                    Ok(count) => self.inbox.push(&buffer[..count]),
+                    Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
                     Err(error) => return Err(error),
                 },

@@ -1,10 +1,13 @@
 //! The broker: keeps worker processes and answers what their scripts ask.
 
 mod ahead;
+mod calls;
 mod drive;
+mod gauge;
 mod hint;
 mod host;
 mod link;
+mod mailbox;
 pub mod memory;
 mod pool;
 mod process;

@@ -8,13 +8,14 @@ use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use super::ahead::Ahead;
+use super::gauge::Gauge;
+use super::mailbox::{Received, Receiver, Sender, mailbox};
 use super::reaper::{Ending, Process, Reaper};
 use super::template::{self, Templates};
 use crate::worker::WorkerOptions;
@@ -23,6 +24,8 @@ use crate::worker::WorkerOptions;
 pub struct Worker {
     process: Option<Process>,
     pub socket: Option<StdUnixStream>,
+    /// Nothing where the kernel does not show what the process uses.
+    pub gauge: Option<Gauge>,
     reaper: Reaper,
 }
 
@@ -59,7 +62,7 @@ pub struct Starter {
 }
 
 struct Threads {
-    requests: mpsc::Sender<Request>,
+    requests: Sender<Request>,
     starting: JoinHandle<()>,
     reaping: JoinHandle<()>,
 }
@@ -76,11 +79,7 @@ impl Starter {
     /// Takes over a worker that was begun before there was a pool.
     pub fn adopt(&self, ahead: Ahead) -> Option<Worker> {
         let (process, socket) = ahead.take()?;
-        Some(Worker {
-            process: Some(process),
-            socket: Some(socket),
-            reaper: self.adopted.clone(),
-        })
+        Some(Worker::new(process, socket, self.adopted.clone()))
     }
 
     /// Asks for a worker, at once or after `delay`; the receiver hears when there is a process.
@@ -91,26 +90,27 @@ impl Starter {
         delay: Duration,
     ) -> oneshot::Receiver<io::Result<Worker>> {
         let (started, worker) = oneshot::channel();
-        self.tell(Request::Start(Start {
+        let start = Start {
             options,
             origin,
             due: Instant::now() + delay,
             started,
-        }));
+        };
+        self.tell(Request::Start(start), delay);
         worker
     }
 
     /// Has the next worker started that was to be started later.
     pub fn hurry(&self) {
-        self.tell(Request::Hurry);
+        self.tell(Request::Hurry, Duration::ZERO);
     }
 
     /// Where threads cannot be begun the request is dropped, and whoever waits for a worker hears of
     /// that.
-    fn tell(&self, request: Request) {
+    fn tell(&self, request: Request, within: Duration) {
         let begin = || Threads::begin(self.program.clone()).ok();
         if let Some(threads) = self.threads.get_or_init(begin) {
-            let _ = threads.requests.send(request);
+            let _ = threads.requests.send(request, within);
         }
     }
 }
@@ -130,7 +130,7 @@ impl Drop for Starter {
 impl Threads {
     fn begin(program: PathBuf) -> io::Result<Self> {
         let (reaper, reaping) = Reaper::on_thread()?;
-        let (requests, incoming) = mpsc::channel();
+        let (requests, incoming) = mailbox()?;
         let start = move || start_all(&incoming, Templates::new(program), &reaper);
         Ok(Self {
             requests,
@@ -147,18 +147,14 @@ pub fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<Jo
         .spawn(body)
 }
 
-fn start_all(incoming: &mpsc::Receiver<Request>, mut templates: Templates, reaper: &Reaper) {
+fn start_all(incoming: &Receiver<Request>, mut templates: Templates, reaper: &Reaper) {
     let mut later = VecDeque::new();
     while let Some(start) = next(incoming, &mut later) {
         let worker = match start.origin {
             Origin::Start => template::start(templates.program(), start.options),
             Origin::Copy => templates.copy(start.options),
         };
-        let worker = worker.map(|(process, socket)| Worker {
-            process: Some(process),
-            socket: Some(socket),
-            reaper: reaper.clone(),
-        });
+        let worker = worker.map(|(process, socket)| Worker::new(process, socket, reaper.clone()));
         // A pool that was dropped meanwhile drops the worker, which ends it.
         let _ = start.started.send(worker);
     }
@@ -166,26 +162,31 @@ fn start_all(incoming: &mpsc::Receiver<Request>, mut templates: Templates, reape
 
 /// The next worker to start: one that is due, or that somebody is in a hurry for. `None` when there
 /// is nobody left to ask.
-fn next(incoming: &mpsc::Receiver<Request>, later: &mut VecDeque<Start>) -> Option<Start> {
+fn next(incoming: &Receiver<Request>, later: &mut VecDeque<Start>) -> Option<Start> {
     loop {
-        let heard = match later.front() {
-            Some(first) => {
-                let wait = first.due.saturating_duration_since(Instant::now());
-                incoming.recv_timeout(wait)
+        let next_due = later.front().map(|first| first.due);
+        match incoming.receive(next_due) {
+            Received::Message(Request::Start(start)) if start.due > Instant::now() => {
+                later.push_back(start);
             }
-            None => incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match heard {
-            Ok(Request::Start(start)) if start.due > Instant::now() => later.push_back(start),
-            Ok(Request::Start(start)) => return Some(start),
-            Ok(Request::Hurry) if later.is_empty() => {}
-            Ok(Request::Hurry) | Err(RecvTimeoutError::Timeout) => return later.pop_front(),
-            Err(RecvTimeoutError::Disconnected) => return None,
+            Received::Message(Request::Start(start)) => return Some(start),
+            Received::Message(Request::Hurry) if later.is_empty() => {}
+            Received::Message(Request::Hurry) | Received::TimeUp => return later.pop_front(),
+            Received::Closed => return None,
         }
     }
 }
 
 impl Worker {
+    fn new(process: Process, socket: StdUnixStream, reaper: Reaper) -> Self {
+        Self {
+            gauge: Gauge::of(process.0),
+            process: Some(process),
+            socket: Some(socket),
+            reaper,
+        }
+    }
+
     /// Lets others have the processor first.
     pub fn stand_back(&self, niceness: i32) {
         let Some(process) = self.process.as_ref().filter(|_| niceness > 0) else {
@@ -193,18 +194,6 @@ impl Worker {
         };
         // SAFETY: plain system call. The group is that of the worker's threads.
         unsafe { libc::setpriority(libc::PRIO_PGRP, process.0.cast_unsigned(), niceness) };
-    }
-
-    /// A gauge of what the process uses.
-    pub fn gauge(&self) -> Option<Gauge> {
-        let pid = self.process.as_ref()?.0;
-        // SAFETY: plain system call.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        Some(Gauge {
-            pid,
-            path: format!("/proc/{pid}/statm"),
-            page_bytes: u64::try_from(page).unwrap_or(4096),
-        })
     }
 
     /// Ends the process and tells how it had ended, if it had done so by itself.
@@ -219,38 +208,5 @@ impl Drop for Worker {
         if let Some(process) = self.process.take() {
             self.reaper.take(process);
         }
-    }
-}
-
-/// Reads what a process uses.
-pub struct Gauge {
-    pid: libc::pid_t,
-    path: String,
-    page_bytes: u64,
-}
-
-impl Gauge {
-    /// Processor time of all threads so far. `None` when the process is gone.
-    pub fn cpu_time(&self) -> Option<Duration> {
-        let mut clock = 0;
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: both are ours to fill.
-        let is_read = unsafe {
-            libc::clock_getcpuclockid(self.pid, &raw mut clock) == 0
-                && libc::clock_gettime(clock, &raw mut time) == 0
-        };
-        let seconds = u64::try_from(time.tv_sec).ok()?;
-        let nanos = u32::try_from(time.tv_nsec).ok()?;
-        is_read.then(|| Duration::new(seconds, nanos))
-    }
-
-    /// Memory that it holds right now. `None` when the process is gone, or cannot be seen.
-    pub fn resident_bytes(&self) -> Option<u64> {
-        let sizes = std::fs::read_to_string(&self.path).ok()?;
-        let pages: u64 = sizes.split(' ').nth(1)?.parse().ok()?;
-        Some(pages * self.page_bytes)
     }
 }

@@ -4,13 +4,13 @@
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use super::mailbox::{Received, Receiver, Sender, mailbox};
 use super::process::thread;
 use crate::worker::peak_rss_bytes;
 
@@ -36,7 +36,7 @@ pub struct Ending {
 #[derive(Clone)]
 pub enum Reaper {
     /// A thread, so that nobody else does.
-    Thread(mpsc::Sender<Reap>),
+    Thread(Sender<Reap>),
     /// Whoever drops the pool, for a program that runs one script: it has nothing better to do by
     /// then, and is done before a thread would be awake.
     Last(Arc<Mutex<Vec<Reap>>>),
@@ -55,7 +55,7 @@ impl Reaper {
     }
 
     pub fn on_thread() -> io::Result<(Self, JoinHandle<()>)> {
-        let (sender, dead) = mpsc::channel();
+        let (sender, dead) = mailbox()?;
         let thread = thread("pml-reaper", move || bury(&dead))?;
         Ok((Self::Thread(sender), thread))
     }
@@ -69,7 +69,7 @@ impl Reaper {
         };
         match self {
             Self::Thread(sender) => {
-                if let Err(mpsc::SendError(reap)) = sender.send(reap) {
+                if let Err(reap) = sender.send(reap, REPLY_FIRST) {
                     reap.process.end();
                 }
             }
@@ -93,7 +93,7 @@ impl Reaper {
                     due: None,
                     ending: Some(ending),
                 };
-                sender.send(reap).ok()?;
+                sender.send(reap, Duration::ZERO).ok()?;
                 ended.await.ok().flatten()
             }
             Self::Last(_) => process.end(),
@@ -110,17 +110,14 @@ impl Reaper {
 }
 
 /// Ends processes as they come. One that takes long to die does not keep the others waiting.
-fn bury(dead: &mpsc::Receiver<Reap>) {
+fn bury(dead: &Receiver<Reap>) {
     let mut dying: Vec<Reap> = Vec::new();
     loop {
-        let next = match dying.iter().map(Reap::wait).min() {
-            None => dead.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(wait) => dead.recv_timeout(wait),
-        };
-        match next {
-            Ok(reap) => dying.push(reap),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
+        let next_look = dying.iter().map(Reap::next_look).min();
+        match dead.receive(next_look) {
+            Received::Message(reap) => dying.push(reap),
+            Received::TimeUp => {}
+            Received::Closed => {
                 dying.iter_mut().for_each(Reap::kill);
                 // Nobody comes any more, so nobody waits for another's death.
                 dying.retain_mut(|reap| reap.is_dying(0));
@@ -141,10 +138,9 @@ impl Reap {
         }
     }
 
-    /// How long nothing will happen to it.
-    fn wait(&self) -> Duration {
-        let left = |due: Instant| due.saturating_duration_since(Instant::now());
-        self.due.map_or(LOOK_AGAIN, left)
+    /// Nothing will happen to it before.
+    fn next_look(&self) -> Instant {
+        self.due.unwrap_or_else(|| Instant::now() + LOOK_AGAIN)
     }
 
     /// Waits as the flags say, and tells of the end if it has come.

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::pin::Pin;
@@ -148,22 +148,20 @@ impl Connection {
         }
     }
 
+    /// Waits for more from the broker. `None` when it is gone.
     async fn fill(&self) -> Option<()> {
-        let mut buffer = [0; 16 * 1024];
-        let count = poll_fn(|context| self.poll_read(context, &mut buffer)).await?;
-        self.inbox.borrow_mut().push(&buffer[..count]);
-        Some(())
+        poll_fn(|context| self.poll_read(context)).await
     }
 
-    /// `None` when the broker is gone.
-    fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<usize>> {
-        let at_once = self.awake.borrow_mut().read(self.reader.get_ref(), buffer);
-        if let Some(count) = at_once {
-            return Poll::Ready(Some(count));
+    fn poll_read(&self, context: &mut Context<'_>) -> Poll<Option<()>> {
+        let mut inbox = self.inbox.borrow_mut();
+        let mut awake = self.awake.borrow_mut();
+        if awake.read(|| inbox.read_from(self.reader.get_ref())) {
+            return Poll::Ready(Some(()));
         }
         while let Ok(mut ready) = ready!(self.reader.poll_read_ready(context)) {
-            match ready.try_io(|reader| reader.get_ref().read(buffer)) {
-                Ok(Ok(count)) => return Poll::Ready((count > 0).then_some(count)),
+            match ready.try_io(|reader| inbox.read_from(reader.get_ref())) {
+                Ok(Ok(count)) => return Poll::Ready((count > 0).then_some(())),
                 Ok(Err(_)) => break,
                 Err(_would_block) => {}
             }

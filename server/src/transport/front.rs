@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, RequestId};
@@ -26,6 +26,10 @@ const MAX_SESSIONS: usize = 256;
 const QUIET: Duration = Duration::from_secs(60);
 const SESSION: &str = "mcp-session-id";
 
+fn session_of(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
+}
+
 pub struct Front {
     pub token: Option<String>,
     pub origins: Vec<String>,
@@ -42,8 +46,7 @@ pub struct Heard(HashMap<SessionId, Instant>);
 impl Heard {
     /// Notes the session that the headers of a request name.
     fn note(&mut self, headers: &HeaderMap) {
-        let session = headers.get(SESSION).and_then(|value| value.to_str().ok());
-        if let Some(session) = session {
+        if let Some(session) = session_of(headers) {
             self.0.insert(session.into(), Instant::now());
         }
     }
@@ -87,8 +90,12 @@ async fn admit(front: &Front, request: Request) -> Response {
         )
             .into_response();
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     front.heard().note(&parts.headers);
+    accept_as_meant(&mut parts.headers);
+    if parts.method == Method::DELETE && !front.knows_session(&parts.headers).await {
+        return (StatusCode::NOT_FOUND, "there is no such session").into_response();
+    }
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
         return front.service.handle(request).await.into_response();
@@ -116,6 +123,14 @@ async fn admit(front: &Front, request: Request) -> Response {
             }
         }
         other => refused(other),
+    }
+}
+
+/// Whoever takes anything takes what there is: the protocol wants both of them named.
+fn accept_as_meant(headers: &mut HeaderMap) {
+    if headers.get(ACCEPT).is_some_and(|value| value == "*/*") {
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, both);
     }
 }
 
@@ -160,7 +175,7 @@ impl OpenRequest {
         headers: &HeaderMap,
         message: &ClientJsonRpcMessage,
     ) -> Option<Self> {
-        let session = headers.get(SESSION).and_then(|value| value.to_str().ok());
+        let session = session_of(headers);
         let key = session.map(str::to_owned).zip(id_of(message).cloned());
         let mut open = Self {
             all: all.clone(),
@@ -214,6 +229,14 @@ impl Front {
         match quietest {
             Some(session) => self.sessions.close_session(&session).await.is_ok(),
             None => false,
+        }
+    }
+
+    /// Whether the session that the headers name is open. One without a name is not asked for.
+    async fn knows_session(&self, headers: &HeaderMap) -> bool {
+        match session_of(headers) {
+            Some(session) => self.sessions.sessions.read().await.contains_key(session),
+            None => true,
         }
     }
 
