@@ -5,6 +5,7 @@
 //! program that uses the broker calls [`worker::run_if_requested`] first thing in `main`.
 
 mod awake;
+mod bell;
 pub mod broker;
 pub mod frame;
 pub mod handover;

@@ -1,13 +1,14 @@
 //! Messages to a thread that have a little time.
 //!
-//! To wake a thread takes as long as much of what a small script does. So a message says how soon it
-//! must be read, and the kernel's timer wakes the thread by then.
+//! A message says how soon it must be read, and a bell rings by then: whoever sends it has an answer
+//! to give first.
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::bell::Bell;
 
 /// A way to send messages, which can be cloned, and the one who reads them.
 pub fn mailbox<T>() -> io::Result<(Sender<T>, Receiver<T>)> {
@@ -133,48 +134,6 @@ impl<T> Shared<T> {
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Wakes a thread after a time.
-struct Bell(OwnedFd);
-
-impl Bell {
-    fn new() -> io::Result<Self> {
-        // SAFETY: plain system call.
-        let timer = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
-        if timer < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it was made just now, and nobody else has it.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(timer) }))
-    }
-
-    fn ring_in(&self, time: Duration) {
-        // A time of zero would mean never.
-        let time = time.max(Duration::from_nanos(1));
-        let never = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let once = libc::itimerspec {
-            it_interval: never,
-            it_value: libc::timespec {
-                tv_sec: time.as_secs().cast_signed(),
-                tv_nsec: time.subsec_nanos().into(),
-            },
-        };
-        // SAFETY: the timer is open as long as this lives, and the time is a valid one.
-        unsafe {
-            libc::timerfd_settime(self.0.as_raw_fd(), 0, &raw const once, std::ptr::null_mut())
-        };
-    }
-
-    /// Returns when the bell has rung since the last time, or for no reason.
-    fn wait(&self) {
-        let mut rung = 0_u64;
-        // SAFETY: a timer is read in pieces of this size.
-        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut rung).cast(), size_of::<u64>()) };
     }
 }
 

@@ -5,7 +5,7 @@
 //! to stop waiting; and the broker is told first of all, so that it can kill a process in which
 //! neither helped.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use deno_core::JsRuntime;
@@ -13,6 +13,7 @@ use deno_core::v8::IsolateHandle;
 use tokio::sync::Notify;
 
 use super::connection::Writer;
+use crate::bell::Bell;
 use crate::limits::Limits;
 use crate::outcome::{ErrorKind, RunError};
 use crate::protocol::FromWorker;
@@ -25,7 +26,8 @@ pub struct Control {
     writer: Arc<Writer>,
     isolate: OnceLock<IsolateHandle>,
     state: Mutex<State>,
-    changed: Condvar,
+    /// Wakes the watchdog. It is set while the state is held, so that no two settings cross.
+    bell: OnceLock<Bell>,
     tripped: Notify,
 }
 
@@ -52,7 +54,7 @@ impl Control {
             writer,
             isolate: OnceLock::new(),
             state: Mutex::default(),
-            changed: Condvar::new(),
+            bell: OnceLock::new(),
             tripped: Notify::new(),
         }
     }
@@ -61,8 +63,11 @@ impl Control {
     pub fn watch(self: &Arc<Self>, runtime: &mut JsRuntime) {
         let _ = self.isolate.set(runtime.v8_isolate().thread_safe_handle());
         self.announce_panics();
+        // Without its watchdog a worker must not run scripts; a panic ends it before it does. The
+        // bell is made here because copies of a process share what was made before.
+        let bell = Bell::new().expect("a fresh process can have a timer");
+        let _ = self.bell.set(bell);
         let control = self.clone();
-        // Without its watchdog a worker must not run scripts; the panic ends it before it does.
         std::thread::Builder::new()
             .name("watchdog".to_owned())
             .stack_size(128 * 1024)
@@ -72,19 +77,22 @@ impl Control {
 
     /// Starts the clocks of a run.
     pub fn begin(&self, limits: &Limits) {
-        self.lock().clock = Some(Clock {
+        let clock = Clock {
             started: Instant::now(),
             cpu_at_start: process_cpu_time(),
             wall: Duration::from_millis(limits.wall_ms),
             cpu: Duration::from_millis(limits.cpu_ms),
             stopped: None,
-        });
-        self.changed.notify_all();
+        };
+        let mut state = self.lock();
+        state.clock = Some(clock);
+        self.ring_in(&state, clock.check().unwrap_or_default());
     }
 
     /// Time that passes while the clock is stopped is not the script's. Processor time always is.
     pub fn stop_clock(&self, stop: bool) {
-        if let Some(clock) = &mut self.lock().clock {
+        let mut state = self.lock();
+        if let Some(clock) = &mut state.clock {
             match (stop, clock.stopped) {
                 (true, None) => clock.stopped = Some(Instant::now()),
                 (false, Some(since)) => {
@@ -94,7 +102,7 @@ impl Control {
                 _ => {}
             }
         }
-        self.changed.notify_all();
+        self.ring_in(&state, Duration::ZERO);
     }
 
     /// Ends the run with this verdict; the first one stands.
@@ -106,11 +114,11 @@ impl Control {
                 return;
             }
             state.verdict = Some(RunError::new(kind, message.clone()));
+            self.ring_in(&state, TERMINATE_AGAIN);
         }
         // If the broker is gone there is nobody left to tell.
         let _ = self.writer.send(&FromWorker::Stopping { kind, message });
         self.terminate();
-        self.changed.notify_all();
         self.tripped.notify_one();
     }
 
@@ -153,35 +161,35 @@ impl Control {
     }
 
     fn watch_clocks(&self) {
-        let mut state = self.lock();
         loop {
-            state = match (state.finished, state.verdict.is_some(), state.clock) {
+            let state = self.lock();
+            match (state.finished, state.verdict.is_some(), state.clock) {
                 (true, _, _) => return,
                 (false, true, _) => {
                     self.terminate();
-                    self.wait(state, TERMINATE_AGAIN)
+                    self.ring_in(&state, TERMINATE_AGAIN);
                 }
-                (false, false, None) => self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner),
+                (false, false, None) => {}
                 (false, false, Some(clock)) => match clock.check() {
-                    Ok(next_look) => self.wait(state, next_look),
+                    Ok(next_look) => self.ring_in(&state, next_look),
                     Err((kind, message)) => {
                         drop(state);
                         self.trip(kind, message);
-                        self.lock()
+                        continue;
                     }
                 },
-            };
+            }
+            drop(state);
+            if let Some(bell) = self.bell.get() {
+                bell.wait();
+            }
         }
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>, time: Duration) -> MutexGuard<'a, State> {
-        self.changed
-            .wait_timeout(state, time)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0
+    fn ring_in(&self, _state: &State, time: Duration) {
+        if let Some(bell) = self.bell.get() {
+            bell.ring_in(time);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -6,10 +6,15 @@ use std::task::Poll;
 use deno_core::error::{CoreError, CoreErrorKind, JsError};
 use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
 
+use deno_core::v8::script_compiler::{self, CompileOptions, NoCacheReason};
+
 use super::isolate::Isolate;
 use super::transpile::Goal;
 use crate::protocol::TestSpec;
 use crate::world::{Sleep, World};
+
+/// Characters of a small script.
+const SMALL: usize = 4 * 1024;
 
 /// What a script leaves behind: JSON text, or the description of a failure.
 pub struct Left {
@@ -63,7 +68,14 @@ fn value_of(
         false,
         None,
     );
-    let script = v8::Script::compile(scope, code, Some(&origin));
+    // V8 compiles functions when they are called, and reads them once more then. What is small is
+    // compiled sooner than read twice.
+    let how = match code.length() {
+        ..=SMALL => CompileOptions::EagerCompile,
+        _ => CompileOptions::NoCompileOptions,
+    };
+    let mut source = script_compiler::Source::new(code, Some(&origin));
+    let script = script_compiler::compile(scope, &mut source, how, NoCacheReason::NoReason);
     let value = script.and_then(|script| script.run(scope));
     match value {
         Some(value) => Ok(v8::Global::new(scope, value)),

@@ -69,14 +69,18 @@ pub async fn run(
         Some(verdict) => Err(verdict),
         None => result,
     };
-    let heap = isolate.runtime.v8_isolate().get_heap_statistics();
     Report {
         result,
         wall_ms: millis(started.elapsed()),
         cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
-        heap_bytes: heap.used_heap_size() as u64,
+        heap_bytes: heap_bytes(isolate),
         peak_rss_bytes: own_peak_rss_bytes(),
     }
+}
+
+fn heap_bytes(isolate: &mut Isolate) -> u64 {
+    let heap = isolate.runtime.v8_isolate().get_heap_statistics();
+    heap.used_heap_size() as u64
 }
 
 async fn listen(connection: &Connection, control: &Control) {
@@ -162,6 +166,7 @@ async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     evaluate::begin(isolate, &[], 0, None);
     evaluate::run(isolate, function).await.ok()?;
     evaluate::leftover(isolate).await.ok()?;
+    heap_bytes(isolate);
     Some(())
 }
 

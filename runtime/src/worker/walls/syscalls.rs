@@ -50,6 +50,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
+    libc::SYS_timerfd_settime,
     libc::SYS_write,
 ];
 
