@@ -71,11 +71,19 @@ pub fn install_pip(name: &str, requirement: &str) -> Result<PathBuf> {
 pub fn build_pml() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let built = Command::new(cargo)
+    let mut build = Command::new(cargo);
+    build
         .args(["build", "--release", "--package", "pml"])
-        .current_dir(workspace)
-        .status()
-        .context("cargo could not be started")?;
+        .current_dir(workspace);
+    // What cargo says about this program is not about the next one. Some build scripts look at it,
+    // and half the world would be built again.
+    for (name, _) in env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            build.env_remove(&name);
+        }
+    }
+    let built = build.status().context("cargo could not be started")?;
     if !built.success() {
         bail!("the pml binary could not be built");
     }

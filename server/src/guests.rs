@@ -47,11 +47,19 @@ impl Guest {
 }
 
 /// The revision of 2026-07-28 has no sessions: every request stands for itself. What a client
-/// stored would be lost, so requests that name the same program are taken as one client. Whoever
-/// may connect at all is one principal (one token, or this machine), so the name keeps programs
-/// apart and guards nothing.
+/// stored would be lost, so requests that bear the same name are taken as one client. Whoever may
+/// connect at all is one principal (one token, or this machine), so the name keeps clients apart and
+/// guards nothing.
 #[derive(Default)]
-pub struct Registry(Mutex<HashMap<String, Remembered>>);
+pub struct Registry(Mutex<HashMap<Name, Remembered>>);
+
+/// What a client without a session is told apart by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Name {
+    pub program: String,
+    /// For a program that is several clients.
+    pub session: Option<String>,
+}
 
 struct Remembered {
     guest: Arc<Guest>,
@@ -59,17 +67,17 @@ struct Remembered {
 }
 
 impl Registry {
-    pub fn guest(&self, program: &str, new: impl FnOnce() -> Guest) -> Arc<Guest> {
+    pub fn guest(&self, name: &Name, new: impl FnOnce() -> Guest) -> Arc<Guest> {
         let mut known = self.lock();
         let now = Instant::now();
         known.retain(|_, remembered| now - remembered.seen < REMEMBERED_FOR);
-        if let Some(remembered) = known.get_mut(program) {
+        if let Some(remembered) = known.get_mut(name) {
             remembered.seen = now;
             return remembered.guest.clone();
         }
         if known.len() >= MAX_REMEMBERED {
             let oldest = known.iter().min_by_key(|(_, remembered)| remembered.seen);
-            if let Some(oldest) = oldest.map(|(program, _)| program.clone()) {
+            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
                 known.remove(&oldest);
             }
         }
@@ -78,11 +86,11 @@ impl Registry {
             guest: guest.clone(),
             seen: now,
         };
-        known.insert(program.to_owned(), remembered);
+        known.insert(name.clone(), remembered);
         guest
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Remembered>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Remembered>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,10 +14,11 @@ use rmcp::model::{
 };
 use rmcp::service::{ElicitationMode, NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::approval::{self, Asked};
-use crate::guests::Guest;
+use crate::guests::{Guest, Name};
 use crate::house::House;
 use crate::notices::{Audience, Notices, severity_number};
 use crate::reply::{Reply, refusal};
@@ -26,6 +27,9 @@ use crate::{brief, tools};
 
 /// The name of the one question that an answer can carry.
 const APPROVAL: &str = "approval";
+
+/// Where a request without a session says which client of its program it is from.
+const SESSION: &str = "pml/session";
 
 /// Methods of the protocol: a request that names one and still is not understood has wrong
 /// parameters.
@@ -47,8 +51,7 @@ const METHODS: [&str; 12] = [
 /// One connection, or one request where there are no connections.
 pub struct Handler {
     house: House,
-    /// Requests of a connection belong together; those without one are told apart by the name of
-    /// the client's program.
+    /// Requests of a connection belong together; those without one are told apart by names.
     connected: bool,
     own: OnceLock<Arc<Guest>>,
     /// Ends with the connection the task that tells the client of changes.
@@ -72,7 +75,7 @@ impl Handler {
             return own.clone();
         }
         let registry = self.house.registry();
-        registry.guest(&program(context), || self.house.new_guest())
+        registry.guest(&name_of(context), || self.house.new_guest())
     }
 
     fn start(
@@ -186,11 +189,15 @@ fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequi
     InputRequiredResult::new(Some(asked.into()), Some(word))
 }
 
-/// What the client's program calls itself.
-fn program(context: &RequestContext<RoleServer>) -> String {
-    context
-        .client_info()
-        .map_or_else(String::new, |client| client.name)
+/// Who says to be asking.
+fn name_of(context: &RequestContext<RoleServer>) -> Name {
+    let session = context.meta.get(SESSION).and_then(Value::as_str);
+    Name {
+        program: context
+            .client_info()
+            .map_or_else(String::new, |client| client.name),
+        session: session.map(str::to_owned),
+    }
 }
 
 /// Whether the request stands for itself, as in the revision of 2026-07-28.
@@ -250,7 +257,7 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let of = self.house.parked().origin(&program(&context), &request);
+        let of = self.house.parked().origin(&name_of(&context), &request);
         let work = match request.request_state.take() {
             Some(word) => {
                 let said = request.input_responses.take().unwrap_or_default();

@@ -15,6 +15,7 @@ use rmcp::model::CallToolRequestParams;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::guests::Name;
 use crate::house::Stay;
 use crate::reply::Reply;
 
@@ -91,10 +92,10 @@ struct Ticket {
 }
 
 impl Parked {
-    pub fn origin(&self, program: &str, request: &CallToolRequestParams) -> Origin {
+    pub fn origin(&self, name: &Name, request: &CallToolRequestParams) -> Origin {
         Origin(
             self.keys
-                .hash_one((program, &*request.name, &request.arguments)),
+                .hash_one((name, &*request.name, &request.arguments)),
         )
     }
 

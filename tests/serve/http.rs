@@ -25,11 +25,13 @@ fn initialize() -> String {
 /// A request of the revision without sessions.
 fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
     let mut params = params;
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
+    for (key, value) in [
+        ("protocolVersion", json!("2026-07-28")),
+        ("clientInfo", json!({ "name": "t", "version": "1" })),
+        ("clientCapabilities", json!({})),
+    ] {
+        params["_meta"][format!("io.modelcontextprotocol/{key}")] = value;
+    }
     let mut headers = vec![
         ("MCP-Protocol-Version", "2026-07-28".to_owned()),
         ("Mcp-Method", method.to_owned()),
@@ -197,10 +199,10 @@ fn a_session_that_is_gone_is_not_closed_again() {
 fn a_request_without_a_session_stands_for_itself() {
     let (_data, place) = place();
     let server = Http::open(&place, &[]);
-    let call = |code: &str| {
+    let call_as = |meta: Value, code: &str| {
         let request = stateless(
             "tools/call",
-            json!({ "name": "execute_code", "arguments": { "code": code } }),
+            json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta }),
         );
         let (status, head, body) = send(&server, &request);
         assert_eq!(status, 200, "{head}\n{body}");
@@ -209,9 +211,16 @@ fn a_request_without_a_session_stands_for_itself() {
             serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
         super::driver::envelope(&answer["result"])["result"].clone()
     };
+    let call = |code: &str| call_as(json!({}), code);
     assert_eq!(call("return 6 * 7"), 42);
     call("await store('k', 'kept')");
-    assert_eq!(call("return await load('k')"), "kept");
+    let load = "return (await load('k')) ?? 'nothing'";
+    assert_eq!(call(load), "kept");
+    let other = json!({ "pml/session": "other" });
+    assert_eq!(call_as(other.clone(), load), "nothing");
+    call_as(other.clone(), "await store('k', 'other')");
+    assert_eq!(call_as(other, load), "other");
+    assert_eq!(call(load), "kept");
 }
 
 #[test]
