@@ -24,6 +24,9 @@ const TEMPLATE: &str = "template";
 /// Until V8 has compiled what every run does.
 const REHEARSALS: usize = 32;
 
+/// A copy that has no script by then has time.
+const CALM: Duration = Duration::from_millis(5);
+
 /// The broker ends a worker long before.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -149,9 +152,10 @@ fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) ->
     else {
         return 1;
     };
-    if role == Role::Template && !writer.has_news() {
+    if role == Role::Template && !writer.has_news_within(CALM) {
         // Again: a copy has to touch for itself what it shares until then. Before its threads
-        // begin, because the kernel tells the processors of all threads about every such page.
+        // begin, because the kernel tells the processors of all threads about every such page. Where
+        // scripts wait for workers, that would be a quarter of all there is to do.
         event_loop.block_on(execute::rehearse(&mut isolate, "own-rehearsal.ts"));
     }
     late_threads::begin();

@@ -13,6 +13,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
 use tokio::io::Interest;
@@ -59,15 +60,16 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the broker has said something that was not read yet.
-    pub fn has_news(&self) -> bool {
+    /// Whether the broker says something within this time, or has done so.
+    pub fn has_news_within(&self, time: Duration) -> bool {
         let mut poll = libc::pollfd {
             fd: self.socket.as_raw_fd(),
             events: libc::POLLIN,
             revents: 0,
         };
+        let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
         // SAFETY: one valid entry.
-        unsafe { libc::poll(&raw mut poll, 1, 0) > 0 }
+        unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
     }
 }
 
