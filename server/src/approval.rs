@@ -64,34 +64,35 @@ impl Approver for Line {
 /// A question that is open at a client. Dropping it takes it back: nobody is left in front of a
 /// form that leads nowhere.
 pub struct Asked {
-    answer: Option<RequestHandle<RoleServer>>,
+    /// Nothing where the client could not be asked, or has answered.
+    open: Option<RequestHandle<RoleServer>>,
+    time: Duration,
 }
 
 impl Asked {
     /// Asks over the connection.
     pub async fn ask(peer: &Peer<RoleServer>, question: &Question, time: Duration) -> Self {
         let Some(request) = request(question) else {
-            return Self { answer: None };
+            return Self { open: None, time };
         };
-        let options = PeerRequestOptions::with_timeout(time);
         let request = ServerRequest::ElicitRequest(request);
+        let options = PeerRequestOptions::no_options();
         let sent = peer.send_cancellable_request(request, options).await;
         Self {
-            answer: sent.inspect_err(cannot_ask).ok(),
+            open: sent.inspect_err(cannot_ask).ok(),
+            time,
         }
     }
 
     /// Waits for the answer.
     pub async fn decision(&mut self) -> Decision {
-        let Some(asked) = &mut self.answer else {
+        let Some(open) = &mut self.open else {
             return Decision::CannotAsk;
         };
-        let time = asked.options.timeout.unwrap_or(Duration::MAX);
-        let Ok(answered) = tokio::time::timeout(time, &mut asked.rx).await else {
+        let Ok(answered) = tokio::time::timeout(self.time, &mut open.rx).await else {
             return Decision::NoAnswer;
         };
-        // There is an answer, so there is no question to take back.
-        self.answer = None;
+        self.open = None;
         match answered {
             Ok(Ok(ClientResult::ElicitResult(result))) => decision(&result),
             Ok(Ok(_)) => Decision::CannotAsk,
@@ -106,8 +107,8 @@ impl Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        if let Some(asked) = self.answer.take() {
-            tokio::spawn(asked.cancel(Some("nobody waits for the answer any more".to_owned())));
+        if let Some(open) = self.open.take() {
+            tokio::spawn(open.cancel(Some("nobody waits for the answer any more".to_owned())));
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::guests::{Guest, Name};
 use crate::house::House;
 use crate::notices::{Audience, Notices, severity_number};
 use crate::reply::{Reply, refusal};
-use crate::work::{Origin, Step, Work};
+use crate::work::{Mark, Step, Work};
 use crate::{brief, tools};
 
 /// The name of the one question that an answer can carry.
@@ -126,7 +126,7 @@ impl Handler {
     async fn finish(
         &self,
         mut work: Work,
-        of: Origin,
+        of: Mark,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut heard = None;
@@ -257,7 +257,7 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let of = self.house.parked().origin(&name_of(&context), &request);
+        let of = self.house.parked().mark(&name_of(&context), &request);
         let work = match request.request_state.take() {
             Some(word) => {
                 let said = request.input_responses.take().unwrap_or_default();

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::guests::{Guest, Registry};
 use crate::notebook::Notebook;
-use crate::work::{COLLECT, Origin, Parked, Work};
+use crate::work::{COLLECT, Mark, Parked, Work};
 
 /// How long the first question about tools waits for servers that are still starting.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
@@ -124,7 +124,7 @@ impl House {
         &self,
         work: Work,
         answer: oneshot::Sender<Decision>,
-        of: Origin,
+        of: Mark,
         time: Duration,
     ) -> Option<String> {
         let word = self.parked().park(work, answer, of, time)?;

@@ -82,18 +82,18 @@ pub struct Parked {
 /// Whose request it was and what it asked for, as a number that nobody can guess. Whoever comes back
 /// asks for the same once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Origin(u64);
+pub struct Mark(u64);
 
 struct Ticket {
     work: Work,
-    of: Origin,
+    of: Mark,
     answer: oneshot::Sender<Decision>,
     until: Instant,
 }
 
 impl Parked {
-    pub fn origin(&self, name: &Name, request: &CallToolRequestParams) -> Origin {
-        Origin(
+    pub fn mark(&self, name: &Name, request: &CallToolRequestParams) -> Mark {
+        Mark(
             self.keys
                 .hash_one((name, &*request.name, &request.arguments)),
         )
@@ -104,7 +104,7 @@ impl Parked {
         &self,
         work: Work,
         answer: oneshot::Sender<Decision>,
-        of: Origin,
+        of: Mark,
         time: Duration,
     ) -> Option<String> {
         let mut random = [0; 16];
@@ -127,7 +127,7 @@ impl Parked {
     }
 
     /// The work that waits for this word, told what the person said; or why there is none.
-    pub fn resume(&self, word: &str, of: Origin, decision: Decision) -> Result<Work, &'static str> {
+    pub fn resume(&self, word: &str, of: Mark, decision: Decision) -> Result<Work, &'static str> {
         let mut tickets = self.lock();
         let Entry::Occupied(ticket) = tickets.entry(word.to_owned()) else {
             return Err("the run that waited for this answer is gone; begin anew");

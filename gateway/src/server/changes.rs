@@ -1,6 +1,6 @@
 //! Keeping the list of a server's tools current while the server changes it.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -69,7 +69,9 @@ impl Server {
         }
         // Before the listing, not after: a change during it must not be forgotten.
         self.changed.stale.store(false, Ordering::Release);
+        let unlisted = Unlisted(&self.changed.stale);
         let listing = tokio::time::timeout(LISTING_PATIENCE, tools::list(&connection.peer)).await;
+        std::mem::forget(unlisted);
         match listing {
             Ok(Ok(listed)) => self.take_in(&listed),
             Ok(Err(error)) => {
@@ -140,5 +142,15 @@ impl Server {
                 CHANGE_SETTLES
             };
         }
+    }
+}
+
+/// A change that is being listed. Whoever waits for the listing may lose patience; dropped with it,
+/// the change is there for the next.
+struct Unlisted<'a>(&'a AtomicBool);
+
+impl Drop for Unlisted<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }

@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use deno_core::error::{CoreError, CoreErrorKind, JsError};
-use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
-
 use deno_core::v8::script_compiler::{self, CompileOptions, NoCacheReason};
+use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
+use deno_error::JsErrorBox;
 
 use super::isolate::Isolate;
 use super::transpile::Goal;
@@ -52,8 +52,9 @@ fn value_of(
         v8::String::new(scope, specifier.as_str()),
         v8::String::new(scope, code),
     ) else {
-        // A text that is too long for V8; the limit for scripts is far below.
-        return Err(failure(scope, None));
+        // The limit for scripts is far below.
+        let told = JsErrorBox::generic("the script is too long for V8");
+        return Err(CoreErrorKind::JsBox(told).into_box());
     };
     let origin = v8::ScriptOrigin::new(
         scope,
@@ -249,13 +250,15 @@ fn settled(
     }
 }
 
-/// Nothing is thrown where V8 was told to stop; the verdict says why it was.
+/// What was thrown. Where V8 was told to stop it is not, and the verdict says why it was told.
 fn failure<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     thrown: Option<v8::Local<'s, v8::Value>>,
 ) -> CoreError {
     match thrown {
-        Some(thrown) => CoreErrorKind::Js(JsError::from_v8_exception(scope, thrown)).into_box(),
-        None => CoreErrorKind::PendingPromiseResolution.into_box(),
+        Some(thrown) if !scope.is_execution_terminating() => {
+            CoreErrorKind::Js(JsError::from_v8_exception(scope, thrown)).into_box()
+        }
+        _ => CoreErrorKind::PendingPromiseResolution.into_box(),
     }
 }

@@ -166,6 +166,7 @@ async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     evaluate::begin(isolate, &[], 0, None);
     evaluate::run(isolate, function).await.ok()?;
     evaluate::leftover(isolate).await.ok()?;
+    // The report asks for it.
     heap_bytes(isolate);
     Some(())
 }

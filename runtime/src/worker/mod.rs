@@ -25,5 +25,7 @@ mod walls;
 pub(crate) use command::{Role, become_one};
 pub use command::{WorkerOptions, run_if_requested};
 pub(crate) use control::peak_rss_bytes;
+#[cfg(test)]
+pub(crate) use control::process_cpu_time;
 pub use transpile::{Goal, Rejection, RejectionKind, Translation, transpile};
 pub(crate) use transpile::{read, source_of};

@@ -10,7 +10,9 @@ use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHEN
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
+};
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
@@ -25,9 +27,16 @@ const MAX_SESSIONS: usize = 256;
 /// A session that was quiet for this long may have to make room.
 const QUIET: Duration = Duration::from_secs(60);
 const SESSION: &str = "mcp-session-id";
+const REVISION: &str = "mcp-protocol-version";
 
 fn session_of(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
+}
+
+/// Whether the request is of a revision that has sessions.
+fn has_sessions(headers: &HeaderMap) -> bool {
+    let revision = headers.get(REVISION).and_then(|value| value.to_str().ok());
+    revision.is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28.as_str())
 }
 
 pub struct Front {
@@ -44,11 +53,8 @@ pub struct Front {
 pub struct Heard(HashMap<SessionId, Instant>);
 
 impl Heard {
-    /// Notes the session that the headers of a request name.
-    fn note(&mut self, headers: &HeaderMap) {
-        if let Some(session) = session_of(headers) {
-            self.0.insert(session.into(), Instant::now());
-        }
+    fn note(&mut self, session: SessionId) {
+        self.0.insert(session, Instant::now());
     }
 
     /// The session that was heard of least lately. One that was never heard of has only begun.
@@ -91,10 +97,14 @@ async fn admit(front: &Front, request: Request) -> Response {
             .into_response();
     }
     let (mut parts, body) = request.into_parts();
-    front.heard().note(&parts.headers);
     accept_as_meant(&mut parts.headers);
-    if parts.method == Method::DELETE && !front.knows_session(&parts.headers).await {
-        return (StatusCode::NOT_FOUND, "there is no such session").into_response();
+    if let Some(session) = session_of(&parts.headers) {
+        let session = SessionId::from(session);
+        if front.sessions.sessions.read().await.contains_key(&session) {
+            front.heard().note(session);
+        } else if parts.method == Method::DELETE && has_sessions(&parts.headers) {
+            return (StatusCode::NOT_FOUND, "there is no such session").into_response();
+        }
     }
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
@@ -232,14 +242,6 @@ impl Front {
         }
     }
 
-    /// Whether the session that the headers name is open. One without a name is not asked for.
-    async fn knows_session(&self, headers: &HeaderMap) -> bool {
-        match session_of(headers) {
-            Some(session) => self.sessions.sessions.read().await.contains_key(session),
-            None => true,
-        }
-    }
-
     fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -291,9 +293,7 @@ mod tests {
             .insert("gone".into(), long_ago.checked_sub(QUIET).unwrap());
         heard.0.insert("b".into(), long_ago);
         assert_eq!(heard.quietest(&open), Some("b".into()));
-        let mut headers = HeaderMap::new();
-        headers.insert(SESSION, "b".parse().unwrap());
-        heard.note(&headers);
+        heard.note("b".into());
         assert_eq!(heard.quietest(&open), None);
     }
 

@@ -8,11 +8,11 @@
 use swc_core::common::{DUMMY_SP, Span, Spanned};
 use swc_core::ecma::ast::{
     ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, CallExpr, Callee, Class, ClassDecl,
-    ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread,
-    ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp, MetaPropExpr,
-    MetaPropKind, Module, ModuleDecl, ModuleExportName, ModuleItem, NamedExport, Number, ObjectLit,
-    Pat, Program, Prop, PropOrSpread, ReturnStmt, Script, Stmt, ThisExpr, TsEntityName,
-    TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
+    ClassMember, ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr,
+    ExprOrSpread, ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp,
+    MetaPropExpr, MetaPropKind, Module, ModuleDecl, ModuleExportName, ModuleItem, NamedExport,
+    Number, ObjectLit, Pat, Program, Prop, PropOrSpread, ReturnStmt, Script, Stmt, ThisExpr,
+    TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
@@ -329,6 +329,15 @@ fn needs_module(stmts: &[Stmt]) -> bool {
     finder.found
 }
 
+fn computed_name(member: &ClassMember) -> Option<&ComputedPropName> {
+    let key = match member {
+        ClassMember::Method(method) => &method.key,
+        ClassMember::ClassProp(property) => &property.key,
+        _ => return None,
+    };
+    key.as_computed()
+}
+
 /// `import.meta`, and `this` outside of what has one of its own.
 #[derive(Default)]
 struct ModuleOnly {
@@ -358,6 +367,13 @@ impl Visit for ModuleOnly {
     }
 
     fn visit_class(&mut self, class: &Class) {
+        // Its parent and the names of its members are worked out where it stands.
+        class.super_class.visit_with(self);
+        for member in &class.body {
+            if let Some(name) = computed_name(member) {
+                name.visit_with(self);
+            }
+        }
         self.visit_inside(class);
     }
 }

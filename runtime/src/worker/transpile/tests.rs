@@ -64,6 +64,8 @@ fn a_module_is_made_only_of_what_has_to_be_one() {
         "function a() { return import.meta }",
         "typeof this",
         "[1].map(() => this)",
+        "class A extends (this ?? Object) {}",
+        "class A { static [typeof this] = 1 }",
     ] {
         assert_eq!(goal(source), Goal::Module, "{source}");
     }
