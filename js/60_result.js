@@ -4,6 +4,7 @@ import { core, primordials } from "ext:core/mod.js";
 import { list, toJson } from "ext:pml/30_plain.js";
 import { describe } from "ext:pml/55_fault.js";
 
+const { saveGlobalThisReference } = core.loadExtScript("ext:deno_web/02_event.js");
 const {
   ArrayPrototypePush,
   ArrayPrototypeSplice,
@@ -21,7 +22,7 @@ const {
 // the result is walked, so the verdict waits until the end of the run.
 const rejected = new SafeMap();
 
-// Exceptions that a timer or a microtask let escape; the first settles a run.
+// Exceptions that a timer, a microtask or a listener let escape; the first settles a run.
 const escaped = list();
 const MAX_ESCAPED = 100;
 let onEscape;
@@ -37,11 +38,21 @@ function watchFailures() {
   core.setHandledPromiseRejectionHandler((promise) => {
     MapPrototypeDelete(rejected, promise);
   });
-  core.setReportExceptionCallback((thrown) => {
-    if (escaped.length === MAX_ESCAPED) return;
-    ArrayPrototypePush(escaped, { __proto__: null, thrown, test });
-    onEscape?.();
+  core.setReportExceptionCallback(escape);
+  // What a listener throws is told to this object, which stands for the global one.
+  saveGlobalThisReference({
+    __proto__: null,
+    dispatchEvent(event) {
+      escape(event.error);
+      return false;
+    },
   });
+}
+
+function escape(thrown) {
+  if (escaped.length === MAX_ESCAPED) return;
+  ArrayPrototypePush(escaped, { __proto__: null, thrown, test });
+  onEscape?.();
 }
 
 function watchTest(name) {

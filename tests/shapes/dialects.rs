@@ -115,3 +115,23 @@ fn javascript_that_typescript_would_refuse_runs() {
         ),
     ]);
 }
+
+#[test]
+fn this_is_nothing_outside_of_functions() {
+    assert_results(&[
+        ("typeof this", json!("undefined")),
+        ("[1].map(() => typeof this)", json!(["undefined"])),
+        (
+            "class A { [typeof this]() {} }\nreturn Object.getOwnPropertyNames(A.prototype)",
+            json!(["constructor", "undefined"]),
+        ),
+        (
+            "class A extends (this === undefined ? Array : Object) {}\nreturn new A() instanceof Array",
+            json!(true),
+        ),
+        (
+            "class A { own = this; of() { return this === this.own } }\nreturn new A().of()",
+            json!(true),
+        ),
+    ]);
+}

@@ -197,3 +197,27 @@ fn the_errors_of_an_aggregate_are_in_its_stack() {
         "{stack}"
     );
 }
+
+#[test]
+fn what_a_listener_throws_has_its_place() {
+    for (script, message, line) in [
+        (
+            "const target = new EventTarget();\n\
+             target.addEventListener('x', () => {\n  throw new Error('heard');\n});\n\
+             target.dispatchEvent(new Event('x'));\nreturn 1",
+            "Error: heard",
+            3,
+        ),
+        (
+            "const control = new AbortController();\n\
+             control.signal.onabort = () => { throw new RangeError('ended') };\n\
+             await null;\ncontrol.abort();\nreturn 1",
+            "RangeError: ended",
+            2,
+        ),
+    ] {
+        let error = error_of(&[], script);
+        assert_eq!(error["message"], message, "{error:#}");
+        assert_eq!(error["line"], line, "{error:#}");
+    }
+}

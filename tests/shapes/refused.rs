@@ -41,6 +41,29 @@ fn sloppy_mode_syntax_is_refused() {
 }
 
 #[test]
+fn await_stays_a_reserved_word_everywhere() {
+    for script in [
+        "enum E { A = await (1) }\nreturn E.A",
+        "namespace N { export function f() { return await (1) } }",
+        "namespace N { export function await() { return 1 } }",
+        "function f() { var \\u0061wait = 1; return \\u0061wait }",
+    ] {
+        assert_eq!(error_of(&[], script)["kind"], "syntax", "{script}");
+    }
+}
+
+#[test]
+fn what_nests_too_deeply_is_refused_in_these_words() {
+    let words = "the script nests too deeply to be parsed";
+    for script in [
+        format!("return {}1{}", "(() => ".repeat(2000), ")".repeat(2000)),
+        format!("return {}1{}", "[".repeat(20_000), "]".repeat(20_000)),
+    ] {
+        assert_eq!(error_of(&[], &script)["message"], words);
+    }
+}
+
+#[test]
 fn an_export_assignment_does_not_vanish() {
     let envelope = run_json(&[], "export = { a: 1 };");
     assert!(

@@ -38,7 +38,12 @@ pub fn rejected(rejection: &Rejection) -> RunError {
 /// A module that V8 refused before it ran any of it.
 pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
     let (message, place) = core_message(error, specifier);
-    let message = message.trim_start_matches("SyntaxError: ");
+    let message = match message.trim_start_matches("SyntaxError: ") {
+        "RangeError: Maximum call stack size exceeded" => {
+            "the script nests too deeply to be parsed"
+        }
+        message => message,
+    };
     RunError {
         line: place.map(|(line, _)| line),
         column: place.map(|(_, column)| column),

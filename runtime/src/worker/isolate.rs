@@ -22,6 +22,9 @@ static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapsh
 /// would let a script that allocates while it unwinds grow without end.
 const UNWINDING_ROOM: usize = 16 * 1024 * 1024;
 
+/// How V8 says so.
+const TOO_LARGE: &str = "invalid size error";
+
 /// An isolate, ready for its script.
 pub struct Isolate {
     pub runtime: JsRuntime,
@@ -168,6 +171,7 @@ impl Memory {
         let isolate = runtime.v8_isolate();
         isolate.add_near_heap_limit_callback(near_heap_limit, std::ptr::null_mut());
         isolate.set_oom_error_handler(out_of_memory);
+        v8::V8::set_fatal_error_handler(failed_check);
     }
 
     /// V8 does not say what it has too little of; a buffer that was just refused tells.
@@ -193,6 +197,19 @@ unsafe extern "C" fn near_heap_limit(_: *mut c_void, current: usize, _initial: u
 /// V8 aborts the process after this returns; the broker must know why.
 unsafe extern "C" fn out_of_memory(_location: *const c_char, _details: &v8::OomDetails) {
     trip_memory();
+}
+
+/// V8 aborts the process after this returns. What it says when a script asks for an array beyond all
+/// measure is no mistake of its own.
+fn failed_check(_file: &str, _line: i32, message: &str) {
+    let Some(memory) = MEMORY.get() else { return };
+    if message.contains(TOO_LARGE) {
+        let told = "the script makes an array that is too large for V8";
+        memory.control.trip(ErrorKind::Memory, told);
+    } else {
+        let told = format!("V8 failed a check of its own: {message}");
+        memory.control.trip(ErrorKind::Internal, told);
+    }
 }
 
 fn trip_memory() {

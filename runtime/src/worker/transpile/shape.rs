@@ -7,12 +7,13 @@
 
 use swc_core::common::{DUMMY_SP, Span, Spanned};
 use swc_core::ecma::ast::{
-    ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, CallExpr, Callee, Class, ClassDecl,
-    ClassMember, ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr,
-    ExprOrSpread, ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp,
-    MetaPropExpr, MetaPropKind, Module, ModuleDecl, ModuleExportName, ModuleItem, NamedExport,
-    Number, ObjectLit, Pat, Program, Prop, PropOrSpread, ReturnStmt, Script, Stmt, ThisExpr,
-    TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
+    ArrayLit, ArrowExpr, ArrowFunctionBody, AwaitExpr, BlockStmt, CallExpr, Callee, Class,
+    ClassDecl, ClassMember, ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr,
+    ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit,
+    MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, Module, ModuleDecl, ModuleExportName,
+    ModuleItem, NamedExport, Number, ObjectLit, Pat, Program, Prop, PropOrSpread, ReturnStmt,
+    Script, Stmt, ThisExpr, TsEntityName, TsEnumDecl, TsModuleDecl, TsModuleRef, VarDecl,
+    VarDeclKind, VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
@@ -338,11 +339,13 @@ fn computed_name(member: &ClassMember) -> Option<&ComputedPropName> {
     key.as_computed()
 }
 
-/// `import.meta`, and `this` outside of what has one of its own.
+/// `import.meta`, `this` outside of what has one of its own, and `await` that is not what it seems:
+/// a name, or inside of an enum or a namespace, which become functions. A module refuses those.
 #[derive(Default)]
 struct ModuleOnly {
     found: bool,
     has_this: bool,
+    awaits_nothing: bool,
 }
 
 impl ModuleOnly {
@@ -350,6 +353,12 @@ impl ModuleOnly {
         let outside = std::mem::replace(&mut self.has_this, true);
         node.visit_children_with(self);
         self.has_this = outside;
+    }
+
+    fn visit_function_to_be(&mut self, declaration: &impl VisitWith<Self>) {
+        let outside = std::mem::replace(&mut self.awaits_nothing, true);
+        declaration.visit_children_with(self);
+        self.awaits_nothing = outside;
     }
 }
 
@@ -360,6 +369,23 @@ impl Visit for ModuleOnly {
 
     fn visit_this_expr(&mut self, _: &ThisExpr) {
         self.found |= !self.has_this;
+    }
+
+    fn visit_ident(&mut self, ident: &Ident) {
+        self.found |= ident.sym == "await";
+    }
+
+    fn visit_await_expr(&mut self, awaited: &AwaitExpr) {
+        self.found |= self.awaits_nothing;
+        awaited.visit_children_with(self);
+    }
+
+    fn visit_ts_enum_decl(&mut self, declaration: &TsEnumDecl) {
+        self.visit_function_to_be(declaration);
+    }
+
+    fn visit_ts_module_decl(&mut self, declaration: &TsModuleDecl) {
+        self.visit_function_to_be(declaration);
     }
 
     fn visit_function(&mut self, function: &Function) {

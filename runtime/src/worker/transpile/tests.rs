@@ -65,6 +65,10 @@ fn a_module_is_made_only_of_what_has_to_be_one() {
         "typeof this",
         "[1].map(() => this)",
         "class A extends (this ?? Object) {}",
+        "enum E { A = await (1) }",
+        "namespace N { export function f() { return await (1) } }",
+        "namespace N { export function await() { return 1 } }",
+        "function f() { var \\u0061wait = 1; return \\u0061wait }",
         "class A { static [typeof this] = 1 }",
     ] {
         assert_eq!(goal(source), Goal::Module, "{source}");

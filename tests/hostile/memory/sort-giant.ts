@@ -1,0 +1,2 @@
+// kind: memory
+"x".repeat(2 ** 28).split("").sort();
