@@ -10,28 +10,65 @@ use tokio::time::timeout;
 
 use crate::peers::{self, Peer};
 
-const TRIVIAL_RUNS: usize = 100;
-/// A model thinks between two calls, for seconds; this is enough for any server to be ready again.
-const PAUSE: Duration = Duration::from_millis(50);
-const FAN_OUT_RUNS: usize = 5;
-const AT_ONCE: usize = 32;
-const AT_ONCE_RUNS: usize = 5;
-/// The same for many scripts.
-const LONG_PAUSE: Duration = Duration::from_millis(500);
+/// The servers take turns, so that whatever else the machine does meets them all.
+const TURNS: usize = 5;
 /// What does not end by then does not end.
 const PATIENCE: Duration = Duration::from_secs(60);
+const AT_ONCE: usize = 32;
 
-/// What was found out about one server.
-struct Column {
-    name: String,
-    trivial: Option<Duration>,
-    back_to_back: Option<Duration>,
-    fan_out: Option<Duration>,
-    at_once: Option<Duration>,
-    at_once_again: Option<Duration>,
-    endless: End,
-    heap_bomb: End,
+/// What is timed.
+#[derive(Clone, Copy)]
+enum Work {
+    /// One trivial script.
+    Trivial,
+    /// Many calls at once, of a tool that takes its time.
+    FanOut,
+    /// Many trivial scripts at once.
+    AtOnce,
 }
+
+struct Row {
+    what: &'static str,
+    work: Work,
+    /// How often in a turn.
+    runs: usize,
+    /// A model thinks between two calls, for seconds; this is enough for any server to be ready
+    /// again.
+    pause: Duration,
+}
+
+const ROWS: [Row; 5] = [
+    Row {
+        what: "trivial script, round trip, 50 ms between them",
+        work: Work::Trivial,
+        runs: 20,
+        pause: Duration::from_millis(50),
+    },
+    Row {
+        what: "the same without a pause",
+        work: Work::Trivial,
+        runs: 20,
+        pause: Duration::ZERO,
+    },
+    Row {
+        what: "40 calls at once to a tool that takes 100 ms",
+        work: Work::FanOut,
+        runs: 1,
+        pause: Duration::ZERO,
+    },
+    Row {
+        what: "32 trivial scripts at once, until the last answer, 500 ms between",
+        work: Work::AtOnce,
+        runs: 2,
+        pause: Duration::from_millis(500),
+    },
+    Row {
+        what: "the same without a pause",
+        work: Work::AtOnce,
+        runs: 5,
+        pause: Duration::ZERO,
+    },
+];
 
 /// How a hostile script ended, and whether the server lived on.
 enum End {
@@ -41,15 +78,32 @@ enum End {
 }
 
 pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
-    let mut columns = Vec::new();
-    for which in 0..if alone { 1 } else { 3 } {
-        columns.push(column(pml, which).await?);
+    let count = if alone { 1 } else { 3 };
+    let mut peers = Vec::new();
+    for which in 0..count {
+        peers.push(open(pml, which).await?);
     }
-    print(&columns);
+    println!("## Side by side\n");
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+    println!("| what | {} | next best against pml |", names.join(" | "));
+    println!("|---|{}---|", "---|".repeat(names.len()));
+    for row in &ROWS {
+        eprintln!("measuring: {} ...", row.what);
+        print(row, &time(row, &peers).await);
+    }
+    for peer in peers {
+        peer.end().await;
+    }
+    print_ends(
+        "endless loop",
+        &ends(pml, count, |peer| peer.endless).await?,
+    );
+    print_ends("heap bomb", &ends(pml, count, |peer| peer.heap_bomb).await?);
+    println!();
     Ok(())
 }
 
-async fn peer(pml: &Path, which: usize) -> Result<Peer> {
+async fn open(pml: &Path, which: usize) -> Result<Peer> {
     match which {
         0 => peers::pml(pml).await,
         1 => peers::executor().await,
@@ -57,75 +111,62 @@ async fn peer(pml: &Path, which: usize) -> Result<Peer> {
     }
 }
 
-async fn column(pml: &Path, which: usize) -> Result<Column> {
-    let peer_ = peer(pml, which).await?;
-    eprintln!("measuring {} ...", peer_.name);
-    let paused = trivial(&peer_, PAUSE).await.ok();
-    let back_to_back = trivial(&peer_, Duration::ZERO).await.ok();
-    let fan_out = fan_out(&peer_)
-        .await
-        .inspect_err(|error| eprintln!("{error:#}"))
-        .ok();
-    let paused_at_once = at_once(&peer_, LONG_PAUSE)
-        .await
-        .inspect_err(|error| eprintln!("{error:#}"))
-        .ok();
-    let at_once_again = at_once(&peer_, Duration::ZERO).await.ok();
-    let name = peer_.name.clone();
-    peer_.end().await;
-    Ok(Column {
-        name,
-        trivial: paused,
-        back_to_back,
-        fan_out,
-        at_once: paused_at_once,
-        at_once_again,
-        endless: hostile(peer(pml, which).await?, |peer| peer.endless).await,
-        heap_bomb: hostile(peer(pml, which).await?, |peer| peer.heap_bomb).await,
-    })
-}
-
-async fn trivial(peer: &Peer, pause: Duration) -> Result<Duration> {
-    let mut sample = Sample::default();
-    for run in 0..TRIVIAL_RUNS + 5 {
-        tokio::time::sleep(pause).await;
-        let began = Instant::now();
-        let answer = timeout(PATIENCE, peer.run(peer.trivial)).await??;
-        // The first few warm up whatever there is to warm up.
-        if run >= 5 {
-            sample.push(began.elapsed());
+/// The median for each server; none for one that fails.
+async fn time(row: &Row, peers: &[Peer]) -> Vec<Option<Duration>> {
+    let mut samples = vec![Some(Sample::default()); peers.len()];
+    for _ in 0..TURNS {
+        for (peer, sample) in peers.iter().zip(&mut samples) {
+            if let Some(times) = sample
+                && let Err(error) = turn(row, peer, times).await
+            {
+                eprintln!("{}: {error:#}", peer.name);
+                *sample = None;
+            }
         }
-        ensure!(answer.contains("42"), "{answer}");
     }
-    Ok(sample.median())
+    let medians = samples.into_iter();
+    medians
+        .map(|sample| sample.map(|sample| sample.median()))
+        .collect()
 }
 
-async fn fan_out(peer: &Peer) -> Result<Duration> {
-    let mut sample = Sample::default();
-    for _ in 0..=FAN_OUT_RUNS {
+/// One more run than counts: the first of a turn warms up whatever there is to warm up.
+async fn turn(row: &Row, peer: &Peer, times: &mut Sample) -> Result<()> {
+    for run in 0..=row.runs {
+        tokio::time::sleep(row.pause).await;
         let began = Instant::now();
-        let answer = timeout(PATIENCE, peer.run(&peer.fan_out)).await??;
-        sample.push(began.elapsed());
-        ensure!(answer.contains("40"), "{}: {answer}", peer.name);
+        timeout(PATIENCE, once(row.work, peer)).await??;
+        if run > 0 {
+            times.push(began.elapsed());
+        }
     }
-    Ok(sample.median())
+    Ok(())
 }
 
-async fn at_once(peer: &Peer, pause: Duration) -> Result<Duration> {
-    let mut sample = Sample::default();
-    for _ in 0..AT_ONCE_RUNS {
-        tokio::time::sleep(pause).await;
-        let began = Instant::now();
-        let answers = try_join_all((0..AT_ONCE).map(|_| peer.run(peer.trivial)));
-        let answers = timeout(PATIENCE, answers).await??;
-        sample.push(began.elapsed());
-        ensure!(
-            answers.iter().all(|answer| answer.contains("42")),
-            "{}: {answers:?}",
-            peer.name
-        );
+async fn once(work: Work, peer: &Peer) -> Result<()> {
+    let (answers, expected) = match work {
+        Work::Trivial => (vec![peer.run(peer.trivial).await?], "42"),
+        Work::FanOut => (vec![peer.run(&peer.fan_out).await?], "40"),
+        Work::AtOnce => {
+            let scripts = (0..AT_ONCE).map(|_| peer.run(peer.trivial));
+            (try_join_all(scripts).await?, "42")
+        }
+    };
+    let is_right = answers.iter().all(|answer| answer.contains(expected));
+    ensure!(is_right, "{answers:?}");
+    Ok(())
+}
+
+async fn ends(
+    pml: &Path,
+    count: usize,
+    script: impl Fn(&Peer) -> &'static str,
+) -> Result<Vec<End>> {
+    let mut ends = Vec::new();
+    for which in 0..count {
+        ends.push(hostile(open(pml, which).await?, &script).await);
     }
-    Ok(sample.median())
+    Ok(ends)
 }
 
 /// A server of its own for each, since not every one lives on.
@@ -147,49 +188,7 @@ async fn hostile(peer: Peer, script: impl Fn(&Peer) -> &'static str) -> End {
     end
 }
 
-fn print(columns: &[Column]) {
-    println!("## Side by side\n");
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    println!("| what | {} | next best against pml |", names.join(" | "));
-    println!("|---|{}---|", "---|".repeat(names.len()));
-    row(
-        columns,
-        &format!(
-            "trivial script, round trip, {} ms between them, median of {TRIVIAL_RUNS}",
-            PAUSE.as_millis()
-        ),
-        |column| column.trivial,
-    );
-    row(
-        columns,
-        &format!("the same without a pause, median of {TRIVIAL_RUNS}"),
-        |column| column.back_to_back,
-    );
-    row(
-        columns,
-        "40 calls at once to a tool that takes 100 ms",
-        |column| column.fan_out,
-    );
-    row(
-        columns,
-        &format!(
-            "{AT_ONCE} trivial scripts at once, until the last answer, {} ms between, median of {AT_ONCE_RUNS}",
-            LONG_PAUSE.as_millis()
-        ),
-        |column| column.at_once,
-    );
-    row(
-        columns,
-        &format!("the same without a pause, median of {AT_ONCE_RUNS}"),
-        |column| column.at_once_again,
-    );
-    ends(columns, "endless loop", |column| &column.endless);
-    ends(columns, "heap bomb", |column| &column.heap_bomb);
-    println!();
-}
-
-fn row(columns: &[Column], what: &str, time: impl Fn(&Column) -> Option<Duration>) {
-    let times: Vec<Option<Duration>> = columns.iter().map(time).collect();
+fn print(row: &Row, times: &[Option<Duration>]) {
     let shown: Vec<String> = times
         .iter()
         .map(|time| time.map_or_else(|| "fails".to_owned(), millis))
@@ -199,13 +198,18 @@ fn row(columns: &[Column], what: &str, time: impl Fn(&Column) -> Option<Duration
         (Some(ours), Some(best)) => format!("{:.1} times", best.as_secs_f64() / ours.as_secs_f64()),
         _ => String::new(),
     };
-    println!("| {what} | {} | {ratio} |", shown.join(" | "));
+    println!(
+        "| {}, median of {} | {} | {ratio} |",
+        row.what,
+        TURNS * row.runs,
+        shown.join(" | ")
+    );
 }
 
-fn ends(columns: &[Column], what: &str, end: impl Fn(&Column) -> &End) {
-    let shown: Vec<String> = columns
+fn print_ends(what: &str, ends: &[End]) {
+    let shown: Vec<String> = ends
         .iter()
-        .map(|column| match end(column) {
+        .map(|end| match end {
             End::Answered { after, lives: true } => {
                 format!("ended after {}, next script runs", millis(*after))
             }
