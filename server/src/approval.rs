@@ -87,7 +87,7 @@ impl Asked {
     /// Waits for the answer.
     pub async fn decision(&mut self) -> Decision {
         let Some(open) = &mut self.open else {
-            return Decision::CannotAsk;
+            return Decision::NotAsked;
         };
         let Ok(answered) = tokio::time::timeout(self.time, &mut open.rx).await else {
             return Decision::NoAnswer;
@@ -95,12 +95,11 @@ impl Asked {
         self.open = None;
         match answered {
             Ok(Ok(ClientResult::ElicitResult(result))) => decision(&result),
-            Ok(Ok(_)) => Decision::CannotAsk,
             Ok(Err(error)) => {
                 cannot_ask(&error);
-                Decision::CannotAsk
+                Decision::NotAsked
             }
-            Err(_connection_ended) => Decision::CannotAsk,
+            Ok(Ok(_)) | Err(_) => Decision::NotAsked,
         }
     }
 }
@@ -122,11 +121,10 @@ pub fn request(question: &Question) -> Option<ElicitRequest> {
     Some(ElicitRequest::new(form(question)?))
 }
 
-pub fn decision_of(result: &Value) -> Decision {
-    match serde_json::from_value::<ElicitResult>(result.clone()) {
-        Ok(result) => decision(&result),
-        Err(_) => Decision::Deny,
-    }
+/// What the person said, if this is an answer at all.
+pub fn decision_of(result: &Value) -> Option<Decision> {
+    let result: ElicitResult = serde_json::from_value(result.clone()).ok()?;
+    Some(decision(&result))
 }
 
 fn form(question: &Question) -> Option<ElicitRequestParams> {
@@ -161,16 +159,21 @@ fn form(question: &Question) -> Option<ElicitRequestParams> {
     .ok()
 }
 
-/// Whoever accepts without a choice has accepted what was proposed.
+/// Whoever accepts without a choice has accepted what was proposed. Any other choice than those that
+/// were offered allows nothing.
 fn decision(result: &ElicitResult) -> Decision {
-    let chosen = result
-        .content
-        .as_ref()
-        .and_then(|content| content.get(DECISION)?.as_str());
-    match (&result.action, chosen) {
-        (ElicitationAction::Accept, Some(ALL) | None) => Decision::AllowAll,
-        (ElicitationAction::Accept, Some(THESE)) => Decision::AllowThese,
-        _ => Decision::Deny,
+    if result.action != ElicitationAction::Accept {
+        return Decision::Deny;
+    }
+    let chosen = match &result.content {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(content)) if content.is_empty() => None,
+        Some(content) => Some(content.get(DECISION).and_then(Value::as_str)),
+    };
+    match chosen {
+        None | Some(Some(ALL)) => Decision::AllowAll,
+        Some(Some(THESE)) => Decision::AllowThese,
+        Some(_) => Decision::Deny,
     }
 }
 
@@ -199,19 +202,34 @@ mod tests {
     }
 
     #[test]
-    fn only_an_acceptance_allows_anything() {
+    fn only_an_acceptance_of_what_was_offered_allows_anything() {
         let said = |json: Value| decision_of(&json);
-        assert_eq!(said(json!({ "action": "accept" })), Decision::AllowAll);
+        let chosen = |content: Value| said(json!({ "action": "accept", "content": content }));
         assert_eq!(
-            said(json!({ "action": "accept", "content": { "decision": THESE } })),
-            Decision::AllowThese
+            said(json!({ "action": "accept" })),
+            Some(Decision::AllowAll)
         );
+        assert_eq!(chosen(json!({})), Some(Decision::AllowAll));
+        assert_eq!(chosen(json!({ "decision": ALL })), Some(Decision::AllowAll));
         assert_eq!(
-            said(json!({ "action": "accept", "content": { "decision": DENY } })),
-            Decision::Deny
+            chosen(json!({ "decision": THESE })),
+            Some(Decision::AllowThese)
         );
-        assert_eq!(said(json!({ "action": "decline" })), Decision::Deny);
-        assert_eq!(said(json!({ "action": "cancel" })), Decision::Deny);
-        assert_eq!(said(json!("nonsense")), Decision::Deny);
+        for content in [
+            json!({ "decision": DENY }),
+            json!({ "decision": [ALL] }),
+            json!({ "decision": null }),
+            json!({ "decision": true }),
+            json!({ "Decision": ALL }),
+            json!(ALL),
+            json!([]),
+        ] {
+            assert_eq!(chosen(content.clone()), Some(Decision::Deny), "{content}");
+        }
+        assert_eq!(said(json!({ "action": "decline" })), Some(Decision::Deny));
+        assert_eq!(said(json!({ "action": "cancel" })), Some(Decision::Deny));
+        for nonsense in [json!("nonsense"), json!({}), json!({ "action": "bogus" })] {
+            assert_eq!(said(nonsense), None);
+        }
     }
 }

@@ -21,7 +21,7 @@ use crate::approval::{self, Asked};
 use crate::guests::{Guest, Name};
 use crate::house::House;
 use crate::notices::{Audience, Notices, severity_number};
-use crate::reply::{Reply, refusal};
+use crate::reply::refusal;
 use crate::work::{Mark, Step, Work};
 use crate::{brief, tools};
 
@@ -54,28 +54,41 @@ pub struct Handler {
     /// Requests of a connection belong together; those without one are told apart by names.
     connected: bool,
     own: OnceLock<Arc<Guest>>,
+    /// The client has said all that it will ever say.
+    silence: CancellationToken,
     /// Ends with the connection the task that tells the client of changes.
     telling: OnceLock<DropGuard>,
 }
 
 impl Handler {
-    /// `connected` is false where requests of several clients come through the same door.
-    pub fn new(house: House, connected: bool) -> Self {
+    /// For requests of several clients that come through the same door.
+    pub fn new(house: House) -> Self {
+        Self::with(house, false, CancellationToken::new())
+    }
+
+    /// For one client, which `silence` says will answer nothing any more.
+    pub fn connected(house: House, silence: CancellationToken) -> Self {
+        Self::with(house, true, silence)
+    }
+
+    fn with(house: House, connected: bool, silence: CancellationToken) -> Self {
         Self {
             house,
             connected,
+            silence,
             own: OnceLock::new(),
             telling: OnceLock::new(),
         }
     }
 
-    fn guest(&self, context: &RequestContext<RoleServer>) -> Arc<Guest> {
-        if self.connected || !is_stateless(context) {
+    fn guest(&self, name: &Name, context: &RequestContext<RoleServer>) -> Arc<Guest> {
+        let is_connected = self.connected && name.session.is_none();
+        if is_connected || !is_stateless(context) {
             let own = self.own.get_or_init(|| Arc::new(self.house.new_guest()));
             return own.clone();
         }
         let registry = self.house.registry();
-        registry.guest(&name_of(context), || self.house.new_guest())
+        registry.guest(name, || self.house.new_guest())
     }
 
     fn start(
@@ -142,21 +155,24 @@ impl Handler {
                 Some(Step::Ask(question, answer)) => {
                     let time = self.house.gateway().approval_time();
                     if is_stateless(context) {
-                        let asked = approval::request(&question);
-                        let word = self.house.park(work, answer, of, time);
-                        return match (asked, word) {
-                            (Some(asked), Some(word)) => Ok(input_required(asked, word).into()),
-                            _ => Ok(Reply::failure(
-                                "the user could not be asked; try again later".into(),
-                            )
-                            .into_result()
-                            .into()),
+                        let Some(asked) = approval::request(&question) else {
+                            let _ = answer.send(Decision::NotAsked);
+                            continue;
                         };
+                        match self.house.park(work, answer, of, time) {
+                            Ok(word) => return Ok(input_required(asked, word).into()),
+                            Err((back, answer)) => {
+                                let _ = answer.send(Decision::NotAsked);
+                                work = back;
+                                continue;
+                            }
+                        }
                     }
                     let mut asked = Asked::ask(&context.peer, &question, time).await;
                     let decision = tokio::select! {
                         decision = asked.decision() => decision,
                         () = context.ct.cancelled() => Decision::NoAnswer,
+                        () = self.silence.cancelled() => Decision::NoAnswer,
                         // The script has ended meanwhile, and nobody needs the answer.
                         step = work.next() => {
                             heard = Some(step);
@@ -190,14 +206,19 @@ fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequi
 }
 
 /// Who says to be asking.
-fn name_of(context: &RequestContext<RoleServer>) -> Name {
-    let session = context.meta.get(SESSION).and_then(Value::as_str);
-    Name {
-        program: context
-            .client_info()
-            .map_or_else(String::new, |client| client.name),
-        session: session.map(str::to_owned),
-    }
+fn name_of(context: &RequestContext<RoleServer>) -> Result<Name, ErrorData> {
+    let session = match context.meta.get(SESSION) {
+        None => None,
+        Some(Value::String(session)) => Some(session.clone()),
+        Some(_) => {
+            let told = "the `pml/session` in `_meta` must be a text";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
+        }
+    };
+    let program = context
+        .client_info()
+        .map_or_else(String::new, |client| client.name);
+    Ok(Name { program, session })
 }
 
 /// Whether the request stands for itself, as in the revision of 2026-07-28.
@@ -247,7 +268,7 @@ impl ServerHandler for Handler {
             return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
         }
         self.house.first_look().await;
-        let guest = self.guest(&context);
+        let guest = self.guest(&name_of(&context)?, &context);
         let tools = brief::tools(guest.outlet(), self.house.gateway(), self.house.limits());
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -257,18 +278,19 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let of = self.house.parked().mark(&name_of(&context), &request);
+        let name = name_of(&context)?;
+        let of = self.house.parked().mark(&name, &request);
         let work = match request.request_state.take() {
             Some(word) => {
                 let said = request.input_responses.take().unwrap_or_default();
-                let decision = said
-                    .get(APPROVAL)
-                    .map_or(Decision::Deny, approval::decision_of);
-                let resumed = self.house.parked().resume(&word, of, decision);
+                let decision = said.get(APPROVAL).and_then(approval::decision_of);
+                let resumed = decision
+                    .ok_or("the `inputResponses` hold no answer to `approval`")
+                    .and_then(|decision| self.house.parked().resume(&word, of, decision));
                 resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
             None => {
-                let guest = self.guest(&context);
+                let guest = self.guest(&name, &context);
                 self.start(&mut request, &context, &guest)?
             }
         };
@@ -284,7 +306,7 @@ impl ServerHandler for Handler {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.guest(&context)
+        self.guest(&name_of(&context)?, &context)
             .set_log_level(severity_number(request.level));
         Ok(())
     }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::guests::{Guest, Registry};
 use crate::notebook::Notebook;
-use crate::work::{COLLECT, Mark, Parked, Work};
+use crate::work::{COLLECT, Full, Mark, Parked, Work};
 
 /// How long the first question about tools waits for servers that are still starting.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
@@ -126,14 +126,14 @@ impl House {
         answer: oneshot::Sender<Decision>,
         of: Mark,
         time: Duration,
-    ) -> Option<String> {
+    ) -> Result<String, Full> {
         let word = self.parked().park(work, answer, of, time)?;
         let (house, late) = (self.clone(), word.clone());
         tokio::spawn(async move {
             tokio::time::sleep(time + COLLECT).await;
             house.parked().forget(&late);
         });
-        Some(word)
+        Ok(word)
     }
 
     pub(crate) fn new_guest(&self) -> Guest {

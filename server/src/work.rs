@@ -21,7 +21,11 @@ use crate::reply::Reply;
 
 /// Runs that wait for an answer which may never come. Each holds one of the places for scripts, and
 /// others need some too.
-const MAX_PARKED: usize = 12;
+const MAX_ASKING: usize = 12;
+/// Of those, the runs of one client.
+const MAX_OF_CLIENT: usize = 6;
+/// Runs that wait to be asked for, those among them that have ended.
+const MAX_PARKED: usize = 64;
 /// How long a finished run waits to be asked for, besides the time its question had.
 pub const COLLECT: Duration = Duration::from_secs(60);
 
@@ -79,24 +83,33 @@ pub struct Parked {
     keys: RandomState,
 }
 
-/// Whose request it was and what it asked for, as a number that nobody can guess. Whoever comes back
+/// Whose request it was and what it asked for, as numbers that nobody can guess. Whoever comes back
 /// asks for the same once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark(u64);
+pub struct Mark {
+    client: u64,
+    request: u64,
+}
 
 struct Ticket {
     work: Work,
     of: Mark,
     answer: oneshot::Sender<Decision>,
+    /// Until when the person may answer.
+    asking_until: Instant,
     until: Instant,
 }
 
+/// Work that cannot wait here, with its question.
+pub type Full = (Work, oneshot::Sender<Decision>);
+
 impl Parked {
     pub fn mark(&self, name: &Name, request: &CallToolRequestParams) -> Mark {
-        Mark(
-            self.keys
-                .hash_one((name, &*request.name, &request.arguments)),
-        )
+        let asked = (&*request.name, &request.arguments);
+        Mark {
+            client: self.keys.hash_one(name),
+            request: self.keys.hash_one(asked),
+        }
     }
 
     /// Keeps the work until its client comes back, and gives the word to come back with.
@@ -106,24 +119,31 @@ impl Parked {
         answer: oneshot::Sender<Decision>,
         of: Mark,
         time: Duration,
-    ) -> Option<String> {
+    ) -> Result<String, Full> {
         let mut random = [0; 16];
-        getrandom::fill(&mut random).ok()?;
+        if getrandom::fill(&mut random).is_err() {
+            return Err((work, answer));
+        }
         let word: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut tickets = self.lock();
         let now = Instant::now();
         tickets.retain(|_, ticket| ticket.until > now);
-        if tickets.len() >= MAX_PARKED {
-            return None;
+        let asking = |ticket: &&Ticket| ticket.asking_until > now;
+        let of_client = |ticket: &&Ticket| ticket.of.client == of.client;
+        let count = tickets.values().filter(asking).count();
+        let own = tickets.values().filter(asking).filter(of_client).count();
+        if count >= MAX_ASKING || own >= MAX_OF_CLIENT || tickets.len() >= MAX_PARKED {
+            return Err((work, answer));
         }
         let ticket = Ticket {
             work,
             of,
             answer,
+            asking_until: now + time,
             until: now + time + COLLECT,
         };
         tickets.insert(word.clone(), ticket);
-        Some(word)
+        Ok(word)
     }
 
     /// The work that waits for this word, told what the person said; or why there is none.

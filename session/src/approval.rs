@@ -47,6 +47,8 @@ pub enum Decision {
     NoAnswer,
     /// The client has no way to ask.
     CannotAsk,
+    /// It has one, which failed.
+    NotAsked,
 }
 
 pub type DecisionFuture = Pin<Box<dyn Future<Output = Decision> + Send>>;
@@ -224,6 +226,7 @@ pub(crate) fn refused(tool: &str, decision: Decision) -> Failure {
              the operator can take it out of `pml.policy.ask`"
         }
         Decision::NoAnswer => "the user did not answer in time whether it may be",
+        Decision::NotAsked => "the user could not be asked whether it may be; try again later",
         _ => "the user did not allow it; do not try again without asking",
     };
     Failure::new("denied", format!("`{tool}` was not called: {reason}"))

@@ -271,3 +271,58 @@ fn a_question_that_nobody_waits_for_is_taken_back() {
     let asked = question(&mut client);
     assert_eq!(taken_back(&mut client), asked);
 }
+
+#[test]
+fn a_request_that_comes_back_without_an_answer_may_come_again() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let mut client = Lines::silent(&place, &[]);
+    let call = json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": "t", "text": "x" } } });
+    let asked = client.ask("tools/call", stateless("one", call.clone()));
+    let mut answer = |responses: Value| {
+        let mut params = stateless("one", call.clone());
+        params["requestState"] = asked["result"]["requestState"].clone();
+        params["inputResponses"] = responses;
+        client.ask("tools/call", params)
+    };
+    for nothing in [
+        json!({}),
+        json!({ "other": { "action": "accept" } }),
+        json!({ "approval": { "action": "bogus" } }),
+    ] {
+        let refused = answer(nothing);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    let done = answer(json!({ "approval": { "action": "accept" } }));
+    assert_eq!(done["result"]["isError"], false, "{done}");
+}
+
+#[test]
+fn one_client_does_not_use_up_the_questions_of_others() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let mut client = Lines::silent(&place, &[]);
+    let call = json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": "t", "text": "x" } } });
+    let mut ask = |program: &str| client.ask("tools/call", stateless(program, call.clone()));
+    for _ in 0..6 {
+        let asked = ask("greedy");
+        assert!(asked["result"]["requestState"].is_string(), "{asked}");
+    }
+    let refused = ask("greedy")["result"].to_string();
+    assert!(refused.contains("could not be asked"), "{refused}");
+    let asked = ask("other");
+    assert!(asked["result"]["requestState"].is_string(), "{asked}");
+}
+
+#[test]
+fn a_client_that_has_left_is_waited_for_no_longer() {
+    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let code = "return (await callTool('demo:add_note', { title: 't', text: 'x' })).success";
+    let params = json!({ "name": "execute_code", "arguments": { "code": code } });
+    client.request("tools/call", params);
+    question(&mut client);
+    let began = Instant::now();
+    let (status, said, _) = client.close();
+    assert_eq!(status, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(said.contains("false"), "{said}");
+}

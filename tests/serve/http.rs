@@ -173,11 +173,13 @@ fn what_is_too_large_or_no_message_is_refused_properly() {
 fn whoever_takes_anything_is_answered() {
     let (_data, place) = place();
     let server = Http::open(&place, &[]);
-    assert_eq!(server.post(&[("Accept", "*/*")], &initialize()).0, 200);
-    assert_eq!(
-        server.post(&[("Accept", "text/html")], &initialize()).0,
-        406
-    );
+    let status = |accept| server.post(&[("Accept", accept)], &initialize()).0;
+    for accept in ["*/*", "text/html, */*;q=0.5", "application/*, text/*"] {
+        assert_eq!(status(accept), 200, "{accept}");
+    }
+    for accept in ["text/html", "application/json", "*/*;q=0"] {
+        assert_eq!(status(accept), 406, "{accept}");
+    }
 }
 
 #[test]
@@ -185,14 +187,48 @@ fn a_session_that_is_gone_is_not_closed_again() {
     let (_data, place) = place();
     let server = Http::open(&place, &[]);
     let (_, head, _) = server.post(&[], &initialize());
-    let session = head
-        .lines()
-        .find_map(|line| line.strip_prefix("mcp-session-id: "))
-        .expect("there is a session");
+    let session = session_in(&head);
     let close = || server.send("DELETE", &[("Mcp-Session-Id", session)], "").0;
     let first = close();
     assert!((200..300).contains(&first), "{first}");
     assert_eq!(close(), 404);
+}
+
+#[test]
+fn a_session_that_is_closed_ends_its_scripts() {
+    let (_data, place) = place();
+    let server = Http::open(&place, &["--warm", "0"]);
+    let (_, head, _) = server.post(&[], &initialize());
+    let session = session_in(&head);
+    let code = "await new Promise((done) => setTimeout(done, 25000))";
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "execute_code", "arguments": { "code": code },
+    } });
+    std::thread::scope(|scope| {
+        scope.spawn(|| server.post(&[("Mcp-Session-Id", session)], &call.to_string()));
+        let workers = || super::endurance::workers_of(server.id()).len();
+        let wait_for = |count: usize| {
+            let began = std::time::Instant::now();
+            while workers() != count {
+                assert!(
+                    began.elapsed() < Duration::from_secs(5),
+                    "{} workers",
+                    workers()
+                );
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        wait_for(1);
+        let closed = server.send("DELETE", &[("Mcp-Session-Id", session)], "");
+        assert!((200..300).contains(&closed.0), "{closed:?}");
+        wait_for(0);
+    });
+}
+
+fn session_in(head: &str) -> &str {
+    head.lines()
+        .find_map(|line| line.strip_prefix("mcp-session-id: "))
+        .expect("there is a session")
 }
 
 #[test]

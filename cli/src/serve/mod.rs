@@ -26,6 +26,8 @@ use print_config::ClientName;
 
 /// The variable that holds the token: an argument could be read by every user of the machine.
 const TOKEN: &str = "PML_TOKEN";
+/// What the last tasks get to end.
+const LAST_TASKS: Duration = Duration::from_millis(500);
 const DEFAULT_DRAIN: u64 = 10_000;
 /// Agents ask for many things at once, and a worker that waits takes next to nothing.
 const WARM: usize = 32;
@@ -152,8 +154,9 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         servers::close(&gateway).await;
         anyhow::Ok(served?)
     });
-    // A thread may still wait for standard input; nobody waits for that thread.
-    event_loop.shutdown_background();
+    // The workers end with what is left of the house. A thread may still wait for standard input;
+    // nobody waits for that thread for long.
+    event_loop.shutdown_timeout(LAST_TASKS);
     served.map(|()| ExitCode::SUCCESS)
 }
 

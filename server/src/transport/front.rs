@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -16,6 +17,7 @@ use rmcp::model::{
 use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
+use serde_json::json;
 
 use super::lines::MAX_MESSAGE;
 use super::origins;
@@ -102,6 +104,9 @@ async fn admit(front: &Front, request: Request) -> Response {
         let session = SessionId::from(session);
         if front.sessions.sessions.read().await.contains_key(&session) {
             front.heard().note(session);
+            if parts.method == Method::DELETE {
+                front.cancel_all(&parts).await;
+            }
         } else if parts.method == Method::DELETE && has_sessions(&parts.headers) {
             return (StatusCode::NOT_FOUND, "there is no such session").into_response();
         }
@@ -136,12 +141,30 @@ async fn admit(front: &Front, request: Request) -> Response {
     }
 }
 
-/// Whoever takes anything takes what there is: the protocol wants both of them named.
+/// The protocol wants both kinds of answer named. Whoever takes anything, or says nothing, takes both.
 fn accept_as_meant(headers: &mut HeaderMap) {
-    if headers.get(ACCEPT).is_some_and(|value| value == "*/*") {
+    let kinds = ["application/json", "text/event-stream"];
+    let accepted = headers.get(ACCEPT).map(HeaderValue::to_str);
+    let takes_both = match accepted {
+        None => true,
+        Some(Ok(accepted)) => kinds.iter().all(|kind| accepts(accepted, kind)),
+        Some(Err(_)) => false,
+    };
+    if takes_both {
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
     }
+}
+
+fn accepts(accepted: &str, kind: &str) -> bool {
+    let any_of_kind = kind.split_once('/').map_or("", |(kind, _)| kind);
+    accepted.split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let range = parts.next().unwrap_or_default();
+        let is_refused = parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
+        let fits = range == "*/*" || range == kind || range.strip_suffix("/*") == Some(any_of_kind);
+        fits && !is_refused
+    })
 }
 
 /// Whether the answer comes later, as an event.
@@ -208,8 +231,12 @@ impl OpenRequest {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<(String, RequestId)>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.all)
     }
+}
+
+fn lock(open: &OpenRequests) -> MutexGuard<'_, HashSet<(String, RequestId)>> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for OpenRequest {
@@ -239,6 +266,29 @@ impl Front {
         match quietest {
             Some(session) => self.sessions.close_session(&session).await.is_ok(),
             None => false,
+        }
+    }
+
+    /// Cancels what the session of a request has under way: nobody hears of it any more.
+    async fn cancel_all(&self, closing: &Parts) {
+        let session = session_of(&closing.headers);
+        let open: Vec<RequestId> = lock(&self.open)
+            .iter()
+            .filter(|(of, _)| session == Some(of))
+            .map(|(_, id)| id.clone())
+            .collect();
+        for id in open {
+            let cancelled = json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled",
+                "params": { "requestId": id, "reason": "the session is closed" },
+            });
+            let mut request = Request::new(Body::from(cancelled.to_string()));
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = closing.uri.clone();
+            *request.headers_mut() = closing.headers.clone();
+            let json = HeaderValue::from_static("application/json");
+            request.headers_mut().insert(CONTENT_TYPE, json);
+            self.service.handle(request).await;
         }
     }
 

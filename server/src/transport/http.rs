@@ -96,7 +96,7 @@ pub async fn serve_http(
         .with_cancellation_token(streams.clone());
     let handlers = house.clone();
     let service = StreamableHttpService::new(
-        move || Ok(Handler::new(handlers.clone(), false)),
+        move || Ok(Handler::new(handlers.clone())),
         sessions.clone(),
         config,
     );

@@ -46,11 +46,18 @@ pub struct Lines<R, W> {
     /// any moment and half a line must not be left behind.
     answering: Option<JoinHandle<io::Result<()>>>,
     answered: Arc<Notify>,
-    /// How long what is open may still be answered when the input has ended.
-    patience: Duration,
-    /// Ends the calls that took longer.
-    over: CancellationToken,
+    ending: Ending,
     ended_at: Option<Instant>,
+}
+
+/// What happens when the input ends.
+pub struct Ending {
+    /// Tells that the client answers nothing any more.
+    pub silence: CancellationToken,
+    /// How long what is open may still be answered.
+    pub patience: Duration,
+    /// Ends the calls that took longer.
+    pub over: CancellationToken,
 }
 
 impl<R, W> Lines<R, W>
@@ -58,8 +65,7 @@ where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    /// What is open when the input ends may still be answered for as long as `patience`.
-    pub fn new(input: R, output: W, patience: Duration, over: CancellationToken) -> Self {
+    pub fn new(input: R, output: W, ending: Ending) -> Self {
         Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -69,8 +75,7 @@ where
             open: Arc::default(),
             answering: None,
             answered: Arc::default(),
-            patience,
-            over,
+            ending,
             ended_at: None,
         }
     }
@@ -112,7 +117,8 @@ where
 
     /// Returns when every request has its answer, or the time for that is up.
     async fn all_answered(&mut self) {
-        let until = *self.ended_at.get_or_insert_with(Instant::now) + self.patience;
+        self.ending.silence.cancel();
+        let until = *self.ended_at.get_or_insert_with(Instant::now) + self.ending.patience;
         loop {
             let answered = self.answered.notified();
             let left = self
@@ -125,7 +131,7 @@ where
             }
             if tokio::time::timeout_at(until, answered).await.is_err() {
                 tracing::warn!(calls = left, "calls were cut off: the input has ended");
-                self.over.cancel();
+                self.ending.over.cancel();
                 return;
             }
         }

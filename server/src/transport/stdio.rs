@@ -3,7 +3,7 @@
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
-use super::lines::Lines;
+use super::lines::{Ending, Lines};
 use crate::error::ServeError;
 use crate::handler::Handler;
 use crate::house::House;
@@ -20,8 +20,14 @@ pub async fn serve_stdio(house: House) -> Result<(), ServeError> {
             over.cancel();
         }
     });
-    let lines = Lines::new(input, output, house.drain(), over.clone());
-    let handler = Handler::new(house, true);
+    let silence = CancellationToken::new();
+    let ending = Ending {
+        silence: silence.clone(),
+        patience: house.drain(),
+        over: over.clone(),
+    };
+    let lines = Lines::new(input, output, ending);
+    let handler = Handler::connected(house, silence);
     let served = match serve_server_with_ct(handler, lines, over).await {
         Ok(running) => running
             .waiting()
