@@ -3,11 +3,13 @@
 //! Everything happens on the syntax tree: no text is put around a script, so there is nothing to
 //! break out of, and every position stays the one the author sees.
 
+mod goal;
 mod imports;
 mod parse;
 mod shape;
 mod unfence;
 
+pub use goal::Goal;
 pub(crate) use imports::source_of;
 pub(super) use imports::{API, TEST_API, is_relative, refusal as import_refusal};
 
@@ -27,15 +29,6 @@ pub struct Translation {
     pub code: String,
     pub way_back: WayBack,
     pub goal: Goal,
-}
-
-/// What V8 is to take the code for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
-    /// Its value is the function that the script has become.
-    Script,
-    /// Its default export is that function. V8 takes half as long again for one.
-    Module,
 }
 
 /// The way from the code back to the lines of the script. Few runs ask for it.

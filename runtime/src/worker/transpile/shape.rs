@@ -7,17 +7,17 @@
 
 use swc_core::common::{DUMMY_SP, Span, Spanned};
 use swc_core::ecma::ast::{
-    ArrayLit, ArrowExpr, ArrowFunctionBody, AwaitExpr, BlockStmt, CallExpr, Callee, Class,
-    ClassDecl, ClassMember, ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr,
-    ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit,
-    MemberExpr, MemberProp, MetaPropExpr, MetaPropKind, Module, ModuleDecl, ModuleExportName,
-    ModuleItem, NamedExport, Number, ObjectLit, Pat, Program, Prop, PropOrSpread, ReturnStmt,
-    Script, Stmt, ThisExpr, TsEntityName, TsEnumDecl, TsModuleDecl, TsModuleRef, VarDecl,
-    VarDeclKind, VarDeclarator,
+    ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, CallExpr, Callee, Class, ClassDecl,
+    ComputedPropName, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread,
+    ExprStmt, FnDecl, Function, FunctionBody, Ident, Lit, MemberExpr, MemberProp, Module,
+    ModuleDecl, ModuleExportName, ModuleItem, NamedExport, Number, ObjectLit, Pat, Program, Prop,
+    PropOrSpread, ReturnStmt, Script, Stmt, TsEntityName, TsModuleRef, VarDecl, VarDeclKind,
+    VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
 use swc_core::ecma::visit::{Visit, VisitWith};
 
+use super::goal::needs_module;
 use super::imports::source_of;
 use super::parse::Parsed;
 use super::{Located, RejectionKind};
@@ -321,87 +321,6 @@ fn function(stmts: Vec<Stmt>) -> Expr {
             expr: Box::new(first),
         }),
     })
-}
-
-/// Whether these statements say what only a module can, or what means something else in a script.
-fn needs_module(stmts: &[Stmt]) -> bool {
-    let mut finder = ModuleOnly::default();
-    stmts.visit_with(&mut finder);
-    finder.found
-}
-
-fn computed_name(member: &ClassMember) -> Option<&ComputedPropName> {
-    let key = match member {
-        ClassMember::Method(method) => &method.key,
-        ClassMember::ClassProp(property) => &property.key,
-        _ => return None,
-    };
-    key.as_computed()
-}
-
-/// `import.meta`, `this` outside of what has one of its own, and `await` that is not what it seems:
-/// a name, or inside of an enum or a namespace, which become functions. A module refuses those.
-#[derive(Default)]
-struct ModuleOnly {
-    found: bool,
-    has_this: bool,
-    awaits_nothing: bool,
-}
-
-impl ModuleOnly {
-    fn visit_inside(&mut self, node: &impl VisitWith<Self>) {
-        let outside = std::mem::replace(&mut self.has_this, true);
-        node.visit_children_with(self);
-        self.has_this = outside;
-    }
-
-    fn visit_function_to_be(&mut self, declaration: &impl VisitWith<Self>) {
-        let outside = std::mem::replace(&mut self.awaits_nothing, true);
-        declaration.visit_children_with(self);
-        self.awaits_nothing = outside;
-    }
-}
-
-impl Visit for ModuleOnly {
-    fn visit_meta_prop_expr(&mut self, meta: &MetaPropExpr) {
-        self.found |= meta.kind == MetaPropKind::ImportMeta;
-    }
-
-    fn visit_this_expr(&mut self, _: &ThisExpr) {
-        self.found |= !self.has_this;
-    }
-
-    fn visit_ident(&mut self, ident: &Ident) {
-        self.found |= ident.sym == "await";
-    }
-
-    fn visit_await_expr(&mut self, awaited: &AwaitExpr) {
-        self.found |= self.awaits_nothing;
-        awaited.visit_children_with(self);
-    }
-
-    fn visit_ts_enum_decl(&mut self, declaration: &TsEnumDecl) {
-        self.visit_function_to_be(declaration);
-    }
-
-    fn visit_ts_module_decl(&mut self, declaration: &TsModuleDecl) {
-        self.visit_function_to_be(declaration);
-    }
-
-    fn visit_function(&mut self, function: &Function) {
-        self.visit_inside(function);
-    }
-
-    fn visit_class(&mut self, class: &Class) {
-        // Its parent and the names of its members are worked out where it stands.
-        class.super_class.visit_with(self);
-        for member in &class.body {
-            if let Some(name) = computed_name(member) {
-                name.visit_with(self);
-            }
-        }
-        self.visit_inside(class);
-    }
 }
 
 fn is_default(name: &ModuleExportName) -> bool {

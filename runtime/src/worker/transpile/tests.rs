@@ -65,6 +65,7 @@ fn a_module_is_made_only_of_what_has_to_be_one() {
         "typeof this",
         "[1].map(() => this)",
         "class A extends (this ?? Object) {}",
+        "class A extends (class extends (class extends Object { [this] = 1 }) {}) {}",
         "enum E { A = await (1) }",
         "namespace N { export function f() { return await (1) } }",
         "namespace N { export function await() { return 1 } }",
