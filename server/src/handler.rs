@@ -81,14 +81,16 @@ impl Handler {
         }
     }
 
-    fn guest(&self, name: &Name, context: &RequestContext<RoleServer>) -> Arc<Guest> {
-        let is_connected = self.connected && name.session.is_none();
-        if is_connected || !is_stateless(context) {
-            let own = self.own.get_or_init(|| Arc::new(self.house.new_guest()));
-            return own.clone();
+    fn guest(&self, name: Option<&Name>) -> Arc<Guest> {
+        let own = || self.own.get_or_init(|| Arc::new(self.house.new_guest()));
+        match name {
+            None => own().clone(),
+            Some(name) if self.connected && name.session.is_none() => own().clone(),
+            Some(name) => {
+                let registry = self.house.registry();
+                registry.guest(name, || self.house.new_guest())
+            }
         }
-        let registry = self.house.registry();
-        registry.guest(name, || self.house.new_guest())
     }
 
     fn start(
@@ -135,11 +137,11 @@ impl Handler {
         asked.or_else(|| guest.log_level())
     }
 
-    /// The answer, or a question that has to be answered first.
+    /// The answer, or a question that has to be answered first: with a mark, by another request.
     async fn finish(
         &self,
         mut work: Work,
-        of: Mark,
+        of: Option<Mark>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut heard = None;
@@ -154,7 +156,7 @@ impl Handler {
                 Some(Step::Done(reply)) => return Ok(reply.into_result().into()),
                 Some(Step::Ask(question, answer)) => {
                     let time = self.house.gateway().approval_time();
-                    if is_stateless(context) {
+                    if let Some(of) = of {
                         let Some(asked) = approval::request(&question) else {
                             let _ = answer.send(Decision::NotAsked);
                             continue;
@@ -205,8 +207,11 @@ fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequi
     InputRequiredResult::new(Some(asked.into()), Some(word))
 }
 
-/// Who says to be asking.
-fn name_of(context: &RequestContext<RoleServer>) -> Result<Name, ErrorData> {
+/// Who says to be asking, where requests stand for themselves.
+fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<Name>, ErrorData> {
+    if !is_stateless(context) {
+        return Ok(None);
+    }
     let session = match context.meta.get(SESSION) {
         None => None,
         Some(Value::String(session)) => Some(session.clone()),
@@ -218,7 +223,7 @@ fn name_of(context: &RequestContext<RoleServer>) -> Result<Name, ErrorData> {
     let program = context
         .client_info()
         .map_or_else(String::new, |client| client.name);
-    Ok(Name { program, session })
+    Ok(Some(Name { program, session }))
 }
 
 /// Whether the request stands for itself, as in the revision of 2026-07-28.
@@ -268,7 +273,7 @@ impl ServerHandler for Handler {
             return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
         }
         self.house.first_look().await;
-        let guest = self.guest(&name_of(&context)?, &context);
+        let guest = self.guest(name_of(&context)?.as_ref());
         let tools = brief::tools(guest.outlet(), self.house.gateway(), self.house.limits());
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -279,18 +284,19 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = name_of(&context)?;
-        let of = self.house.parked().mark(&name, &request);
-        let work = match request.request_state.take() {
-            Some(word) => {
+        let parked = self.house.parked();
+        let of = name.as_ref().map(|name| parked.mark(name, &request));
+        let work = match (request.request_state.take(), of) {
+            (Some(word), Some(of)) => {
                 let said = request.input_responses.take().unwrap_or_default();
                 let decision = said.get(APPROVAL).and_then(approval::decision_of);
                 let resumed = decision
                     .ok_or("the `inputResponses` hold no answer to `approval`")
-                    .and_then(|decision| self.house.parked().resume(&word, of, decision));
+                    .and_then(|decision| parked.resume(&word, of, decision));
                 resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
-            None => {
-                let guest = self.guest(&name, &context);
+            _ => {
+                let guest = self.guest(name.as_ref());
                 self.start(&mut request, &context, &guest)?
             }
         };
@@ -306,7 +312,7 @@ impl ServerHandler for Handler {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.guest(&name_of(&context)?, &context)
+        self.guest(name_of(&context)?.as_ref())
             .set_log_level(severity_number(request.level));
         Ok(())
     }
