@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use pml_types::{ToolTypes, declarations, signature};
+use pml_typegen::{ToolTypes, declarations, signature};
 use serde_json::{Value, json};
 
 use crate::gateway::{Place, demo};

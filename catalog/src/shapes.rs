@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pml_types::Shape;
+use pml_typegen::Shape;
 use serde_json::{Map, Value, json};
 
 const VERSION: u64 = 1;

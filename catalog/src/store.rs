@@ -170,7 +170,7 @@ mod tests {
         let catalog = Catalog::new(&source.content, 1, BTreeMap::new(), &[]);
         store.keep_catalog(&source, &catalog).unwrap();
         let mut shapes = Shapes::default();
-        let mut shape = pml_types::Shape::default();
+        let mut shape = pml_typegen::Shape::default();
         shape.observe(&serde_json::json!(1));
         shapes.add("a:b", shape);
         store.keep_shapes(&source, &shapes).unwrap();

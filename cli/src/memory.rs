@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pml_catalog::{Catalog, KnownTool, ServerState, Shapes, Source, Store};
 use pml_gateway::discover::Home;
 use pml_gateway::{Config, StartError, Tool};
-use pml_types::Shape;
+use pml_typegen::Shape;
 
 /// The memory of one configuration.
 pub struct Memory {

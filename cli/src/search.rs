@@ -180,7 +180,7 @@ fn in_json(args: &SearchArgs, found: &Found) -> Value {
 }
 
 fn signature(tool: &Tool) -> String {
-    pml_types::signature(&pml_types::ToolTypes {
+    pml_typegen::signature(&pml_typegen::ToolTypes {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,

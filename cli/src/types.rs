@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use pml_catalog::{Catalog, Shapes};
-use pml_types::ToolTypes;
+use pml_typegen::ToolTypes;
 use serde_json::Value;
 
 use crate::exit::ExitCode;
@@ -94,7 +94,7 @@ pub fn declarations(catalog: &Catalog, shapes: &Shapes) -> String {
             })
         })
         .collect();
-    pml_types::declarations(&tools)
+    pml_typegen::declarations(&tools)
 }
 
 /// A file that says the same already stays as it is: whoever watches it need not look again.

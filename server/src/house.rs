@@ -8,7 +8,7 @@ use pml_runtime::{Limits, Pool};
 use pml_scrub::Scrubber;
 use pml_search::Search;
 use pml_session::{ClientOptions, Decision};
-use pml_types::Shape;
+use pml_typegen::Shape;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 

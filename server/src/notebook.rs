@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pml_gateway::{StartError, Tool};
-use pml_types::Shape;
+use pml_typegen::Shape;
 use serde_json::Value;
 
 /// Keeps what was learned, and knows what was learned before. May wait for a disk, except for

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use pml_types::Shape;
+use pml_typegen::Shape;
 use serde_json::Value;
 
 /// Tools of one session whose results are looked at.

@@ -7,7 +7,7 @@ use pml_gateway::{Gateway, Progress, RunLimits, StartError};
 use pml_runtime::{Limits, Outcome};
 use pml_scrub::Scrubber;
 use pml_search::{Filter, MOST_HITS, Query, Search, State};
-use pml_types::Shape;
+use pml_typegen::Shape;
 use tokio::sync::OnceCell;
 
 use crate::observed::Observed;

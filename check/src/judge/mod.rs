@@ -72,7 +72,7 @@ impl Judge<'_> {
         }
         let mut problems = Vec::new();
         if let Some(Value::String(reference)) = keywords.get("$ref") {
-            if let Some(target) = pml_types::resolve(self.root, reference) {
+            if let Some(target) = pml_typegen::resolve(self.root, reference) {
                 problems = self.value(target, literal, at, depth + 1);
             }
             if self.old_references || !problems.is_empty() {
@@ -247,7 +247,7 @@ impl Judge<'_> {
     }
 
     fn printed(&self, schema: &Value) -> String {
-        pml_types::one_line(self.root, schema, MAX_TYPE)
+        pml_typegen::one_line(self.root, schema, MAX_TYPE)
     }
 }
 

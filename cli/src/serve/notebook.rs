@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pml_catalog::Shapes;
 use pml_gateway::{Config, StartError, Tool};
 use pml_server::Notebook;
-use pml_types::Shape;
+use pml_typegen::Shape;
 use serde_json::Value;
 
 use crate::memory::Memory;

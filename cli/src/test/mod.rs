@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use pml_runtime::{Limits, Pool, PoolOptions};
-use pml_testing::{
+use pml_test_runner::{
     Coverage, FileResult, Folder, Runner, RunnerOptions, Summary, Update, Watch, discover,
 };
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use pml_testing::report::{self, Colours, Pretty};
-use pml_testing::{Coverage, FileResult, Summary};
+use pml_test_runner::report::{self, Colours, Pretty};
+use pml_test_runner::{Coverage, FileResult, Summary};
 
 use crate::exit;
 use crate::paint::Paint;

@@ -99,7 +99,7 @@ fn signature(tool: &Tool, notebook: &dyn Notebook) -> String {
         Some(_) => None,
         None => notebook.result_schema(&tool.id.to_string()),
     };
-    pml_types::signature(&pml_types::ToolTypes {
+    pml_typegen::signature(&pml_typegen::ToolTypes {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,
