@@ -1,18 +1,24 @@
 //! Makes the V8 snapshot that every worker starts from.
 
-use std::future::Future;
-use std::path::PathBuf;
-use std::pin::Pin;
-use std::rc::Rc;
+fn main() {
+    #[cfg(feature = "worker")]
+    snapshot::make();
+}
 
-use deno_core::JsRuntimeForSnapshot;
-use deno_core::snapshot::{CreateSnapshotOptions, create_snapshot};
-use pml_ops::{Answer, Broker, BrokerGone, Level, Request};
+#[cfg(feature = "worker")]
+mod snapshot {
+    use std::path::PathBuf;
+    use std::rc::Rc;
 
-/// A little of what every run does. V8 compiles a function when it is first called, and the
-/// snapshot keeps what is compiled. The one line is more than may be logged: Deno's console cannot
-/// be used before there is a worker.
-const REHEARSAL: &str = r#"
+    use deno_core::JsRuntimeForSnapshot;
+    use deno_core::snapshot::{CreateSnapshotOptions, create_snapshot};
+    use pml_ops::{AnswerFuture, BrokerClient, BrokerGone};
+    use pml_protocol::{Level, Request};
+
+    /// A little of what every run does. V8 compiles a function when it is first called, and the
+    /// snapshot keeps the bytecode. The log line is over the limit of 0 bytes, and so is dropped: Deno's
+    /// console cannot write before there is a worker.
+    const REHEARSAL: &str = r#"
 __pml.begin([], 0);
 __pml.run(async () => {
   console.log("text");
@@ -21,46 +27,49 @@ __pml.run(async () => {
 __pml.leftover();
 "#;
 
-fn main() {
-    println!("cargo:rerun-if-changed=../js");
-    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
-    let output = create_snapshot(
-        CreateSnapshotOptions {
-            cargo_manifest_dir: env!("CARGO_MANIFEST_DIR"),
-            startup_snapshot: None,
-            skip_op_registration: false,
-            extensions: pml_ops::extensions(),
-            with_runtime_cb: Some(Box::new(rehearse)),
-            extension_transpiler: None,
-        },
-        None,
-    )
-    .expect("the JavaScript in js/ loads");
-    for file in &output.files_loaded_during_snapshot {
-        println!("cargo:rerun-if-changed={}", file.display());
-    }
-    std::fs::write(PathBuf::from(out).join("worker.snapshot"), output.output)
-        .expect("OUT_DIR is writable");
-}
-
-fn rehearse(runtime: &mut JsRuntimeForSnapshot) {
-    let state = runtime.op_state();
-    state.borrow_mut().put::<Rc<dyn Broker>>(Rc::new(Nobody));
-    runtime
-        .execute_script("rehearsal", REHEARSAL)
-        .expect("the rehearsal is a script");
-    runtime.v8_isolate().perform_microtask_checkpoint();
-}
-
-/// There is no broker while the snapshot is made.
-struct Nobody;
-
-impl Broker for Nobody {
-    fn ask(&self, _: Request) -> Pin<Box<dyn Future<Output = Result<Answer, BrokerGone>>>> {
-        Box::pin(async { Err(BrokerGone) })
+    pub fn make() {
+        println!("cargo:rerun-if-changed=../js");
+        let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+        let output = create_snapshot(
+            CreateSnapshotOptions {
+                cargo_manifest_dir: env!("CARGO_MANIFEST_DIR"),
+                startup_snapshot: None,
+                skip_op_registration: false,
+                extensions: pml_ops::extensions(),
+                with_runtime_cb: Some(Box::new(rehearse)),
+                extension_transpiler: None,
+            },
+            None,
+        )
+        .expect("the JavaScript in js/ loads");
+        for file in &output.files_loaded_during_snapshot {
+            println!("cargo:rerun-if-changed={}", file.display());
+        }
+        std::fs::write(PathBuf::from(out).join("worker.snapshot"), output.output)
+            .expect("OUT_DIR is writable");
     }
 
-    fn log(&self, _: Level, _: String) -> bool {
-        true
+    fn rehearse(runtime: &mut JsRuntimeForSnapshot) {
+        let state = runtime.op_state();
+        state
+            .borrow_mut()
+            .put::<Rc<dyn BrokerClient>>(Rc::new(NoBroker));
+        runtime
+            .execute_script("rehearsal", REHEARSAL)
+            .expect("the rehearsal is a script");
+        runtime.v8_isolate().perform_microtask_checkpoint();
+    }
+
+    /// There is no broker while the snapshot is made.
+    struct NoBroker;
+
+    impl BrokerClient for NoBroker {
+        fn ask(&self, _: Request) -> AnswerFuture {
+            Box::pin(async { Err(BrokerGone) })
+        }
+
+        fn log(&self, _: Level, _: String) -> bool {
+            true
+        }
     }
 }

@@ -10,30 +10,15 @@ use swc_core::ecma::ast::{
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
+use pml_script::api::NAMES;
+
 use crate::literal;
 use crate::script::Script;
-
-/// What a script can import from `pml`, and has as globals.
-pub const NAMES: [&str; 13] = [
-    "ToolError",
-    "args",
-    "callTool",
-    "callToolsBatch",
-    "describeTool",
-    "getPrompt",
-    "listPrompts",
-    "listResources",
-    "load",
-    "readResource",
-    "searchTools",
-    "store",
-    "tools",
-];
 
 /// What an expression stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
-    /// One of [`NAMES`].
+    /// A name of [`pml_script::api::SCRIPT_API`].
     Name(String),
     /// `tools.server`
     Server(String),

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use pml_runtime::syntax::{self, RejectionKind};
+use pml_script::{RejectionKind, parse_script};
 use swc_core::common::sync::Lrc;
 use swc_core::common::{
     BytePos, GLOBALS, Globals, Mark, SourceMap, SourceMapper, Span, SyntaxContext,
@@ -30,7 +30,7 @@ pub fn with<T>(
 ) -> T {
     GLOBALS.set(&Globals::new(), || {
         let map: Lrc<SourceMap> = Lrc::default();
-        let module = match syntax::parse(&map, name, source) {
+        let module = match parse_script(&map, name, source) {
             Ok(module) => module,
             Err(rejection) => {
                 let start = Place {

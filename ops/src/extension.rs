@@ -1,4 +1,4 @@
-//! The extension itself: which ops and which files of `js/` it is made of.
+//! The ops and the files of `js/` that make up the extension.
 
 use deno_core::Extension;
 
@@ -17,7 +17,7 @@ use crate::web::web;
 /// that deno_core lets import its own extension files and lets a script import.
 pub const MODULE_SPECIFIER: &str = "node:pml";
 
-/// Where `import … from "pml/test"` leads, for those who may have it.
+/// Where `import … from "pml/test"` leads, in test files.
 pub const TEST_MODULE_SPECIFIER: &str = "node:pml/test";
 
 deno_core::extension!(
@@ -66,8 +66,8 @@ deno_core::extension!(
     middleware = refuse,
 );
 
-/// All extensions of a worker, in their order. The snapshot and the worker that starts from it
-/// must have the same: it refers to ops by number.
+/// All extensions of a worker, in order. The snapshot refers to ops by index, so it must be built
+/// with the same list.
 pub fn extensions() -> Vec<Extension> {
     vec![deno_webidl::deno_webidl::init(), web(), pml::init()]
 }

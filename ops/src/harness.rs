@@ -1,12 +1,12 @@
-//! What a test file says to `pml test`, and a world of its own about its clock.
+//! Messages of a test file to `pml test`, and of the virtual clock to its host.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use deno_core::{OpState, op2};
+use pml_protocol::Request;
 use serde_json::value::RawValue;
 
-use crate::broker::Request;
 use crate::tools::{ToolOpError, ask};
 
 #[op2]

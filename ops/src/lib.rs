@@ -1,9 +1,9 @@
 //! The deno_core extension of a pml worker: everything a script can reach outside its isolate.
 //!
-//! The extension knows two things only: the JavaScript of `js/`, and a [`Broker`] to which it
-//! hands requests. How those travel is the runtime's business.
+//! The extension consists of the JavaScript in `js/` and of ops that hand requests to a
+//! [`BrokerClient`]. How requests travel is up to the runtime.
 
-mod broker;
+mod broker_client;
 mod entropy;
 mod extension;
 mod harness;
@@ -13,6 +13,6 @@ mod storage;
 mod tools;
 mod web;
 
-pub use broker::{Answer, Broker, BrokerGone, Failure, Level, Offer, Request};
+pub use broker_client::{AnswerFuture, BrokerClient, BrokerGone};
 pub use extension::{MODULE_SPECIFIER, TEST_MODULE_SPECIFIER, extensions};
 pub use refused::REFUSED_OPS;

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use deno_core::{OpState, op2};
+use pml_protocol::Level;
 
-use crate::broker::{Broker, Level};
+use crate::broker_client::BrokerClient;
 
-/// Sends one line on. `false` tells the console that the run has logged its share.
+/// Sends one line. `false` means that the log is full.
 #[op2(fast)]
 pub fn op_log(state: &mut OpState, level: u32, #[string] text: String) -> bool {
     let level = match level {
@@ -16,5 +17,5 @@ pub fn op_log(state: &mut OpState, level: u32, #[string] text: String) -> bool {
         4 => Level::Error,
         _ => Level::Log,
     };
-    state.borrow::<Rc<dyn Broker>>().log(level, text)
+    state.borrow::<Rc<dyn BrokerClient>>().log(level, text)
 }

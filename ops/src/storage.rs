@@ -1,12 +1,12 @@
-//! Keeping values from script to script.
+//! `store` and `load`: values that outlive a script, within its session.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use deno_core::{OpState, op2};
+use pml_protocol::Request;
 use serde_json::value::RawValue;
 
-use crate::broker::Request;
 use crate::tools::{ToolOpError, ask};
 
 #[op2]

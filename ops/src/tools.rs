@@ -1,16 +1,17 @@
 //! Searching, describing and calling tools.
 //!
-//! Answers cross into JavaScript as text: the script's side parses them with its own captured
-//! `JSON.parse`, and a malformed or huge answer never becomes a half-built object.
+//! Answers cross into JavaScript as text: the script's side parses them with its captured
+//! `JSON.parse`, so a malformed or huge answer never becomes a half-built object.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use deno_core::{OpState, op2};
+use pml_protocol::{Failure, Request, ResourceRequest, ToolResult};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::broker::{Answer, Broker, BrokerGone, Failure, Offer, Request};
+use crate::broker_client::{BrokerClient, BrokerGone};
 
 #[derive(Debug, thiserror::Error, deno_error::JsError)]
 pub enum ToolOpError {
@@ -28,7 +29,7 @@ pub enum ToolOpError {
     Answer(#[from] serde_json::Error),
 }
 
-/// What the JavaScript side gets to parse: exactly one of the two.
+/// What the JavaScript side parses: exactly one of the two.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Envelope<'a> {
@@ -40,8 +41,8 @@ pub(crate) async fn ask(
     state: Rc<RefCell<OpState>>,
     request: Request,
 ) -> Result<String, ToolOpError> {
-    let broker = state.borrow().borrow::<Rc<dyn Broker>>().clone();
-    let answer: Answer = broker.ask(request).await?;
+    let broker = state.borrow().borrow::<Rc<dyn BrokerClient>>().clone();
+    let answer: ToolResult = broker.ask(request).await?;
     Ok(match &answer {
         Ok(value) => serde_json::to_string(&Envelope::Value(value))?,
         Err(failure) => serde_json::to_string(&Envelope::Failure(failure))?,
@@ -97,8 +98,8 @@ pub async fn op_list_resources(
     state: Rc<RefCell<OpState>>,
     #[string] server: String,
 ) -> Result<String, ToolOpError> {
-    let offer = Offer::ListResources;
-    ask(state, Request::Offer { server, offer }).await
+    let request = ResourceRequest::ListResources;
+    ask(state, Request::Resource { server, request }).await
 }
 
 #[op2]
@@ -108,8 +109,8 @@ pub async fn op_read_resource(
     #[string] server: String,
     #[string] uri: String,
 ) -> Result<String, ToolOpError> {
-    let offer = Offer::ReadResource { uri };
-    ask(state, Request::Offer { server, offer }).await
+    let request = ResourceRequest::ReadResource { uri };
+    ask(state, Request::Resource { server, request }).await
 }
 
 #[op2]
@@ -118,8 +119,8 @@ pub async fn op_list_prompts(
     state: Rc<RefCell<OpState>>,
     #[string] server: String,
 ) -> Result<String, ToolOpError> {
-    let offer = Offer::ListPrompts;
-    ask(state, Request::Offer { server, offer }).await
+    let request = ResourceRequest::ListPrompts;
+    ask(state, Request::Resource { server, request }).await
 }
 
 #[op2]
@@ -134,6 +135,6 @@ pub async fn op_get_prompt(
         tool: name.clone(),
         source,
     })?;
-    let offer = Offer::GetPrompt { name, args };
-    ask(state, Request::Offer { server, offer }).await
+    let request = ResourceRequest::GetPrompt { name, args };
+    ask(state, Request::Resource { server, request }).await
 }

@@ -1,28 +1,29 @@
 //! Runs scripts in V8 isolates, each in a walled process of its own.
 //!
-//! The crate has two halves that share [`protocol`] and nothing else: [`broker`], which keeps
-//! worker processes and answers their requests, and [`worker`], which is such a process. A
-//! program that uses the broker calls [`worker::run_if_requested`] first thing in `main`.
+//! The crate has two halves: [`broker`] keeps worker processes and answers their requests;
+//! `worker` is such a process. They share the messages of [`pml_protocol`], the socket between them,
+//! and the command line that starts a worker. A program that uses the broker calls
+//! `worker::run_if_requested` first thing in `main`.
+//!
+//! The worker, and V8 with it, is behind the feature `worker`: the program that becomes workers has
+//! it, and libraries that only run scripts do without.
+//!
+//! # Process-wide effects
+//!
+//! With the feature `worker`, linking this crate replaces libc's `pthread_create` with a function
+//! that passes calls on, except in a worker that is starting. This and the page tricks of the
+//! template process are in `worker/os/`.
 
-mod awake;
-mod bell;
+mod async_fd;
 pub mod broker;
-pub mod frame;
-pub mod handover;
-pub mod limits;
-pub mod outcome;
-pub mod protocol;
-pub mod syntax;
-mod wake;
+pub mod fd_passing;
+mod spin_wait;
+mod timer_fd;
+#[cfg(feature = "worker")]
 pub mod worker;
-mod world;
+mod worker_options;
 
 pub use broker::{
-    Ahead, Event, HostFuture, Party, Pool, PoolOptions, RunOptions, Script, ToolHit, ToolHost,
-    WorkerOptions, memory,
+    Event, FairShareKey, OnEvent, Pool, PoolOptions, PreforkedWorker, RunOptions, Script,
 };
-pub use limits::{Limits, Wishes};
-pub use outcome::{CallRecord, ErrorKind, LogLine, Outcome, RunError, Stats};
-pub use pml_ops::{Answer, Failure, Level, Offer};
-pub use protocol::TestSpec;
-pub use world::{Sleep, World};
+pub use worker_options::WorkerOptions;

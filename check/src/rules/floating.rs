@@ -1,9 +1,11 @@
 //! Tool calls that nobody waits for.
 
+use pml_script::api::{ApiKind, kind_of};
+use pml_script::{ScriptResult, result_of};
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{
-    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Decl, Expr, ExprStmt, Function,
-    GetterProp, MemberExpr, ModuleDecl, ModuleItem, Pat, Stmt, VarDeclarator,
+    ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Expr, ExprStmt, Function,
+    GetterProp, MemberExpr, Pat, VarDeclarator,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
@@ -12,25 +14,11 @@ use crate::finding::{Finding, Rule};
 use crate::literal;
 use crate::script::Script;
 
-/// What of pml gives a promise.
-const ASYNC: [&str; 10] = [
-    "callTool",
-    "callToolsBatch",
-    "describeTool",
-    "getPrompt",
-    "listPrompts",
-    "listResources",
-    "load",
-    "readResource",
-    "searchTools",
-    "store",
-];
-
 pub fn check(script: &Script<'_>) -> Vec<Finding> {
-    // The last expression of a script is its result, which is awaited.
-    let result = match script.module.body.iter().rfind(|item| !only_declares(item)) {
-        Some(ModuleItem::Stmt(Stmt::Expr(last))) => Some(last.span),
-        _ => None,
+    // The worker awaits the script's result.
+    let result = match result_of(&script.module) {
+        ScriptResult::LastExpression(span) => Some(span),
+        ScriptResult::DefaultExport | ScriptResult::EntryPoint(_) | ScriptResult::Nothing => None,
     };
     let mut visitor = Visitor {
         script,
@@ -40,22 +28,6 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     };
     script.module.visit_with(&mut visitor);
     visitor.findings
-}
-
-/// Functions and types may stand behind the last expression.
-fn only_declares(item: &ModuleItem) -> bool {
-    let declaration = match item {
-        ModuleItem::Stmt(Stmt::Empty(_)) | ModuleItem::ModuleDecl(ModuleDecl::Import(_)) => {
-            return true;
-        }
-        ModuleItem::Stmt(Stmt::Decl(declaration)) => declaration,
-        ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => &export.decl,
-        _ => return false,
-    };
-    matches!(
-        declaration,
-        Decl::Fn(_) | Decl::TsInterface(_) | Decl::TsTypeAlias(_)
-    )
 }
 
 struct Visitor<'a, 'b> {
@@ -76,7 +48,7 @@ impl Visitor<'_, '_> {
             return None;
         };
         match self.script.api().meaning(self.script, callee)? {
-            Meaning::Name(name) if ASYNC.contains(&name.as_str()) => Some(name),
+            Meaning::Name(name) if kind_of(&name) == Some(ApiKind::AsyncFunction) => Some(name),
             Meaning::Tool { server, tool } => Some(format!("{server}:{tool}")),
             _ => None,
         }

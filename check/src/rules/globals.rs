@@ -10,11 +10,11 @@ use swc_core::ecma::ast::{
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
-use crate::api::NAMES;
 use crate::finding::{Finding, Rule};
 use crate::literal;
 use crate::names;
 use crate::script::Script;
+use pml_script::api::NAMES;
 
 /// What a script has. The same list is compared with a real one in the tests.
 static GLOBALS: LazyLock<HashSet<&str>> = LazyLock::new(|| {

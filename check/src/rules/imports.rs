@@ -3,17 +3,17 @@
 
 use std::path::Path;
 
-use pml_runtime::syntax::source_of;
+use pml_script::source_of;
 use swc_core::common::Span;
 use swc_core::ecma::ast::{
     CallExpr, Callee, ImportDecl, ImportSpecifier, ModuleDecl, ModuleExportName, ModuleItem,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
-use crate::api::NAMES;
 use crate::finding::{Finding, Rule};
 use crate::script::Script;
 use crate::{literal, names};
+use pml_script::api::NAMES;
 
 const API: &str = "pml";
 const TEST_API: &str = "pml/test";

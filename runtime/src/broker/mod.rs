@@ -1,26 +1,24 @@
-//! The broker: keeps worker processes and answers what their scripts ask.
+//! The broker: keeps worker processes and answers the requests of their scripts.
 
-mod ahead;
-mod calls;
-mod drive;
-mod gauge;
-mod hint;
-mod host;
-mod link;
-mod mailbox;
-pub mod memory;
+mod budget;
+mod call_log;
+mod conclusion;
+mod deadline;
+mod deferred_channel;
+mod fair_scheduler;
+mod pending;
 mod pool;
+mod prefork;
+#[cfg(feature = "worker")]
+mod prefork_fork;
 mod process;
 mod reaper;
-mod requests;
+mod resource_monitor;
+mod run_loop;
 mod template;
-mod turns;
-mod verdict;
+mod worker_link;
 
-pub use ahead::Ahead;
-pub use drive::{Event, RunOptions, Script};
-pub use host::{HostFuture, ToolHit, ToolHost};
+pub use fair_scheduler::FairShareKey;
 pub use pool::{Pool, PoolOptions};
-pub use turns::Party;
-
-pub use crate::worker::WorkerOptions;
+pub use prefork::PreforkedWorker;
+pub use run_loop::{Event, OnEvent, RunOptions, Script};

@@ -10,16 +10,14 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::ahead::Ahead;
-use super::drive::{self, Event, RunOptions, Script};
-use super::host::ToolHost;
+use super::conclusion::failed_to_start;
+use super::fair_scheduler::{FairScheduler, FairShareKey};
+use super::prefork::PreforkedWorker;
 use super::process::{Origin, Starter, Worker};
 use super::reaper::REPLY_FIRST;
-use super::turns::{Party, Turns};
-use super::verdict::failed_to_start;
-use crate::limits::Limits;
-use crate::outcome::Outcome;
-use crate::worker::WorkerOptions;
+use super::run_loop::{self, OnEvent, RunOptions, RunRequest, Script};
+use crate::worker_options::WorkerOptions;
+use pml_protocol::{Limits, Outcome, ToolHost};
 
 /// How long a run has the machine to itself before its worker is replaced.
 const REFILL_DELAY: Duration = Duration::from_millis(10);
@@ -70,12 +68,12 @@ pub struct Pool {
     // Before the starter: it waits until these are dead.
     warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
     starter: Starter,
-    turns: Arc<Turns>,
+    scheduler: Arc<FairScheduler>,
     /// A clone for each run that has its worker.
     under_way: Arc<()>,
     cores: usize,
-    /// Whoever does not say who it is.
-    anybody: Party,
+    /// Scheduling key of runs without [`RunOptions::fair_share`].
+    unkeyed: FairShareKey,
 }
 
 impl Pool {
@@ -83,10 +81,10 @@ impl Pool {
         let pool = Self {
             starter: Starter::new(options.program.clone()),
             warm: Mutex::default(),
-            turns: Turns::new(options.running),
+            scheduler: FairScheduler::new(options.running),
             under_way: Arc::default(),
             cores: cores(),
-            anybody: Party::new(),
+            unkeyed: FairShareKey::new(),
             options,
         };
         pool.refill(Duration::ZERO);
@@ -96,7 +94,7 @@ impl Pool {
     /// Has a worker made ready ahead of its run, beyond those that are kept ready: for a program
     /// that knows it will run one script and has something else to do first. One that was begun
     /// earlier still is taken if it fits.
-    pub fn prepare(&self, ahead: Option<Ahead>) {
+    pub fn prepare(&self, ahead: Option<PreforkedWorker>) {
         let options = self.warm_options();
         let fits = ahead.as_ref().is_some_and(|ahead| ahead.options == options);
         // One that does not fit is dropped here too, and ended while nobody waits for it.
@@ -125,7 +123,7 @@ impl Pool {
         script: Script,
         limits: Limits,
         host: Arc<dyn ToolHost>,
-        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+        on_event: &mut OnEvent<'_>,
     ) -> Outcome {
         let options = RunOptions::default();
         self.run_with(script, options, limits, host, on_event).await
@@ -138,24 +136,22 @@ impl Pool {
         options: RunOptions,
         limits: Limits,
         host: Arc<dyn ToolHost>,
-        on_event: &mut (dyn FnMut(Event<'_>) + Send),
+        on_event: &mut OnEvent<'_>,
     ) -> Outcome {
-        let party = options.party.as_ref().unwrap_or(&self.anybody);
-        let turn = self.turns.take(party).await;
+        let key = options.fair_share.as_ref().unwrap_or(&self.unkeyed);
+        let permit = self.scheduler.acquire(key).await;
         match self.worker(&limits).await {
             Ok(worker) => {
-                worker.stand_back(turn.niceness());
-                let allow_missing_walls = self.options.allow_missing_walls;
-                let run = drive::run(
-                    worker,
+                worker.set_niceness(permit.niceness());
+                let request = RunRequest {
                     script,
                     options,
                     limits,
                     host,
-                    allow_missing_walls,
-                    on_event,
-                );
-                self.refill_behind(run).await
+                    allow_missing_walls: self.options.allow_missing_walls,
+                };
+                self.refill_behind(run_loop::run(worker, request, on_event))
+                    .await
             }
             Err(error) => failed_to_start(&error.to_string()),
         }

@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::ahead::Ahead;
-use super::gauge::Gauge;
-use super::mailbox::{Received, Receiver, Sender, mailbox};
+use super::deferred_channel::{Received, Receiver, Sender, deferred_channel};
+use super::prefork::PreforkedWorker;
 use super::reaper::{Ending, Process, Reaper};
+use super::resource_monitor::ResourceMonitor;
 use super::template::{self, Templates};
-use crate::worker::WorkerOptions;
+use crate::worker_options::WorkerOptions;
 
 /// A process and our end of the connection to it.
 pub struct Worker {
     process: Option<Process>,
     pub socket: Option<StdUnixStream>,
     /// Nothing where the kernel does not show what the process uses.
-    pub gauge: Option<Gauge>,
+    pub monitor: Option<ResourceMonitor>,
     reaper: Reaper,
 }
 
@@ -77,7 +77,7 @@ impl Starter {
     }
 
     /// Takes over a worker that was begun before there was a pool.
-    pub fn adopt(&self, ahead: Ahead) -> Option<Worker> {
+    pub fn adopt(&self, ahead: PreforkedWorker) -> Option<Worker> {
         let (process, socket) = ahead.take()?;
         Some(Worker::new(process, socket, self.adopted.clone()))
     }
@@ -130,7 +130,7 @@ impl Drop for Starter {
 impl Threads {
     fn begin(program: PathBuf) -> io::Result<Self> {
         let (reaper, reaping) = Reaper::on_thread()?;
-        let (requests, incoming) = mailbox()?;
+        let (requests, incoming) = deferred_channel()?;
         let start = move || start_all(&incoming, Templates::new(program), &reaper);
         Ok(Self {
             requests,
@@ -180,7 +180,7 @@ fn next(incoming: &Receiver<Request>, later: &mut VecDeque<Start>) -> Option<Sta
 impl Worker {
     fn new(process: Process, socket: StdUnixStream, reaper: Reaper) -> Self {
         Self {
-            gauge: Gauge::of(process.0),
+            monitor: ResourceMonitor::of(process.0),
             process: Some(process),
             socket: Some(socket),
             reaper,
@@ -188,7 +188,7 @@ impl Worker {
     }
 
     /// Lets others have the processor first.
-    pub fn stand_back(&self, niceness: i32) {
+    pub fn set_niceness(&self, niceness: i32) {
         let Some(process) = self.process.as_ref().filter(|_| niceness > 0) else {
             return;
         };

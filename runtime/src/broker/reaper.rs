@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::mailbox::{Received, Receiver, Sender, mailbox};
+use super::deferred_channel::{Received, Receiver, Sender, deferred_channel};
 use super::process::thread;
-use crate::worker::peak_rss_bytes;
+use crate::worker_options::peak_rss_bytes;
 
 /// What whoever asked for a run gets to hear of its outcome before the machine is busy with ending
 /// its worker and making another.
@@ -55,7 +55,7 @@ impl Reaper {
     }
 
     pub fn on_thread() -> io::Result<(Self, JoinHandle<()>)> {
-        let (sender, dead) = mailbox()?;
+        let (sender, dead) = deferred_channel()?;
         let thread = thread("pml-reaper", move || bury(&dead))?;
         Ok((Self::Thread(sender), thread))
     }

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::reaper::Process;
-use crate::handover;
-use crate::worker::{Role, WorkerOptions};
+use crate::fd_passing;
+use crate::worker_options::{Role, WorkerOptions};
 
 /// What a template gets to start and to be copied, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -101,7 +101,7 @@ impl Template {
     fn copy(&self) -> io::Result<(Process, StdUnixStream)> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        handover::send(self.socket.as_fd(), theirs.as_fd())?;
+        fd_passing::send(self.socket.as_fd(), theirs.as_fd())?;
         let process = self.copied()?;
         process.lead_group();
         Ok((process, ours))

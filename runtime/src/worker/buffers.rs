@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use deno_core::v8;
 
 use super::control::Control;
-use crate::outcome::ErrorKind;
+use pml_protocol::{ErrorKind, RunError};
 
 /// V8 collects garbage and asks again a few times before it gives up on one buffer. More
 /// refusals in a row than that mean a script that will not take no for an answer.
@@ -55,13 +55,13 @@ impl Buffers {
 
     /// Ends the run because of its buffers.
     pub fn trip(&self) {
-        self.control.trip(
+        self.control.trip(RunError::new(
             ErrorKind::Memory,
             format!(
                 "the script's array buffers exceed {} MiB",
                 self.limit / (1024 * 1024)
             ),
-        );
+        ));
     }
 
     /// Reserves room and gives the layout to fill it with.

@@ -1,252 +1,251 @@
-//! How a process becomes a worker.
+//! How a process becomes a worker, and what it does from start to end.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+
+use pml_protocol::message::{FromWorker, Report, Returned, ToWorker};
+use pml_protocol::{ErrorKind, RunError};
+use tokio::runtime::Runtime;
 
 use super::connection::{Connection, Writer};
 use super::control::Control;
 use super::isolate::Isolate;
-use super::{execute, isolate, late_threads, probe, template, walls};
-use crate::limits::Limits;
-use crate::outcome::{ErrorKind, RunError};
-use crate::protocol::{FromWorker, Report, Returned, ToWorker};
-
-/// Not a subcommand anyone would type.
-const WORKER: &str = "__pml_worker";
-
-/// The word after the numbers, for a template.
-const TEMPLATE: &str = "template";
+use super::os::late_threads;
+use super::walls::Walls;
+use super::{execute, isolate, template, walls};
+use crate::worker_options::{Role, WorkerCommand, WorkerOptions, is_worker};
 
 /// Until V8 has compiled what every run does.
 const REHEARSALS: usize = 32;
 
-/// A copy that has no script by then has time.
-const CALM: Duration = Duration::from_millis(5);
+/// A forked worker that has no script by then has time for a rehearsal.
+const IDLE_AFTER: Duration = Duration::from_millis(5);
 
-/// The broker ends a worker long before.
+/// How long a forked worker waits to be killed. The broker does it long before.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The connection arrives as standard input: the one descriptor that can be handed over without
-/// running code between fork and exec.
+/// The connection arrives as standard input: the one descriptor that `posix_spawn` can hand over
+/// without running code between fork and exec.
 const SOCKET: RawFd = 0;
-
-/// What must be known before the isolate exists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WorkerOptions {
-    pub heap_bytes: u64,
-    pub buffer_bytes: u64,
-    /// Without it V8 writes no machine code, and the process may map no executable memory.
-    pub jit: bool,
-}
-
-/// What becomes of a worker that is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It runs one script.
-    Worker,
-    /// It is copied; each copy runs one script.
-    Template,
-}
-
-impl WorkerOptions {
-    pub fn for_limits(limits: &Limits, jit: bool) -> Self {
-        Self {
-            heap_bytes: limits.heap_bytes,
-            buffer_bytes: limits.buffer_bytes,
-            jit,
-        }
-    }
-
-    /// Adds the words that make `command` a worker of this process.
-    pub(crate) fn apply(self, role: Role, command: &mut Command) {
-        command
-            .arg(WORKER)
-            .arg(std::process::id().to_string())
-            .arg(self.heap_bytes.to_string())
-            .arg(self.buffer_bytes.to_string())
-            .arg(u8::from(self.jit).to_string());
-        if role == Role::Template {
-            command.arg(TEMPLATE);
-        }
-    }
-
-    fn parse(words: &[OsString]) -> Option<(libc::pid_t, Self)> {
-        let mut numbers = words.iter().map(|word| word.to_str()?.parse::<u64>().ok());
-        let mut next = || numbers.next().flatten();
-        let parent = libc::pid_t::try_from(next()?).ok()?;
-        let options = Self {
-            heap_bytes: next()?,
-            buffer_bytes: next()?,
-            jit: next()? != 0,
-        };
-        Some((parent, options))
-    }
-}
 
 /// Turns this process into a worker if it was started as one, and does not return then.
 ///
 /// Call it first thing in `main`, before any thread exists: V8 must be initialised on the first
-/// thread, and landlock binds only the thread that asks for it and those it starts.
+/// thread, and landlock binds only the calling thread and those it starts.
 pub fn run_if_requested() {
-    let mut words = std::env::args_os().skip(1);
-    if words.next().is_none_or(|word| word != WORKER) {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if !is_worker(&args) {
         return;
     }
-    let words: Vec<OsString> = words.collect();
-    let code = match WorkerOptions::parse(&words) {
-        Some((parent, options)) => {
-            let is_template = words.iter().any(|word| word == TEMPLATE);
-            let role = if is_template {
-                Role::Template
-            } else {
-                Role::Worker
-            };
-            work(parent, options, role, probe::requested(&words))
-        }
+    exit(match WorkerCommand::parse(&args) {
+        Some(command) => run_command(&command),
         None => 2,
-    };
-    exit(code)
+    })
 }
 
-/// Turns this process, a copy of one that has done nothing yet, into a worker.
-pub(crate) fn become_one(parent: libc::pid_t, options: WorkerOptions, socket: &OwnedFd) -> ! {
-    // SAFETY: whatever was standard input is nobody's in a worker.
+fn run_command(command: &WorkerCommand) -> i32 {
+    let then = after_start(&command.rest);
+    match command.role {
+        Role::Worker => run_worker(command.parent, command.options, then),
+        Role::Template => run_template(command.parent, command.options, then),
+    }
+}
+
+/// Turns this process, a fork of one that has done nothing yet, into a worker.
+pub(crate) fn become_worker(parent: libc::pid_t, options: WorkerOptions, socket: &OwnedFd) -> ! {
+    // SAFETY: a worker has no use for the standard input that it replaces.
     unsafe { libc::dup2(socket.as_raw_fd(), SOCKET) };
-    exit(work(parent, options, Role::Worker, false))
+    exit(run_worker(parent, options, Then::RunScript))
 }
 
-/// Ends the process without running destructors: V8's teardown is slow, and nothing in this
-/// process outlives it.
+/// What a worker does when it is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    RunScript,
+    /// It tries to break out with native code, and reports what happened. Release builds cannot.
+    #[cfg(debug_assertions)]
+    ProbeWalls,
+}
+
+#[cfg(debug_assertions)]
+fn after_start(rest: &[OsString]) -> Then {
+    match super::probe::is_requested(rest) {
+        true => Then::ProbeWalls,
+        false => Then::RunScript,
+    }
+}
+
+#[cfg(not(debug_assertions))]
+fn after_start(_: &[OsString]) -> Then {
+    Then::RunScript
+}
+
+/// Ends the process without running destructors: V8's teardown is slow, and nothing in this process
+/// outlives it.
 fn exit(code: i32) -> ! {
     // SAFETY: `_exit` takes any code and does not return.
     unsafe { libc::_exit(code) }
 }
 
-fn work(parent: libc::pid_t, options: WorkerOptions, role: Role, probe: bool) -> i32 {
-    if role == Role::Template {
-        template::keep_code_in_copies();
-    }
-    let mut walls = walls::before_threads(parent, SOCKET, &options);
-    // SAFETY: the broker passed the socket as this descriptor, and nobody else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };
-    let writer = Arc::new(Writer::new(socket));
-    let control = Arc::new(Control::new(writer.clone()));
-
-    late_threads::hold();
-    isolate::init_platform(options.jit);
-    let Some(mut isolate) = prepare(&options, role, &control) else {
+/// A worker that was started for one script.
+fn run_worker(parent: libc::pid_t, options: WorkerOptions, then: Then) -> i32 {
+    let startup = Startup::new(parent, options);
+    // A script waits already: there is no time to rehearse.
+    let Some(isolate) = startup.isolate(0) else {
         return 1;
     };
-    if role == Role::Template {
-        template::serve(SOCKET);
-        walls.around_copy(parent);
+    let Some(event_loop) = event_loop() else {
+        return 1;
+    };
+    let leave = |sent: io::Result<()>| exit(i32::from(sent.is_err()));
+    startup.serve(isolate, &event_loop, then, leave)
+}
+
+/// A template. What follows the fork runs in its children, each of which is a worker.
+fn run_template(parent: libc::pid_t, options: WorkerOptions, then: Then) -> i32 {
+    template::keep_code_in_forks();
+    let mut startup = Startup::new(parent, options);
+    let Some(mut isolate) = startup.isolate(REHEARSALS) else {
+        return 1;
+    };
+    template::fork_for_each_socket(SOCKET);
+    startup.walls.around_fork(parent);
+    let Some(event_loop) = event_loop() else {
+        return 1;
+    };
+    if !startup.writer.has_news_within(IDLE_AFTER) {
+        // Touches the copy-on-write pages that the fork still shares. Before its threads begin:
+        // each such page fault interrupts the CPUs of all threads (TLB shootdown). Not while
+        // scripts wait for workers, where it would be a quarter of all work.
+        event_loop.block_on(execute::rehearse(&mut isolate, "own-rehearsal.ts"));
     }
-    let Ok(event_loop) = tokio::runtime::Builder::new_current_thread()
+    let leave = |sent: io::Result<()>| {
+        // Exiting is work too, and the broker would wait for the CPU meanwhile. It kills this
+        // process once the report is delivered.
+        std::thread::sleep(LINGER);
+        exit(i32::from(sent.is_err()))
+    };
+    startup.serve(isolate, &event_loop, then, leave)
+}
+
+/// What a worker has before its isolate: the walls that bind one thread, and its connection.
+struct Startup {
+    options: WorkerOptions,
+    walls: Walls,
+    writer: Arc<Writer>,
+    control: Arc<Control>,
+}
+
+impl Startup {
+    fn new(parent: libc::pid_t, options: WorkerOptions) -> Self {
+        let walls = walls::before_threads(parent, SOCKET, &options);
+        // SAFETY: the broker passed the socket as this descriptor, and it has no other owner.
+        let socket = unsafe { OwnedFd::from_raw_fd(SOCKET) };
+        let writer = Arc::new(Writer::new(socket));
+        let control = Arc::new(Control::new(writer.clone()));
+        late_threads::hold();
+        isolate::init_platform(options.jit);
+        Self {
+            options,
+            walls,
+            writer,
+            control,
+        }
+    }
+
+    /// The isolate, warmed up by rehearsals. The event loop of this phase has no descriptors, so
+    /// that forks do not share any.
+    fn isolate(&self, rehearsals: usize) -> Option<Isolate> {
+        let event_loop = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .ok()?;
+        Some(event_loop.block_on(async {
+            let mut isolate = isolate::create(&self.options, self.control.clone());
+            for number in 0..rehearsals {
+                execute::rehearse(&mut isolate, &format!("rehearsal-{number}.ts")).await;
+            }
+            if rehearsals > 0 {
+                template::forget_code();
+                execute::rehearse(&mut isolate, "last-rehearsal.ts").await;
+            }
+            isolate
+        }))
+    }
+
+    /// Puts up the last walls, says that the worker is ready, runs its one script, reports, and
+    /// leaves.
+    fn serve(
+        mut self,
+        mut isolate: Isolate,
+        event_loop: &Runtime,
+        then: Then,
+        leave: impl FnOnce(io::Result<()>) -> i32,
+    ) -> i32 {
+        late_threads::begin();
+        self.control.watch(&mut isolate.runtime);
+        event_loop.block_on(async {
+            let Ok(connection) = Connection::new(self.writer.clone()) else {
+                return 1;
+            };
+            isolate.connect(connection.clone());
+            #[cfg(debug_assertions)]
+            if then == Then::ProbeWalls {
+                super::probe::before_seccomp(&self.writer, &isolate.runtime);
+            }
+            self.walls.after_threads(&self.options);
+            let missing_walls = self.walls.missing();
+            let is_walled = missing_walls.is_empty();
+            let ready = FromWorker::Ready { missing_walls };
+            if self.writer.send(&ready).is_err() {
+                return 1;
+            }
+            match then {
+                Then::RunScript => {}
+                #[cfg(debug_assertions)]
+                Then::ProbeWalls => {
+                    super::probe::behind_all_walls(&self.writer);
+                    exit(0);
+                }
+            }
+            let Some(ToWorker::Run(spec)) = connection.receive().await else {
+                // The broker has no more use for a warm worker.
+                exit(0);
+            };
+            if !is_walled && !spec.allow_missing_walls {
+                // The broker knows why from `Ready`.
+                exit(1);
+            }
+            let report = execute::run(&mut isolate, *spec, &self.control, &connection).await;
+            self.control.finish();
+            leave(send_report(&self.writer, report))
+        })
+    }
+}
+
+fn event_loop() -> Option<Runtime> {
+    tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .build()
-    else {
-        return 1;
-    };
-    if role == Role::Template && !writer.has_news_within(CALM) {
-        // Again: a copy has to touch for itself what it shares until then. Before its threads
-        // begin, because the kernel tells the processors of all threads about every such page. Where
-        // scripts wait for workers, that would be a quarter of all there is to do.
-        event_loop.block_on(execute::rehearse(&mut isolate, "own-rehearsal.ts"));
-    }
-    late_threads::begin();
-    control.watch(&mut isolate.runtime);
-    event_loop.block_on(async {
-        let Ok(connection) = Connection::new(writer.clone()) else {
-            return 1;
-        };
-        isolate.connect(connection.clone());
-        if probe {
-            probe::list_ops(&writer, &isolate.runtime);
-            probe::run(&writer, "before seccomp");
-        }
-        walls.after_threads(&options);
-        let missing_walls = walls.missing();
-        let is_walled = missing_walls.is_empty();
-        let ready = FromWorker::Ready { missing_walls };
-        if writer.send(&ready).is_err() {
-            return 1;
-        }
-        if probe {
-            probe::run(&writer, "behind all walls");
-            exit(0);
-        }
-        let Some(ToWorker::Run(spec)) = connection.receive().await else {
-            // The broker has no more use for a warm worker.
-            exit(0);
-        };
-        if !is_walled && !spec.allow_missing_walls {
-            // The broker has heard why.
-            exit(1);
-        }
-        let report = execute::run(&mut isolate, *spec, &control, &connection).await;
-        control.finish();
-        let sent = send_report(&writer, report);
-        if role == Role::Template {
-            // To leave is work too, and the broker would wait for the processor meanwhile. It ends
-            // this process when the report has had its time.
-            std::thread::sleep(LINGER);
-        }
-        exit(i32::from(sent.is_err()))
-    })
+        .ok()
 }
 
-/// The isolate; in a template, with everything touched that a script will touch. The event loop
-/// of this time has no descriptors, so that copies of the process do not share any.
-fn prepare(options: &WorkerOptions, role: Role, control: &Arc<Control>) -> Option<Isolate> {
-    let event_loop = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .ok()?;
-    Some(event_loop.block_on(async {
-        let mut isolate = isolate::create(options, control.clone());
-        // A script already waits for any other worker.
-        if role == Role::Template {
-            for number in 0..REHEARSALS {
-                execute::rehearse(&mut isolate, &format!("rehearsal-{number}.ts")).await;
-            }
-            template::forget_code();
-            execute::rehearse(&mut isolate, "last-rehearsal.ts").await;
-        }
-        isolate
-    }))
-}
-
-/// Sends the report. A result that no message can carry is one that is too large.
+/// Sends the report. A result that is over the frame limit becomes an error of kind `output`.
 fn send_report(writer: &Writer, report: Report) -> io::Result<()> {
-    let Report {
-        wall_ms,
-        cpu_ms,
-        heap_bytes,
-        peak_rss_bytes,
-        ..
-    } = report;
+    let stats = report.stats;
     let size = match &report.result {
         Ok(Returned::Json(result)) => result.get().len(),
         _ => 0,
     };
     match writer.send(&FromWorker::Done(Box::new(report))) {
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            let error = RunError::new(
-                ErrorKind::Output,
-                format!("the result has {size} bytes, more than any limit allows"),
-            );
-            writer.send(&FromWorker::Done(Box::new(Report {
-                result: Err(error),
-                wall_ms,
-                cpu_ms,
-                heap_bytes,
-                peak_rss_bytes,
-            })))
+            let message = format!("the result has {size} bytes, more than any limit allows");
+            let result = Err(RunError::new(ErrorKind::Output, message));
+            writer.send(&FromWorker::Done(Box::new(Report { result, stats })))
         }
         sent => sent,
     }

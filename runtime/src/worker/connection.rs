@@ -5,24 +5,25 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use pml_ops::{Answer, Broker, BrokerGone, Failure, Level, Request};
+use pml_ops::{AnswerFuture, BrokerClient, BrokerGone};
+use pml_protocol::framing::{FrameReader, FramingError, encode};
+use pml_protocol::message::{FromWorker, LOG_LINE_COST, ToWorker};
+use pml_protocol::{Failure, FailureKind, Level, Request, ToolResult};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
-use crate::awake::Awake;
-use crate::protocol::{FromWorker, Inbox, LOG_LINE_COST, ProtocolError, ToWorker, encode};
-use crate::wake;
+use crate::async_fd;
+use crate::spin_wait::SpinWait;
 
 /// The writing half, shared by the script's thread and the watchdog.
 pub struct Writer {
@@ -40,8 +41,8 @@ impl Writer {
 
     pub fn send(&self, message: &FromWorker) -> io::Result<()> {
         let frame = encode(message).map_err(|error| match error {
-            ProtocolError::TooLarge { .. } => io::Error::new(io::ErrorKind::FileTooLarge, error),
-            ProtocolError::Malformed(_) => io::Error::other(error),
+            FramingError::TooLarge { .. } => io::Error::new(io::ErrorKind::FileTooLarge, error),
+            FramingError::Malformed(_) => io::Error::other(error),
         })?;
         // A thread that panicked while writing takes the process with it; the lock's state
         // carries no data.
@@ -100,10 +101,10 @@ fn wait_writable(socket: BorrowedFd<'_>) {
 pub struct Connection {
     writer: Arc<Writer>,
     reader: AsyncFd<UnixStream>,
-    inbox: RefCell<Inbox>,
-    waiting: RefCell<HashMap<u32, oneshot::Sender<Answer>>>,
+    frames: RefCell<FrameReader>,
+    waiting: RefCell<HashMap<u32, oneshot::Sender<ToolResult>>>,
     next_id: Cell<u32>,
-    awake: RefCell<Awake>,
+    spin: RefCell<SpinWait>,
     /// Bytes the script may still log; set when the run begins.
     log_left: Cell<u64>,
     on_log_overflow: RefCell<Option<Box<dyn Fn()>>>,
@@ -115,11 +116,11 @@ impl Connection {
         socket.set_nonblocking(true)?;
         Ok(Rc::new(Self {
             writer,
-            reader: wake::only_for(Interest::READABLE, socket)?,
-            inbox: RefCell::default(),
+            reader: async_fd::with_interest(Interest::READABLE, socket)?,
+            frames: RefCell::default(),
             waiting: RefCell::default(),
             next_id: Cell::new(0),
-            awake: RefCell::default(),
+            spin: RefCell::default(),
             log_left: Cell::new(0),
             on_log_overflow: RefCell::new(None),
         }))
@@ -136,7 +137,7 @@ impl Connection {
     pub async fn receive(&self) -> Option<ToWorker> {
         loop {
             // A malformed message means that the two sides disagree about everything: the end.
-            let popped = self.inbox.borrow_mut().pop::<ToWorker>().ok()?;
+            let popped = self.frames.borrow_mut().pop::<ToWorker>().ok()?;
             match popped {
                 Some(ToWorker::Answer { id, answer }) => {
                     if let Some(waiter) = self.waiting.borrow_mut().remove(&id) {
@@ -156,13 +157,13 @@ impl Connection {
     }
 
     fn poll_read(&self, context: &mut Context<'_>) -> Poll<Option<()>> {
-        let mut inbox = self.inbox.borrow_mut();
-        let mut awake = self.awake.borrow_mut();
-        if awake.read(|| inbox.read_from(self.reader.get_ref())) {
+        let mut frames = self.frames.borrow_mut();
+        let mut spin = self.spin.borrow_mut();
+        if spin.read(|| frames.read_from(self.reader.get_ref())) {
             return Poll::Ready(Some(()));
         }
         while let Ok(mut ready) = ready!(self.reader.poll_read_ready(context)) {
-            match ready.try_io(|reader| inbox.read_from(reader.get_ref())) {
+            match ready.try_io(|reader| frames.read_from(reader.get_ref())) {
                 Ok(Ok(count)) => return Poll::Ready((count > 0).then_some(())),
                 Ok(Err(_)) => break,
                 Err(_would_block) => {}
@@ -182,16 +183,19 @@ impl Connection {
     }
 }
 
-impl Broker for Connection {
-    fn ask(&self, request: Request) -> Pin<Box<dyn Future<Output = Result<Answer, BrokerGone>>>> {
+impl BrokerClient for Connection {
+    fn ask(&self, request: Request) -> AnswerFuture {
         let id = self.next_id.get();
         self.next_id.set(id.wrapping_add(1));
         let (answered, answer) = oneshot::channel();
         self.waiting.borrow_mut().insert(id, answered);
-        self.awake.borrow_mut().spoke();
+        self.spin.borrow_mut().request_sent();
         if let Err(error) = self.writer.send(&FromWorker::Ask { id, request }) {
             self.waiting.borrow_mut().remove(&id);
-            let failure = Failure::new("tool", format!("the request could not be sent: {error}"));
+            let failure = Failure::new(
+                FailureKind::Tool,
+                format!("the request could not be sent: {error}"),
+            );
             return Box::pin(async { Ok(Err(failure)) });
         }
         Box::pin(async { answer.await.map_err(|_| BrokerGone) })

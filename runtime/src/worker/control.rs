@@ -13,10 +13,11 @@ use deno_core::v8::IsolateHandle;
 use tokio::sync::Notify;
 
 use super::connection::Writer;
-use crate::bell::Bell;
-use crate::limits::Limits;
-use crate::outcome::{ErrorKind, RunError};
-use crate::protocol::FromWorker;
+use crate::timer_fd::TimerFd;
+use crate::worker_options::peak_rss_bytes;
+use pml_protocol::Limits;
+use pml_protocol::message::FromWorker;
+use pml_protocol::{ErrorKind, RunError};
 
 const TERMINATE_AGAIN: Duration = Duration::from_millis(10);
 /// Processor time is polled: often enough to be fair, seldom enough to cost nothing.
@@ -27,7 +28,7 @@ pub struct Control {
     isolate: OnceLock<IsolateHandle>,
     state: Mutex<State>,
     /// Wakes the watchdog. It is set while the state is held, so that no two settings cross.
-    bell: OnceLock<Bell>,
+    bell: OnceLock<TimerFd>,
     tripped: Notify,
 }
 
@@ -65,7 +66,7 @@ impl Control {
         self.announce_panics();
         // Without its watchdog a worker must not run scripts; a panic ends it before it does. The
         // bell is made here because copies of a process share what was made before.
-        let bell = Bell::new().expect("a fresh process can have a timer");
+        let bell = TimerFd::new().expect("a fresh process can have a timer");
         let _ = self.bell.set(bell);
         let control = self.clone();
         std::thread::Builder::new()
@@ -86,7 +87,7 @@ impl Control {
         };
         let mut state = self.lock();
         state.clock = Some(clock);
-        self.ring_in(&state, clock.check().unwrap_or_default());
+        self.arm(&state, clock.check().unwrap_or_default());
     }
 
     /// Time that passes while the clock is stopped is not the script's. Processor time always is.
@@ -102,22 +103,21 @@ impl Control {
                 _ => {}
             }
         }
-        self.ring_in(&state, Duration::ZERO);
+        self.arm(&state, Duration::ZERO);
     }
 
     /// Ends the run with this verdict; the first one stands.
-    pub fn trip(&self, kind: ErrorKind, message: impl Into<String>) {
-        let message = message.into();
+    pub fn trip(&self, error: RunError) {
         {
             let mut state = self.lock();
             if state.finished || state.verdict.is_some() {
                 return;
             }
-            state.verdict = Some(RunError::new(kind, message.clone()));
-            self.ring_in(&state, TERMINATE_AGAIN);
+            state.verdict = Some(error.clone());
+            self.arm(&state, TERMINATE_AGAIN);
         }
-        // If the broker is gone there is nobody left to tell.
-        let _ = self.writer.send(&FromWorker::Stopping { kind, message });
+        // Without a broker the process ends anyway.
+        let _ = self.writer.send(&FromWorker::Stopping(Box::new(error)));
         self.terminate();
         self.tripped.notify_one();
     }
@@ -149,7 +149,8 @@ impl Control {
                 format!(" at {file}:{}", location.line())
             });
             if let Some(control) = control.upgrade() {
-                control.trip(ErrorKind::Internal, format!("the worker panicked{place}"));
+                let message = format!("the worker panicked{place}");
+                control.trip(RunError::new(ErrorKind::Internal, message));
             }
         }));
     }
@@ -167,14 +168,14 @@ impl Control {
                 (true, _, _) => return,
                 (false, true, _) => {
                     self.terminate();
-                    self.ring_in(&state, TERMINATE_AGAIN);
+                    self.arm(&state, TERMINATE_AGAIN);
                 }
                 (false, false, None) => {}
                 (false, false, Some(clock)) => match clock.check() {
-                    Ok(next_look) => self.ring_in(&state, next_look),
-                    Err((kind, message)) => {
+                    Ok(next_look) => self.arm(&state, next_look),
+                    Err(crossed) => {
                         drop(state);
-                        self.trip(kind, message);
+                        self.trip(crossed);
                         continue;
                     }
                 },
@@ -186,9 +187,9 @@ impl Control {
         }
     }
 
-    fn ring_in(&self, _state: &State, time: Duration) {
+    fn arm(&self, _state: &State, time: Duration) {
         if let Some(bell) = self.bell.get() {
-            bell.ring_in(time);
+            bell.arm(time);
         }
     }
 
@@ -199,29 +200,21 @@ impl Control {
 
 impl Clock {
     /// How long to wait before the next look, or the limit that was crossed.
-    fn check(&self) -> Result<Duration, (ErrorKind, String)> {
+    fn check(&self) -> Result<Duration, RunError> {
         let wall = match self.stopped {
             Some(since) => since - self.started,
             None => self.started.elapsed(),
         };
         let cpu = process_cpu_time().saturating_sub(self.cpu_at_start);
         if cpu >= self.cpu {
-            return Err((
-                ErrorKind::Cpu,
-                format!(
-                    "the script used its {} ms of processor time",
-                    self.cpu.as_millis()
-                ),
-            ));
+            let limit = self.cpu.as_millis();
+            let message = format!("the script used its {limit} ms of CPU time");
+            return Err(RunError::new(ErrorKind::Cpu, message));
         }
         if wall >= self.wall {
-            return Err((
-                ErrorKind::Timeout,
-                format!(
-                    "the script ran for {} ms, which is its limit",
-                    self.wall.as_millis()
-                ),
-            ));
+            let limit = self.wall.as_millis();
+            let message = format!("the script ran for {limit} ms, which is its limit");
+            return Err(RunError::new(ErrorKind::Timeout, message));
         }
         let (soonest, latest) = CPU_POLL;
         let next_look = (self.cpu - cpu).clamp(soonest, latest);
@@ -244,11 +237,6 @@ pub fn process_cpu_time() -> Duration {
         u64::try_from(time.tv_sec).unwrap_or(0),
         u32::try_from(time.tv_nsec).unwrap_or(0),
     )
-}
-
-/// The most memory that a process has held.
-pub fn peak_rss_bytes(usage: &libc::rusage) -> u64 {
-    u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
 }
 
 /// The most memory that this process has held.

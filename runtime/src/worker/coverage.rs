@@ -11,7 +11,8 @@ use deno_core::{
     InspectorMsg, InspectorMsgKind, InspectorSessionKind, JsRuntimeInspector,
     LocalInspectorSession, ModuleSpecifier,
 };
-use pml_ops::{Broker, Request};
+use pml_ops::BrokerClient;
+use pml_protocol::Request;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -138,7 +139,7 @@ fn lines_of(scripts: &[ScriptCoverage], loaded: &HashMap<String, Loaded>) -> Vec
 
 /// The count of each line of the source: that of the piece of it that ran most.
 fn count_lines(module: &Loaded, mut ranges: Vec<Range>) -> BTreeMap<u32, u64> {
-    let Ok(map) = SourceMap::from_slice(&module.way_back.source_map()) else {
+    let Ok(map) = SourceMap::from_slice(&module.mapping.source_map()) else {
         return BTreeMap::new();
     };
     // V8 counts in units of UTF-16, and so does the source map.

@@ -9,9 +9,8 @@ use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
 use deno_error::JsErrorBox;
 
 use super::isolate::Isolate;
-use super::transpile::Goal;
-use crate::protocol::TestSpec;
-use crate::world::{Sleep, World};
+use pml_protocol::{TestSpec, TimerMode, VirtualClock};
+use pml_script::Goal;
 
 /// Characters of a small script.
 const SMALL: usize = 4 * 1024;
@@ -112,7 +111,7 @@ pub fn begin(
     isolate: &mut Isolate,
     args: &[String],
     log_bytes: u64,
-    world: Option<(World, Sleep)>,
+    clock: Option<(VirtualClock, TimerMode)>,
 ) {
     let begin = isolate.driver.begin.clone();
     deno_core::scope!(scope, &mut isolate.runtime);
@@ -123,10 +122,10 @@ pub fn begin(
         .collect();
     let words = v8::Array::new_with_elements(scope, &words).into();
     let mut given = vec![words, v8::Number::new(scope, log_bytes as f64).into()];
-    if let Some((world, sleep)) = world {
-        given.push(v8::Number::new(scope, f64::from(world.seed)).into());
-        given.push(v8::Number::new(scope, world.time_ms as f64).into());
-        given.push(v8::Boolean::new(scope, sleep == Sleep::Skipped).into());
+    if let Some((clock, timers)) = clock {
+        given.push(v8::Number::new(scope, f64::from(clock.seed)).into());
+        given.push(v8::Number::new(scope, clock.time_ms as f64).into());
+        given.push(v8::Boolean::new(scope, timers == TimerMode::Skipped).into());
     }
     let undefined = v8::undefined(scope).into();
     // `begin` copies strings; it can fail only in an isolate that is being terminated.

@@ -17,9 +17,9 @@ use super::evaluate;
 use super::fault::{self, Fault};
 use super::isolate::Isolate;
 use super::loader::Loaded;
-use super::transpile::{Form, transpile, transpile_as};
-use crate::outcome::{ErrorKind, RunError, millis};
-use crate::protocol::{FromWorker, Report, Returned, RunSpec, ToWorker};
+use pml_protocol::message::{FromWorker, Report, Returned, RunSpec, ToWorker};
+use pml_protocol::{ErrorKind, Hint, RunError, Stats, millis};
+use pml_script::{Form, transpile, transpile_as};
 
 /// Characters of a script's name that its address keeps.
 const MAX_NAME: usize = 100;
@@ -49,10 +49,8 @@ pub async fn run(
     let overflow = control.clone();
     let log_limit = spec.limits.log_bytes;
     connection.allow_logs(log_limit, move || {
-        overflow.trip(
-            ErrorKind::Output,
-            format!("the script logged more than {log_limit} bytes"),
-        );
+        let message = format!("the script logged more than {log_limit} bytes");
+        overflow.trip(RunError::new(ErrorKind::Output, message).with_hint(Hint::LogLess));
     });
 
     let result = tokio::select! {
@@ -71,10 +69,12 @@ pub async fn run(
     };
     Report {
         result,
-        wall_ms: millis(started.elapsed()),
-        cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
-        heap_bytes: heap_bytes(isolate),
-        peak_rss_bytes: own_peak_rss_bytes(),
+        stats: Stats {
+            wall_ms: millis(started.elapsed()),
+            cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
+            heap_bytes: heap_bytes(isolate),
+            peak_rss_bytes: own_peak_rss_bytes(),
+        },
     }
 }
 
@@ -113,7 +113,7 @@ async fn script(
         isolate,
         &spec.args,
         spec.limits.log_bytes,
-        spec.world.map(|world| (world, spec.sleep)),
+        spec.clock.map(|clock| (clock, spec.timers)),
     );
     let stalled = |error: CoreError| fault::stalled(&error);
     let left = match &spec.test {
@@ -229,7 +229,7 @@ async fn load(
         specifier.clone(),
         Loaded {
             code: script.code.clone(),
-            way_back: script.way_back,
+            mapping: script.mapping,
         },
     );
     evaluate::function_of(isolate, specifier, script.goal, script.code)

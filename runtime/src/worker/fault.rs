@@ -8,14 +8,16 @@ use deno_core::ModuleSpecifier;
 use deno_core::error::{CoreError, CoreErrorKind};
 use serde::Deserialize;
 
-use super::transpile::{Rejection, RejectionKind};
-use crate::outcome::{ErrorKind, RunError};
+use pml_protocol::{ErrorKind, Hint, RunError};
+use pml_script::{Rejection, RejectionKind};
 
-/// What `js/55_fault.js` says of a thrown value.
+/// A thrown value, as `js/55_errors.js` describes it.
 #[derive(Deserialize)]
 pub struct Fault {
     kind: Option<ErrorKind>,
     message: String,
+    /// The code of a [`Hint`]. A script can make a `ToolError` with any, so it is not relied on.
+    hint: Option<String>,
     stack: Option<String>,
     cause: Option<Box<Fault>>,
     #[serde(default)]
@@ -28,10 +30,14 @@ pub fn rejected(rejection: &Rejection) -> RunError {
         RejectionKind::Syntax => ErrorKind::Syntax,
         RejectionKind::Import => ErrorKind::Denied,
     };
-    RunError {
+    let error = RunError {
         line: Some(rejection.line),
         column: Some(rejection.column),
         ..RunError::new(kind, rejection.message.clone())
+    };
+    match rejection.kind {
+        RejectionKind::Syntax => error,
+        RejectionKind::Import => error.with_hint(Hint::UseToolsNotPackages),
     }
 }
 
@@ -57,7 +63,8 @@ pub fn stalled(error: &CoreError) -> RunError {
         CoreErrorKind::PendingPromiseResolution => RunError::new(
             ErrorKind::Runtime,
             "the script waits for a promise that nothing can settle any more",
-        ),
+        )
+        .with_hint(Hint::SettleEveryPromise),
         other => RunError::new(ErrorKind::Runtime, other.to_string()),
     }
 }
@@ -105,12 +112,30 @@ pub fn thrown(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> RunErro
         .as_deref()
         .and_then(|stack| first_place(stack, specifier));
     let stack = full_stack(fault, specifier, name);
-    RunError {
+    let kind = kind_of(fault);
+    let hint = fault.hint.as_deref().and_then(Hint::from_code);
+    let hint = hint.unwrap_or_else(|| hint_for_v8_error(kind, &fault.message));
+    let error = RunError {
         line: place.map(|(line, _)| line),
         column: place.map(|(_, column)| column),
         stack: (stack.lines().count() > fault.message.lines().count()).then_some(stack),
-        ..RunError::new(kind_of(fault), fault.message.clone())
+        ..RunError::new(kind, fault.message.clone())
+    };
+    error.with_hint(hint)
+}
+
+/// The hint for an error that V8 threw. V8 has no codes for its errors, only these texts.
+fn hint_for_v8_error(kind: ErrorKind, message: &str) -> Hint {
+    if kind != ErrorKind::Runtime {
+        return Hint::for_run(kind);
     }
+    if message.starts_with("TypeError: tools") && message.ends_with(" is not a function") {
+        return Hint::CallTools;
+    }
+    message
+        .strip_prefix("ReferenceError: ")
+        .and_then(|rest| rest.strip_suffix(" is not defined"))
+        .map_or(Hint::None, Hint::for_undefined_name)
 }
 
 /// The stack of an error, of what caused it, and of the errors it gathers.

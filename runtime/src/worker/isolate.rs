@@ -6,15 +6,15 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use deno_core::{JsRuntime, RuntimeOptions, SourceMapper, v8, v8_set_flags};
-use pml_ops::Broker;
+use pml_ops::BrokerClient;
 
 use super::buffers::Buffers;
-use super::command::WorkerOptions;
 use super::connection::Connection;
 use super::control::Control;
 use super::loader::Loader;
 use super::stack;
-use crate::outcome::ErrorKind;
+use crate::worker_options::WorkerOptions;
+use pml_protocol::{ErrorKind, RunError};
 
 static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapshot"));
 
@@ -96,7 +96,7 @@ impl Isolate {
     /// Gives the script's ops someone to ask.
     pub fn connect(&mut self, connection: Rc<Connection>) {
         let state = self.runtime.op_state();
-        state.borrow_mut().put::<Rc<dyn Broker>>(connection);
+        state.borrow_mut().put::<Rc<dyn BrokerClient>>(connection);
     }
 }
 
@@ -179,13 +179,13 @@ impl Memory {
         if self.buffers.are_full() {
             return self.buffers.trip();
         }
-        self.control.trip(
+        self.control.trip(RunError::new(
             ErrorKind::Memory,
             format!(
                 "the script's heap exceeds {} MiB",
                 self.heap_bytes / (1024 * 1024)
             ),
-        );
+        ));
     }
 }
 
@@ -205,10 +205,12 @@ fn failed_check(_file: &str, _line: i32, message: &str) {
     let Some(memory) = MEMORY.get() else { return };
     if message.contains(TOO_LARGE) {
         let told = "the script makes an array that is too large for V8";
-        memory.control.trip(ErrorKind::Memory, told);
+        memory.control.trip(RunError::new(ErrorKind::Memory, told));
     } else {
         let told = format!("V8 failed a check of its own: {message}");
-        memory.control.trip(ErrorKind::Internal, told);
+        memory
+            .control
+            .trip(RunError::new(ErrorKind::Internal, told));
     }
 }
 

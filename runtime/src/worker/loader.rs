@@ -1,4 +1,4 @@
-//! The module loader: one script, one API, nothing else. A test may import files beside it as
+//! The module loader: one script, one API_SPECIFIER, nothing else. A test may import files beside it as
 //! well; the broker reads them.
 
 use std::borrow::Cow;
@@ -11,12 +11,16 @@ use deno_core::{
     ModuleSource, ModuleSourceCode, ModuleSpecifier, ModuleType, ResolutionKind,
 };
 use deno_error::JsErrorBox;
-use pml_ops::{Broker, Request};
+use pml_ops::BrokerClient;
+use pml_protocol::Request;
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use super::connection::Connection;
-use super::transpile::{API, Form, TEST_API, WayBack, import_refusal, is_relative, transpile_as};
+use pml_script::{
+    API_SPECIFIER, Form, SourceMapping, TEST_API_SPECIFIER, import_refusal, is_relative,
+    transpile_as,
+};
 
 /// A module whose address ends like this is a script that a test runs.
 const AS_SCRIPT: &str = "script";
@@ -32,7 +36,7 @@ pub struct Loader {
 /// A module as V8 has it, and the way back to the lines it was written in.
 pub struct Loaded {
     pub code: String,
-    pub way_back: WayBack,
+    pub mapping: SourceMapping,
 }
 
 impl Loader {
@@ -44,7 +48,7 @@ impl Loader {
         *self.script.borrow_mut() = Some(specifier);
     }
 
-    /// Lets the script import files that the broker reads, and the API for tests.
+    /// Lets the script import files that the broker reads, and the API_SPECIFIER for tests.
     pub fn allow_files(&self, connection: Rc<Connection>) {
         *self.files.borrow_mut() = Some(connection);
     }
@@ -121,9 +125,9 @@ impl ModuleLoader for Loader {
         referrer: &str,
         kind: ResolutionKind,
     ) -> ModuleResolveResponse {
-        let found = if specifier == API {
+        let found = if specifier == API_SPECIFIER {
             ModuleSpecifier::parse(pml_ops::MODULE_SPECIFIER).ok()
-        } else if specifier == TEST_API && self.in_test() {
+        } else if specifier == TEST_API_SPECIFIER && self.in_test() {
             ModuleSpecifier::parse(pml_ops::TEST_MODULE_SPECIFIER).ok()
         } else if self.in_rehearsal()
             || matches!(kind, ResolutionKind::MainModule) && self.is_script(specifier)
@@ -141,7 +145,7 @@ impl ModuleLoader for Loader {
         _referrer: Option<&ModuleLoadReferrer>,
         _options: ModuleLoadOptions,
     ) -> ModuleLoadResponse {
-        // The API lives in the snapshot and the script is handed over: whatever gets here is a
+        // The API_SPECIFIER lives in the snapshot and the script is handed over: whatever gets here is a
         // file of a test, or something else.
         let files = self.files.borrow().clone();
         let Some(files) = files.filter(|_| specifier.scheme() == "file") else {
@@ -157,7 +161,7 @@ impl ModuleLoader for Loader {
     fn get_source_map(&self, file_name: &str) -> Option<Cow<'_, [u8]>> {
         let loaded = self.loaded.borrow();
         let module = loaded.get(file_name)?;
-        Some(Cow::Owned(module.way_back.source_map()))
+        Some(Cow::Owned(module.mapping.source_map()))
     }
 }
 
@@ -181,7 +185,7 @@ async fn load_file(
     let code = module.code.clone();
     let kept = Loaded {
         code: module.code,
-        way_back: module.way_back,
+        mapping: module.mapping,
     };
     loaded
         .borrow_mut()

@@ -14,18 +14,15 @@ mod evaluate;
 mod execute;
 mod fault;
 mod isolate;
-mod late_threads;
 mod loader;
+mod os;
+#[cfg(debug_assertions)]
 mod probe;
 mod stack;
 mod template;
-mod transpile;
 mod walls;
 
-pub(crate) use command::{Role, become_one};
-pub use command::{WorkerOptions, run_if_requested};
-pub(crate) use control::peak_rss_bytes;
+pub(crate) use command::become_worker;
+pub use command::run_if_requested;
 #[cfg(test)]
 pub(crate) use control::process_cpu_time;
-pub use transpile::{Goal, Rejection, RejectionKind, Translation, transpile};
-pub(crate) use transpile::{read, source_of};

@@ -1,25 +1,36 @@
-//! Tries the walls from inside, with native code, and tells what happened. Only tests start a
-//! worker this way; it reads nothing and runs no script.
+//! Tries to break out of the walls with native code, and reports what happened. Only tests start a
+//! worker this way, and only debug builds contain it; it reads nothing and runs no script.
 
 use std::ffi::{CStr, OsString};
 use std::io;
 
 use deno_core::JsRuntime;
-use pml_ops::{Level, REFUSED_OPS};
+use pml_ops::REFUSED_OPS;
+use pml_protocol::Level;
+use pml_protocol::message::FromWorker;
 
 use super::connection::Writer;
-use crate::protocol::FromWorker;
 
 const PROBE: &str = "probe";
 
-pub fn requested(words: &[OsString]) -> bool {
-    words.last().is_some_and(|word| word == PROBE)
+pub fn is_requested(args: &[OsString]) -> bool {
+    args.last().is_some_and(|arg| arg == PROBE)
+}
+
+/// Lists the ops, and tries the walls that stand before the system-call filter.
+pub fn before_seccomp(writer: &Writer, runtime: &JsRuntime) {
+    list_ops(writer, runtime);
+    run(writer, "before seccomp");
+}
+
+/// Tries all walls.
+pub fn behind_all_walls(writer: &Writer) {
+    run(writer, "behind all walls");
 }
 
 /// Sends one line per attempt: `stage / attempt: outcome`.
-pub fn run(writer: &Writer, stage: &str) {
+fn run(writer: &Writer, stage: &str) {
     for (attempt, outcome) in attempts() {
-        // Without a broker there is nobody to tell.
         let _ = writer.send(&FromWorker::Log {
             level: Level::Log,
             text: format!("{stage} / {attempt}: {outcome}"),
@@ -28,7 +39,7 @@ pub fn run(writer: &Writer, stage: &str) {
 }
 
 /// Sends one line per registered op.
-pub fn list_ops(writer: &Writer, runtime: &JsRuntime) {
+fn list_ops(writer: &Writer, runtime: &JsRuntime) {
     for op in runtime.op_names() {
         let refused = if REFUSED_OPS.contains(&op) {
             " (refused)"

@@ -7,7 +7,7 @@ mod syscalls;
 
 use std::os::fd::RawFd;
 
-use super::command::WorkerOptions;
+use crate::worker_options::WorkerOptions;
 
 /// Which walls this kernel would not give.
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub fn before_threads(parent: libc::pid_t, socket: RawFd, options: &WorkerOption
 impl Walls {
     /// What a copied process does not have from the one it was copied from: the tie to its parent,
     /// and a domain of its own, so that copies cannot reach each other.
-    pub fn around_copy(&mut self, parent: libc::pid_t) {
+    pub fn around_fork(&mut self, parent: libc::pid_t) {
         process::die_with(parent);
         self.note("landlock", filesystem::forbid());
     }

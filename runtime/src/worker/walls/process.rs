@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::worker::command::WorkerOptions;
+use crate::worker_options::WorkerOptions;
 
 /// Room for everything that is neither V8's heap nor array buffers. An idle worker counts about
 /// 150 MiB, most of it the range that V8 keeps for machine code; the rest is for its compiler,

@@ -1,0 +1,32 @@
+//! The vocabulary that every part of pml shares: what a script asks for ([`Request`]), what it gets
+//! ([`ToolResult`]), who answers ([`ToolHost`]), how much a run may use ([`Limits`]), how it ends
+//! ([`Outcome`]), and the messages that broker and worker exchange ([`message`], [`framing`]).
+//!
+//! The crate knows nothing of V8, swc, sockets or files, so a crate that handles requests does not
+//! have to link any of them.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod failure;
+pub mod framing;
+mod hint;
+mod host;
+mod limits;
+mod log;
+pub mod message;
+mod outcome;
+mod request;
+mod run_context;
+mod virtual_clock;
+
+pub use failure::{Failure, FailureKind};
+pub use hint::Hint;
+pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
+pub use limits::{Limits, RequestedLimits};
+pub use log::{Level, LogLine};
+pub use message::TestSpec;
+pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
+pub use request::{Request, ResourceRequest};
+pub use run_context::{PauseGuard, Principal, RunClock, RunContext, RunId, SessionId, TenantId};
+pub use virtual_clock::{TimerMode, VirtualClock};

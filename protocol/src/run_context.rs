@@ -1,0 +1,256 @@
+//! What a request knows about the run it belongs to.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+/// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
+/// clones are the same run.
+#[derive(Debug, Clone)]
+pub struct RunContext {
+    run: Arc<Run>,
+    /// When the request was sent on, after approval and queueing. Each request has its own.
+    dispatched: Arc<OnceLock<Instant>>,
+}
+
+#[derive(Debug)]
+struct Run {
+    id: RunId,
+    session: SessionId,
+    tenant: TenantId,
+    principal: Principal,
+    clock: RunClock,
+}
+
+impl RunContext {
+    /// A new run of the user of this machine, in a session of its own: what `pml run` has.
+    pub fn local() -> Self {
+        Self::new(SessionId::random(), TenantId::local(), Principal::local())
+    }
+
+    /// A new run of a session.
+    pub fn new(session: SessionId, tenant: TenantId, principal: Principal) -> Self {
+        Self {
+            run: Arc::new(Run {
+                id: RunId::random(),
+                session,
+                tenant,
+                principal,
+                clock: RunClock::default(),
+            }),
+            dispatched: Arc::default(),
+        }
+    }
+
+    /// The same run, for another request.
+    #[must_use]
+    pub fn for_request(&self) -> Self {
+        Self {
+            run: self.run.clone(),
+            dispatched: Arc::default(),
+        }
+    }
+
+    /// The id of the run, unique across machines and restarts.
+    pub fn id(&self) -> RunId {
+        self.run.id
+    }
+
+    /// The client session that the run belongs to.
+    pub fn session(&self) -> SessionId {
+        self.run.session
+    }
+
+    /// Whose data the run works on.
+    pub fn tenant(&self) -> &TenantId {
+        &self.run.tenant
+    }
+
+    /// Who asked for the run.
+    pub fn principal(&self) -> &Principal {
+        &self.run.principal
+    }
+
+    /// The clock of the run's time limit.
+    pub fn clock(&self) -> &RunClock {
+        &self.run.clock
+    }
+
+    /// Notes that the request waits for nothing of ours any more: its time counts from here. The
+    /// first note stands.
+    pub fn mark_dispatched(&self) {
+        let _ = self.dispatched.set(Instant::now());
+    }
+
+    /// When the request was dispatched; `None` if it was refused before.
+    pub fn dispatched_at(&self) -> Option<Instant> {
+        self.dispatched.get().copied()
+    }
+}
+
+/// The clock of a run's time limit. It stands still while a person is asked.
+#[derive(Debug, Clone)]
+pub struct RunClock {
+    pauses: Arc<watch::Sender<usize>>,
+}
+
+impl Default for RunClock {
+    fn default() -> Self {
+        Self {
+            pauses: Arc::new(watch::Sender::new(0)),
+        }
+    }
+}
+
+impl RunClock {
+    /// Stops the clock until the guard is dropped. Pauses may overlap: the clock goes on when the
+    /// last of them ends.
+    #[must_use = "the clock goes on when the guard is dropped"]
+    pub fn pause(&self) -> PauseGuard {
+        self.pauses.send_modify(|pauses| *pauses += 1);
+        PauseGuard(self.clone())
+    }
+
+    /// The number of pauses, as it changes: the clock stands while it is not zero.
+    pub fn pauses(&self) -> watch::Receiver<usize> {
+        self.pauses.subscribe()
+    }
+}
+
+/// A pause of a [`RunClock`]. It ends when this is dropped.
+#[derive(Debug)]
+pub struct PauseGuard(RunClock);
+
+impl Drop for PauseGuard {
+    fn drop(&mut self) {
+        self.0.pauses.send_modify(|pauses| *pauses -= 1);
+    }
+}
+
+/// 128 random bits, written as hexadecimal digits.
+macro_rules! random_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u128);
+
+        impl $name {
+            /// A new id. Without the kernel's randomness it is drawn from the clock and a counter,
+            /// which keeps ids of one process apart.
+            pub fn random() -> Self {
+                let mut bytes = [0; 16];
+                match getrandom::fill(&mut bytes) {
+                    Ok(()) => Self(u128::from_le_bytes(bytes)),
+                    Err(_) => Self(fallback_id()),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:032x}", self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({:032x})"), self.0)
+            }
+        }
+    };
+}
+
+random_id! {
+    /// The id of one run.
+    RunId
+}
+
+random_id! {
+    /// The id of one client session: the runs of a session share stored values and placeholders.
+    SessionId
+}
+
+fn fallback_id() -> u128 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{SystemTime, UNIX_EPOCH};
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let nanos = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos());
+    (nanos << 32) ^ u128::from(COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The customer whose data a run works on. State of one tenant is unreachable from another.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TenantId(Arc<str>);
+
+impl TenantId {
+    /// The one tenant of an installation without tenants.
+    pub fn local() -> Self {
+        Self("local".into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TenantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who asked for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Principal(Arc<str>);
+
+impl Principal {
+    /// The user of this machine, or the client that `pml serve` was started for.
+    pub fn local() -> Self {
+        Self("local".into())
+    }
+
+    /// The principal as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_stands_until_the_last_pause_ends() {
+        let clock = RunClock::default();
+        let pauses = clock.pauses();
+        let first = clock.pause();
+        let second = clock.pause();
+        assert_eq!(*pauses.borrow(), 2);
+        drop(first);
+        assert_eq!(*pauses.borrow(), 1);
+        drop(second);
+        assert_eq!(*pauses.borrow(), 0);
+    }
+
+    #[test]
+    fn requests_of_a_run_are_dispatched_apart() {
+        let run = RunContext::local();
+        let (one, other) = (run.for_request(), run.for_request());
+        one.mark_dispatched();
+        assert!(one.dispatched_at().is_some());
+        assert!(other.dispatched_at().is_none());
+        assert_eq!(one.id(), other.id());
+        assert_ne!(run.id(), RunContext::local().id());
+    }
+}

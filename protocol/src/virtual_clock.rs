@@ -1,0 +1,29 @@
+//! Deterministic time and randomness for recordings, replays and tests.
+
+use serde::{Deserialize, Serialize};
+
+/// A virtual clock and a seed: the same script with the same answers sees the same times and the
+/// same random numbers.
+///
+/// The clock starts at `time_ms` and stands still while the script computes or waits for tools; a
+/// timer moves it to the moment the timer was set for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VirtualClock {
+    /// Seeds `Math.random` and `crypto`.
+    pub seed: u32,
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+}
+
+/// What a timer does on a [`VirtualClock`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimerMode {
+    /// It takes real time.
+    #[default]
+    Real,
+    /// It fires as soon as nothing else is left to do: where every answer is known beforehand there
+    /// is nothing to wait for.
+    Skipped,
+}

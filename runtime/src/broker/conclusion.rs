@@ -1,0 +1,92 @@
+//! From the end of a run to its outcome.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use pml_protocol::{ErrorKind, Outcome, RunError};
+use pml_script::code_frame;
+use serde_json::value::RawValue;
+
+/// Bytes of an error's texts, whatever the worker sends.
+const MAX_MESSAGE: usize = 16 * 1024;
+const MAX_STACK: usize = 32 * 1024;
+const MAX_HINT: usize = 1024;
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Starting,
+    Parsing,
+    Running,
+}
+
+/// The outcome where there was no worker to run anything.
+pub fn failed_to_start(reason: &str) -> Outcome {
+    outcome_of(Err(RunError::new(ErrorKind::Internal, reason)))
+}
+
+pub fn outcome_of(result: Result<Option<Box<RawValue>>, RunError>) -> Outcome {
+    let (result, error) = match result {
+        Ok(value) => (value, None),
+        Err(error) => (None, Some(error)),
+    };
+    Outcome {
+        ok: error.is_none(),
+        result,
+        error,
+        ..Outcome::default()
+    }
+}
+
+/// Bounds the texts of an error and adds the code frame.
+pub fn explain(error: &mut RunError, source: &str) {
+    shorten(&mut error.message, MAX_MESSAGE);
+    if let Some(stack) = &mut error.stack {
+        shorten(stack, MAX_STACK);
+    }
+    if let Some(hint) = &mut error.hint {
+        shorten(hint, MAX_HINT);
+    }
+    error.frame = error
+        .line
+        .and_then(|line| code_frame::render(source, line, error.column.unwrap_or(1)));
+}
+
+/// Cuts a text between characters.
+fn shorten(text: &mut String, limit: usize) {
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push('…');
+    }
+}
+
+/// Why a worker died without a report.
+pub fn cause_of_death(stage: Stage, status: Option<ExitStatus>) -> RunError {
+    let cause = match status.map(|status| (status.signal(), status.code())) {
+        Some((Some(signal), _)) => format!("signal {signal}"),
+        Some((None, Some(code))) => format!("exit code {code}"),
+        _ => "an unknown cause".to_owned(),
+    };
+    match stage {
+        Stage::Starting => RunError::new(
+            ErrorKind::Internal,
+            format!("the worker died while it started, of {cause}"),
+        ),
+        Stage::Parsing => RunError::new(
+            ErrorKind::Syntax,
+            "the script nests too deeply to be parsed",
+        ),
+        // A panic and V8's own checks are announced; what is left is memory that the kernel
+        // would not give.
+        Stage::Running if status.and_then(|status| status.signal()) == Some(libc::SIGABRT) => {
+            RunError::new(
+                ErrorKind::Memory,
+                "the script needs more memory than a worker may have",
+            )
+        }
+        Stage::Running => RunError::new(
+            ErrorKind::Internal,
+            format!("the worker died while the script ran, of {cause}"),
+        ),
+    }
+}

@@ -1,0 +1,167 @@
+//! The requests of a run that wait for their answers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use pml_protocol::{
+    Failure, FailureKind, Hint, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
+    ToolResult,
+};
+
+/// 500 characters, and at most 50 hits.
+const MAX_QUERY_BYTES: usize = 2_000;
+const MAX_HITS: u32 = 50;
+const MAX_ID_BYTES: usize = 512;
+const MAX_URI_BYTES: usize = 64 * 1024;
+
+/// An answer on its way back to the worker.
+pub struct Answered {
+    /// The worker's number of the request.
+    pub id: u32,
+    pub result: ToolResult,
+    /// Set for tool calls: the index in the call log, and the time from dispatch to answer.
+    pub call: Option<(usize, Duration)>,
+    /// The memory that the request occupied.
+    pub bytes: usize,
+}
+
+/// A request of the worker.
+pub struct Ask {
+    pub id: u32,
+    pub request: Request,
+    /// Set for tool calls: the index in the call log.
+    pub call: Option<usize>,
+    pub bytes: usize,
+}
+
+/// Requests in flight. Dropping this cancels them.
+pub struct PendingRequests {
+    host: Arc<dyn ToolHost>,
+    run: RunContext,
+    futures: FuturesUnordered<HostFuture<'static, Answered>>,
+}
+
+impl PendingRequests {
+    pub fn new(host: Arc<dyn ToolHost>, run: RunContext) -> Self {
+        Self {
+            host,
+            run,
+            futures: FuturesUnordered::new(),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.futures.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.futures.is_empty()
+    }
+
+    /// Hands a request to the host.
+    pub fn send(&mut self, ask: Ask) {
+        let (host, run) = (self.host.clone(), self.run.for_request());
+        self.futures.push(Box::pin(async move {
+            let mut ask = ask;
+            let started = Instant::now();
+            let result = match sanitize(&mut ask.request) {
+                Ok(()) => host.handle(&ask.request, &run).await,
+                Err(failure) => Err(failure),
+            };
+            let time = match (run.dispatched_at(), &result) {
+                (Some(dispatched), _) => dispatched.elapsed(),
+                // The host does not queue.
+                (None, Ok(_)) => started.elapsed(),
+                // It was refused before it was sent.
+                (None, Err(_)) => Duration::ZERO,
+            };
+            ask.answered(result, time)
+        }));
+    }
+
+    /// Answers a request without handing it to the host.
+    pub fn refuse(&mut self, ask: Ask, failure: Failure) {
+        let answered = ask.answered(Err(failure), Duration::ZERO);
+        self.futures.push(Box::pin(std::future::ready(answered)));
+    }
+
+    /// The next answer, in the order in which they come; waits for ever if nothing is pending.
+    ///
+    /// # Cancel safety
+    ///
+    /// An answer that is not returned is returned by the next call.
+    pub async fn next(&mut self) -> Answered {
+        match self.futures.next().await {
+            Some(answered) => answered,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Ask {
+    fn answered(self, result: ToolResult, time: Duration) -> Answered {
+        let request = self.request;
+        let result = result.map_err(|failure| match failure.hint {
+            Some(_) => failure,
+            None => {
+                let hint = Hint::for_failure(&request, failure.kind);
+                failure.with_hint(hint)
+            }
+        });
+        Answered {
+            id: self.id,
+            result,
+            call: self.call.map(|index| (index, time)),
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// The id under which a call is logged: what is over the limit is cut, and still over it.
+pub fn logged_id(tool: &str) -> &str {
+    &tool[..tool.floor_char_boundary(MAX_ID_BYTES + 1)]
+}
+
+/// Bounds names and numbers of a request. The script's side has checked them; a compromised worker
+/// may send anything.
+fn sanitize(request: &mut Request) -> Result<(), Failure> {
+    let fits = match request {
+        Request::Search { query, limit, .. } => {
+            query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
+            *limit = (*limit).clamp(1, MAX_HITS);
+            true
+        }
+        Request::Call { tool, args } => {
+            let id_fits = !tool.is_empty() && tool.len() <= MAX_ID_BYTES;
+            if !id_fits || !args.get().trim_start().starts_with('{') {
+                return Err(Failure::new(
+                    FailureKind::Tool,
+                    "a call needs a tool id such as server:tool and an object of named arguments",
+                ));
+            }
+            true
+        }
+        Request::Describe { tool: name } | Request::Load { key: name } => {
+            name.len() <= MAX_ID_BYTES
+        }
+        Request::Store { key, .. } => key.len() <= MAX_ID_BYTES,
+        Request::Resource { server, request } => {
+            let wanted = match request {
+                ResourceRequest::ReadResource { uri } => uri.len() <= MAX_URI_BYTES,
+                ResourceRequest::GetPrompt { name, .. } => name.len() <= MAX_ID_BYTES,
+                ResourceRequest::ListResources | ResourceRequest::ListPrompts => true,
+            };
+            wanted && server.len() <= MAX_ID_BYTES
+        }
+        Request::Harness { .. } => true,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Failure::new(
+            FailureKind::Arguments,
+            format!("a name has at most {MAX_ID_BYTES} bytes, an address 64 KiB"),
+        )),
+    }
+}

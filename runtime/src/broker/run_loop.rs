@@ -1,0 +1,436 @@
+//! One run, as the broker sees it: messages in, answers out, and an end in any case.
+//!
+//! The broker trusts nothing a worker sends: every limit that the worker keeps is kept here as well,
+//! and a worker that breaks the protocol, hangs or dies becomes an outcome like any other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pml_protocol::message::{FromWorker, Report, RunSpec, ToWorker};
+use pml_protocol::{
+    CallRecord, ErrorKind, Failure, FailureKind, Level, Limits, LogLine, Outcome, Request,
+    RunContext, RunError, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
+};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::budget::Budget;
+use super::call_log::CallLog;
+use super::conclusion::{Stage, cause_of_death, explain, failed_to_start, outcome_of};
+use super::deadline::{Deadline, DeadlineEvent};
+use super::fair_scheduler::FairShareKey;
+use super::pending::{Answered, Ask, PendingRequests, logged_id};
+use super::process::Worker;
+use super::reaper::Ending;
+use super::resource_monitor::ResourceMonitor;
+use super::worker_link::WorkerLink;
+
+/// How long a fresh process may take to start on a busy machine.
+const START_LIMIT: Duration = Duration::from_secs(20);
+/// How long a worker has to end a run by itself once a limit is crossed.
+const GRACE: Duration = Duration::from_millis(250);
+/// How often the worker's memory and CPU time are sampled.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A script to run.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// The file name in messages and stack traces, for instance `audit.ts`.
+    pub name: String,
+    /// TypeScript or JavaScript.
+    pub source: String,
+    /// What the script sees as `args`.
+    pub args: Vec<String>,
+}
+
+/// What a run has besides its script, its limits and its tools.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// The run's identity; `None` for a run of the local user.
+    pub context: Option<RunContext>,
+    /// For whom the run is scheduled, where several clients share a pool.
+    pub fair_share: Option<FairShareKey>,
+    /// Deterministic time and randomness; `None` for the real ones.
+    pub clock: Option<VirtualClock>,
+    /// What timers do on such a clock.
+    pub timers: TimerMode,
+    /// Set for a test file.
+    pub test: Option<TestSpec>,
+}
+
+/// What happens during a run, as it happens.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The worker has the script.
+    Started,
+    /// The script was translated to JavaScript.
+    Parsed {
+        /// How long that took.
+        micros: u64,
+    },
+    /// A line of the console.
+    Log(&'a LogLine),
+    /// A tool call was requested.
+    CallStarted {
+        /// Its index among the calls of the run.
+        index: usize,
+        /// The id that the script called.
+        tool: &'a str,
+    },
+    /// A tool call was answered.
+    CallEnded {
+        /// Its index among the calls of the run.
+        index: usize,
+        /// How it ended.
+        call: &'a CallRecord,
+    },
+}
+
+/// Receives the [`Event`]s of a run.
+pub type OnEvent<'a> = dyn FnMut(Event<'_>) + Send + 'a;
+
+/// All that a run needs but its worker.
+pub struct RunRequest {
+    pub script: Script,
+    pub options: RunOptions,
+    pub limits: Limits,
+    pub host: Arc<dyn ToolHost>,
+    pub allow_missing_walls: bool,
+}
+
+/// Runs a script in a worker.
+pub async fn run(mut worker: Worker, request: RunRequest, on_event: &mut OnEvent<'_>) -> Outcome {
+    let limits = request.limits;
+    let size = request.script.source.len() as u64;
+    if size > limits.source_bytes {
+        let limit = limits.source_bytes;
+        return outcome_of(Err(RunError::new(
+            ErrorKind::Syntax,
+            format!("the script has {size} bytes; the limit is {limit}"),
+        )));
+    }
+    let link = match worker.socket.take().map(WorkerLink::new) {
+        Some(Ok(link)) => link,
+        Some(Err(error)) => return failed_to_start(&error.to_string()),
+        None => return failed_to_start("the worker has no connection"),
+    };
+    let source = request.script.source.clone();
+    let (spec, mut run) = ActiveRun::new(request, link, worker.monitor.take(), on_event);
+    let ended = run.until_end(spec).await;
+    let ending = match &ended {
+        Ended::Reported(_) => {
+            drop(worker);
+            None
+        }
+        Ended::Lost | Ended::Stopped => worker.end().await,
+    };
+    run.conclude(ended, ending, &source)
+}
+
+enum Ended {
+    /// The worker sent its report.
+    Reported(Box<Report>),
+    /// The worker is gone.
+    Lost,
+    /// The broker ended the run; the verdict says why.
+    Stopped,
+}
+
+struct ActiveRun<'e> {
+    link: WorkerLink,
+    monitor: Option<ResourceMonitor>,
+    samples: Interval,
+    limits: Limits,
+    allow_missing_walls: bool,
+    started: Instant,
+    deadline: Deadline,
+    stage: Stage,
+    /// Why the run has no result. The first verdict stands.
+    verdict: Option<RunError>,
+    budget: Budget,
+    pending: PendingRequests,
+    calls: CallLog,
+    logs: Vec<LogLine>,
+    on_event: &'e mut OnEvent<'e>,
+}
+
+impl<'e> ActiveRun<'e> {
+    fn new(
+        request: RunRequest,
+        link: WorkerLink,
+        monitor: Option<ResourceMonitor>,
+        on_event: &'e mut OnEvent<'_>,
+    ) -> (RunSpec, Self) {
+        let RunRequest {
+            script,
+            options,
+            limits,
+            host,
+            allow_missing_walls,
+        } = request;
+        let mut samples = interval_at(Instant::now() + SAMPLE_INTERVAL, SAMPLE_INTERVAL);
+        samples.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let context = options.context.unwrap_or_else(RunContext::local);
+        let has_harness = options.test.is_some() || options.clock.is_some();
+        let spec = RunSpec {
+            name: script.name,
+            source: script.source,
+            args: script.args,
+            limits,
+            allow_missing_walls,
+            clock: options.clock,
+            timers: options.timers,
+            test: options.test,
+        };
+        let run = Self {
+            link,
+            monitor,
+            samples,
+            limits,
+            allow_missing_walls,
+            started: Instant::now(),
+            deadline: Deadline::after(START_LIMIT, context.clock()),
+            stage: Stage::Starting,
+            verdict: None,
+            budget: Budget::new(limits, has_harness),
+            pending: PendingRequests::new(host, context),
+            calls: CallLog::default(),
+            logs: Vec::new(),
+            on_event,
+        };
+        (spec, run)
+    }
+
+    async fn until_end(&mut self, spec: RunSpec) -> Ended {
+        if let Err(error) = self.link.send(&ToWorker::Run(Box::new(spec))) {
+            return self.stop(RunError::new(ErrorKind::Internal, error.to_string()));
+        }
+        loop {
+            tokio::select! {
+                // The deadline first: a worker that floods the broker must not postpone it.
+                biased;
+                event = self.deadline.next() => match event {
+                    DeadlineEvent::Passed => return self.time_out(),
+                    DeadlineEvent::Clock { stopped } => {
+                        // The end of a worker that cannot be reached is noticed below.
+                        let _ = self.link.send(&ToWorker::Clock { stopped });
+                    }
+                },
+                // Before the messages, which may never end.
+                _ = self.samples.tick(), if self.stage == Stage::Running => {
+                    let monitor = self.monitor.as_ref();
+                    if let Some(crossed) = monitor.and_then(|monitor| monitor.check(&self.limits)) {
+                        return self.stop(crossed);
+                    }
+                }
+                message = self.link.receive() => match message {
+                    Ok(Some(message)) => if let Some(ended) = self.on_message(message) {
+                        return ended;
+                    },
+                    Ok(None) => return Ended::Lost,
+                    Err(error) => {
+                        let message = format!("the worker {error}");
+                        return self.stop(RunError::new(ErrorKind::Internal, message));
+                    }
+                },
+                answered = self.pending.next() => self.deliver(answered),
+            }
+        }
+    }
+
+    fn time_out(&mut self) -> Ended {
+        let error = match self.stage {
+            Stage::Starting => RunError::new(
+                ErrorKind::Internal,
+                format!(
+                    "the worker did not start within {} s",
+                    START_LIMIT.as_secs()
+                ),
+            ),
+            Stage::Parsing | Stage::Running => RunError::new(
+                ErrorKind::Timeout,
+                format!(
+                    "the script ran for {} ms, which is its limit",
+                    self.limits.wall_ms
+                ),
+            ),
+        };
+        self.stop(error)
+    }
+
+    /// Ends the run from this side. An earlier verdict, the worker's own, stands.
+    fn stop(&mut self, error: RunError) -> Ended {
+        self.verdict.get_or_insert(error);
+        Ended::Stopped
+    }
+
+    fn on_message(&mut self, message: FromWorker) -> Option<Ended> {
+        match message {
+            FromWorker::Ready { missing_walls } if self.stage == Stage::Starting => {
+                return self.on_ready(missing_walls);
+            }
+            FromWorker::Parsed { micros } if self.stage == Stage::Parsing => {
+                self.stage = Stage::Running;
+                (self.on_event)(Event::Parsed { micros });
+            }
+            FromWorker::Ask { id, request } => {
+                if let Err(error) = self.on_request(id, request) {
+                    return Some(self.stop(error));
+                }
+            }
+            FromWorker::Log { level, text } => {
+                if let Err(error) = self.log(level, text) {
+                    return Some(self.stop(error));
+                }
+            }
+            FromWorker::Stopping(error) => {
+                self.verdict.get_or_insert(*error);
+                self.deadline.shorten(GRACE);
+            }
+            FromWorker::Done(report) => {
+                if report.result.is_ok() {
+                    self.warn_of_unanswered_calls();
+                }
+                return Some(Ended::Reported(report));
+            }
+            FromWorker::Ready { .. } | FromWorker::Parsed { .. } => {
+                let message = "the worker broke the order of its messages";
+                return Some(self.stop(RunError::new(ErrorKind::Internal, message)));
+            }
+        }
+        None
+    }
+
+    fn on_ready(&mut self, mut missing_walls: Vec<String>) -> Option<Ended> {
+        match &mut self.monitor {
+            Some(monitor) => monitor.begin(),
+            None => missing_walls.push("memory gauge: /proc does not show the worker".to_owned()),
+        }
+        if !missing_walls.is_empty() && !self.allow_missing_walls {
+            let message = format!(
+                "this machine cannot wall in a script ({}); --allow-missing-walls runs it all the same",
+                missing_walls.join("; ")
+            );
+            return Some(self.stop(RunError::new(ErrorKind::Internal, message)));
+        }
+        self.stage = Stage::Parsing;
+        self.started = Instant::now();
+        self.deadline
+            .restart(Duration::from_millis(self.limits.wall_ms) + GRACE);
+        (self.on_event)(Event::Started);
+        None
+    }
+
+    /// A result waits only briefly for calls that the script does not await.
+    fn warn_of_unanswered_calls(&mut self) {
+        if let Some(calls) = self.calls.unanswered() {
+            let text = format!(
+                "the script ended while {calls} had not answered, and the answer is lost: await every call"
+            );
+            // Where the log is full, the warning is left out.
+            let _ = self.log(Level::Warn, text);
+        }
+    }
+
+    fn log(&mut self, level: Level, text: String) -> Result<(), RunError> {
+        self.budget.log(&text)?;
+        let line = LogLine { level, text };
+        (self.on_event)(Event::Log(&line));
+        self.logs.push(line);
+        Ok(())
+    }
+
+    fn on_request(&mut self, id: u32, request: Request) -> Result<(), RunError> {
+        self.budget.request(&request, self.pending.len())?;
+        let bytes = request.size();
+        let reserved = self.budget.reserve(bytes);
+        let call = match &request {
+            Request::Call { tool, .. } => {
+                let tool = logged_id(tool);
+                let index = self.calls.begin(tool.to_owned());
+                (self.on_event)(Event::CallStarted { index, tool });
+                Some(index)
+            }
+            _ => None,
+        };
+        let ask = Ask {
+            id,
+            request,
+            call,
+            bytes,
+        };
+        match reserved {
+            Ok(()) => self.pending.send(ask),
+            Err(failure) => self.pending.refuse(ask, failure),
+        }
+        Ok(())
+    }
+
+    /// Sends an answer to the worker.
+    fn deliver(&mut self, answered: Answered) {
+        let Answered {
+            id,
+            result,
+            call,
+            bytes,
+        } = answered;
+        self.budget.release(bytes);
+        if let Some((index, time)) = call
+            && let Some(call) = self.calls.end(index, time, result.is_ok())
+        {
+            (self.on_event)(Event::CallEnded { index, call });
+        }
+        let answer = match Budget::is_backed_up(self.link.unsent_bytes()) {
+            false => result,
+            true => Err(Failure::new(
+                FailureKind::Tool,
+                "answers of more than 64 MiB wait to be read; await calls before making more",
+            )),
+        };
+        let sent = self.link.send(&ToWorker::Answer { id, answer });
+        if self.pending.is_empty() {
+            // The script has all its answers, and may ask again at once.
+            self.link.expect_request();
+        }
+        if let Err(error) = sent {
+            // The answer is too large for a message; without another one the script would wait.
+            let answer = Err(Failure::new(
+                FailureKind::Tool,
+                format!("the answer of the tool cannot be passed on: {error}"),
+            ));
+            let _ = self.link.send(&ToWorker::Answer { id, answer });
+        }
+    }
+
+    fn conclude(self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
+        let unanswered = self.calls.unanswered();
+        let mut stats = Stats {
+            wall_ms: millis(self.started.elapsed()),
+            peak_rss_bytes: ending.map_or(0, |ending| ending.peak_rss_bytes),
+            ..Stats::default()
+        };
+        let result = match ended {
+            Ended::Reported(report) => {
+                stats = report.stats;
+                report.result.map(Into::into)
+            }
+            Ended::Stopped | Ended::Lost => {
+                let status = ending.map(|ending| ending.status);
+                let verdict = self.verdict;
+                Err(verdict.unwrap_or_else(|| cause_of_death(self.stage, status)))
+            }
+        };
+        let mut outcome = outcome_of(result);
+        if let Some(error) = &mut outcome.error {
+            explain(error, source);
+            if let (ErrorKind::Timeout, Some(calls)) = (error.kind, unanswered) {
+                error.hint = Some(format!(
+                    "It still waited for {calls}: race such a call against a timer, give it less time, or ask for a longer time limit."
+                ));
+            }
+        }
+        outcome.logs = self.logs;
+        outcome.calls = self.calls.into_records();
+        outcome.stats = stats;
+        outcome
+    }
+}

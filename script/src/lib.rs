@@ -1,0 +1,27 @@
+//! Scripts as text: TypeScript to JavaScript ([`transpile()`]), which expression is the result
+//! ([`result_of`]), code frames ([`code_frame`]), and the names of the script API ([`api`]).
+//!
+//! The crate depends on swc and on nothing of V8, so `pml check` and the worker share it.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod api;
+pub mod code_frame;
+mod goal;
+mod imports;
+mod parse;
+mod rejection;
+mod result;
+mod transpile;
+mod unfence;
+mod wrap;
+
+pub use goal::Goal;
+pub use imports::{API_SPECIFIER, TEST_API_SPECIFIER, import_refusal, is_relative, source_of};
+pub use rejection::{Rejection, RejectionKind};
+pub use result::{ScriptResult, result_of};
+pub use transpile::{Form, SourceMapping, Translation, parse_script, transpile, transpile_as};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Parsing: every accepted form of a script, and clear words for the rest.
+
+use swc_core::common::sync::Lrc;
+use swc_core::common::{BytePos, SourceMap, Span, Spanned};
+use swc_core::ecma::ast::{
+    AutoAccessor, Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem, Stmt,
+};
+use swc_core::ecma::parser::error::{Error, SyntaxError};
+use swc_core::ecma::parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
+use swc_core::ecma::visit::{Visit, VisitMut, VisitMutWith, VisitWith};
+
+use crate::rejection::{Located, Rejection, RejectionKind};
+use crate::transpile::file_name;
+use crate::unfence::{split_prose, unfence};
+
+pub(crate) struct Parsed {
+    pub module: Module,
+    /// The script has a `return` outside any function.
+    pub returns: bool,
+}
+
+pub(crate) fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Rejection> {
+    let source = unfence(source.strip_prefix('\u{feff}').unwrap_or(source));
+    // "Solution:" and a code block is a label and a template to the parser. Prose is what does
+    // not parse on its own, or parses to words.
+    if let Some((prose, script)) = split_prose(&source) {
+        match parse_script(map, name, prose) {
+            // A closing fence whose opening was cut off.
+            Ok(parsed) if script.trim().is_empty() => return Ok(parsed),
+            Ok(parsed) if !is_words(&parsed.module) => {}
+            _ => return parse_script(map, name, &script).map_err(|error| error.locate(map)),
+        }
+    }
+    parse_script(map, name, &source).map_err(|error| error.locate(map))
+}
+
+fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Located> {
+    let error = match parse_module(map, name, source, typescript(TsSyntax::default())) {
+        // As in a REPL, braces around the whole text mean an object, not a block.
+        Ok(parsed) if is_one_block(&parsed.module) => {
+            let object = parse_expression(map, name, source);
+            return object.map_or_else(|| refuse_unsupported(parsed), Ok);
+        }
+        Ok(parsed) => return refuse_unsupported(parsed),
+        Err(error) => error,
+    };
+    // A function without a name is no statement, but it is a shape that models write.
+    if let Some(parsed) = parse_expression(map, name, source) {
+        return Ok(parsed);
+    }
+    // Some JavaScript reads differently as TypeScript.
+    if let Ok(parsed) = parse_module(map, name, source, Syntax::Es(EsSyntax::default())) {
+        return Ok(parsed);
+    }
+    Err(unsupported(map, name, source).unwrap_or(error))
+}
+
+/// "Sure!" is an expression to the parser, and a comment is nothing.
+fn is_words(module: &Module) -> bool {
+    module.body.iter().all(|item| match item {
+        ModuleItem::Stmt(Stmt::Expr(stmt)) => match &*stmt.expr {
+            Expr::TsNonNull(word) => word.expr.is_ident(),
+            word => word.is_ident(),
+        },
+        _ => false,
+    })
+}
+
+fn is_one_block(module: &Module) -> bool {
+    let is_empty = |item: &&ModuleItem| matches!(item, ModuleItem::Stmt(Stmt::Empty(_)));
+    let mut items = module.body.iter().filter(|item| !is_empty(item));
+    matches!(
+        (items.next(), items.next()),
+        (Some(ModuleItem::Stmt(Stmt::Block(_))), None)
+    )
+}
+
+fn typescript(syntax: TsSyntax) -> Syntax {
+    Syntax::Typescript(syntax)
+}
+
+fn parse_module(
+    map: &Lrc<SourceMap>,
+    name: &str,
+    source: &str,
+    syntax: Syntax,
+) -> Result<Parsed, Located> {
+    let file = map.new_source_file(file_name(name), source.to_owned());
+    let mut parser = Parser::new(syntax, StringInput::from(&*file), None);
+    let parsed = parser.parse_module();
+    let (returns, mut errors): (Vec<Error>, Vec<Error>) = parser
+        .take_errors()
+        .into_iter()
+        .partition(|error| matches!(error.kind(), SyntaxError::ReturnNotAllowed));
+    let module = match parsed {
+        Ok(module) => Some(module),
+        Err(fatal) => {
+            errors.push(fatal);
+            None
+        }
+    };
+    // What the parser stumbled over first explains the rest.
+    match (
+        module,
+        errors.into_iter().min_by_key(|error| error.span().lo),
+    ) {
+        (Some(module), None) => Ok(Parsed {
+            module,
+            returns: !returns.is_empty(),
+        }),
+        (_, Some(error)) => Err(located(error)),
+        (None, None) => Err(Located {
+            kind: RejectionKind::Syntax,
+            message: "the script cannot be parsed".to_owned(),
+            at: file.start_pos,
+        }),
+    }
+}
+
+/// Syntax that the parser knows and V8 does not.
+fn refuse_unsupported(parsed: Parsed) -> Result<Parsed, Located> {
+    match first_unsupported(&parsed.module) {
+        Some(refused) => Err(refused),
+        None => Ok(parsed),
+    }
+}
+
+fn first_unsupported(module: &Module) -> Option<Located> {
+    let mut finder = FirstUnsupported(None);
+    module.visit_with(&mut finder);
+    finder.0
+}
+
+/// The whole text as one expression, `None` if it is anything else. Parentheses make it one for
+/// the parser; they must come back as the only statement there is, and its spans are then moved
+/// to where they are in the text without them.
+fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
+    let text = source.trim_end().trim_end_matches(';');
+    // The line end keeps a comment at the end of the text from hiding the parenthesis.
+    let wrapped = format!("({text}\n)");
+    let mut parsed = parse_module(map, name, &wrapped, typescript(TsSyntax::default())).ok()?;
+    let [ModuleItem::Stmt(Stmt::Expr(ExprStmt { expr, .. }))] = parsed.module.body.as_mut_slice()
+    else {
+        return None;
+    };
+    let Expr::Paren(outer) = &mut **expr else {
+        return None;
+    };
+    let inside = outer.span.lo + BytePos(1);
+    *expr = std::mem::replace(&mut outer.expr, Box::new(Expr::Invalid(Default::default())));
+    let file = map.new_source_file(file_name(name), source.to_owned());
+    parsed.module.visit_mut_with(&mut Move {
+        from: inside,
+        to: file.start_pos,
+    });
+    Some(parsed)
+}
+
+/// Moves every span from one copy of a text to another.
+struct Move {
+    from: BytePos,
+    to: BytePos,
+}
+
+impl VisitMut for Move {
+    fn visit_mut_span(&mut self, span: &mut Span) {
+        if span.lo >= self.from {
+            *span = Span::new(
+                self.to + (span.lo - self.from),
+                self.to + (span.hi - self.from),
+            );
+        }
+    }
+}
+
+/// Better words for a text that would parse if a part of the language were on.
+fn unsupported(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Located> {
+    let everything = typescript(TsSyntax {
+        tsx: true,
+        decorators: true,
+        ..Default::default()
+    });
+    let parsed = parse_module(map, name, source, everything).ok()?;
+    first_unsupported(&parsed.module)
+}
+
+struct FirstUnsupported(Option<Located>);
+
+impl FirstUnsupported {
+    fn note(&mut self, span: Span, message: &str) {
+        self.0.get_or_insert_with(|| Located {
+            kind: RejectionKind::Syntax,
+            message: message.to_owned(),
+            at: span.lo,
+        });
+    }
+}
+
+impl Visit for FirstUnsupported {
+    fn visit_jsx_element(&mut self, element: &JSXElement) {
+        self.note(element.span, JSX);
+    }
+
+    fn visit_jsx_fragment(&mut self, fragment: &JSXFragment) {
+        self.note(fragment.span, JSX);
+    }
+
+    fn visit_auto_accessor(&mut self, accessor: &AutoAccessor) {
+        self.note(
+            accessor.span,
+            "the `accessor` keyword is not supported; write a getter and a setter",
+        );
+    }
+
+    fn visit_decorator(&mut self, decorator: &Decorator) {
+        self.note(
+            decorator.span,
+            "decorators are not supported; call the function on the class instead",
+        );
+    }
+}
+
+const JSX: &str = "JSX is not supported; return plain data or a string instead";
+
+fn located(error: Error) -> Located {
+    Located {
+        kind: RejectionKind::Syntax,
+        message: error.kind().msg().into_owned(),
+        at: error.span().lo,
+    }
+}
