@@ -119,7 +119,7 @@ fn number(text: &str) -> u64 {
 
 fn belgian(text: &str) -> bool {
     let (body, check) = (&text[..9], number(&text[9..]));
-    // People born from 2000 on have a 2 put before the number for the check.
+    // For people born from 2000 on, the check prepends a 2 to the number.
     let fits = |body: u64| 97 - body % 97 == check;
     number(&text[2..4]) % 20 <= 12
         && number(&text[4..6]) <= 31
