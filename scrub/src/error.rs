@@ -7,12 +7,12 @@ use crate::Kind;
 pub enum ConfigError {
     /// A rule for a detector or kind that does not exist.
     #[error(
-        "unknown detector `{name}` in `{place}`: use one of {known}, or the kind that a placeholder \
+        "unknown detector `{name}` in `{key}`: use one of {known}, or the kind that a placeholder \
          shows, in lower case."
     )]
     UnknownDetector {
         /// The configuration key of the rule.
-        place: String,
+        key: String,
         /// The unknown name.
         name: String,
         /// The names of the detectors, separated by commas.
@@ -46,10 +46,10 @@ pub enum ConfigError {
     )]
     Confidence(f32),
     /// An empty string in a list, which would match everything.
-    #[error("empty entry in `{place}`: remove it, or it would match everything.")]
+    #[error("empty entry in `{key}`: remove it, or it would match everything.")]
     EmptyEntry {
         /// The configuration key of the list.
-        place: String,
+        key: String,
     },
     /// The operating system provided no randomness for the hash key.
     #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]

@@ -135,7 +135,7 @@ impl Traversal<'_> {
             // The values below see the scrubbed key: a private one is not context any more.
             let shown = new.as_deref().unwrap_or(key);
             let name = match &title {
-                Some(title) if holds_value(key) => title,
+                Some(title) if is_value_key(key) => title,
                 _ => shown,
             };
             let key_hint = (!name.is_empty() && name.len() <= MAX_KEY_BYTES).then(|| Key {
@@ -199,7 +199,7 @@ impl Traversal<'_> {
 /// it, its own name last. It is only used as context and never sent.
 fn pair_title(fields: &Map<String, Value>) -> Option<String> {
     const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
-    if fields.len() > MAX_PAIR_FIELDS || !fields.keys().any(|key| holds_value(key)) {
+    if fields.len() > MAX_PAIR_FIELDS || !fields.keys().any(|key| is_value_key(key)) {
         return None;
     }
     let of = |title: &&str| fields.get(*title)?.as_str();
@@ -210,7 +210,7 @@ fn pair_title(fields: &Map<String, Value>) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-fn holds_value(key: &str) -> bool {
+fn is_value_key(key: &str) -> bool {
     matches!(key, "value" | "Value" | "val")
 }
 

@@ -28,7 +28,7 @@ impl Policy {
             .iter()
             .map(|p| p.name.to_ascii_lowercase())
             .collect();
-        let check = |place: &str, rules: &BTreeMap<String, Rule>, any: bool| {
+        let check = |key: &str, rules: &BTreeMap<String, Rule>, any: bool| {
             rules.keys().try_for_each(|name| {
                 if (any && name == "*")
                     || name == CUSTOM.name
@@ -38,7 +38,7 @@ impl Policy {
                     return Ok(());
                 }
                 Err(ConfigError::UnknownDetector {
-                    place: place.to_owned(),
+                    key: key.to_owned(),
                     name: name.clone(),
                     known: crate::detector_names().collect::<Vec<_>>().join(", "),
                 })
@@ -47,11 +47,11 @@ impl Policy {
         check("pml.scrub.detectors", &config.detectors, false)?;
         for rules in &config.tools {
             if rules.tool.is_empty() {
-                let place = "pml.scrub.tools".to_owned();
-                return Err(ConfigError::EmptyEntry { place });
+                let key = "pml.scrub.tools".to_owned();
+                return Err(ConfigError::EmptyEntry { key });
             }
-            let place = format!("pml.scrub.tools[{}]", rules.tool);
-            check(&place, &rules.detectors, true)?;
+            let key = format!("pml.scrub.tools[{}]", rules.tool);
+            check(&key, &rules.detectors, true)?;
         }
         let pattern = |p: &CustomPattern| (Kind::intern(&p.name), (p.policy, p.reversible));
         Ok(Self {

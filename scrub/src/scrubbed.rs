@@ -17,7 +17,7 @@ impl<T> Scrubbed<T> {
         Self { value, report }
     }
 
-    /// What was found and replaced.
+    /// The findings that were replaced.
     pub fn report(&self) -> &Report {
         &self.report
     }

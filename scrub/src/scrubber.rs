@@ -37,11 +37,11 @@ impl Scrubber {
         if !(0.0..=1.0).contains(&config.min_confidence) {
             return Err(ConfigError::Confidence(config.min_confidence));
         }
-        let lower = |place: &str, list: &[String]| {
+        let lower = |key: &str, list: &[String]| {
             list.iter()
                 .map(|entry| match entry.trim() {
                     "" => Err(ConfigError::EmptyEntry {
-                        place: place.to_owned(),
+                        key: key.to_owned(),
                     }),
                     entry => Ok(entry.to_lowercase()),
                 })

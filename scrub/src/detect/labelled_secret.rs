@@ -385,16 +385,16 @@ fn is_schema_word(value: &str) -> bool {
 
 /// Whether the value is code that refers to a secret: a variable, call, template, placeholder or path.
 fn is_code(value: &str) -> bool {
-    let starts = [
+    let prefixes = [
         "{", "<", "%(", "[", "process.", "env.", "os.", "config", "self.", "this.", "http://",
         "https://", "./", "var(", "#{", "$(",
     ];
-    let holds = [
+    let fragments = [
         "${", "{{", "...", "()", "=>", "://", "<%", "***", "xxxx", "XXXX",
     ];
     value.is_empty()
-        || starts.iter().any(|s| value.starts_with(s))
-        || holds.iter().any(|h| value.contains(h))
+        || prefixes.iter().any(|p| value.starts_with(p))
+        || fragments.iter().any(|f| value.contains(f))
         || (value.contains('(') && value.contains(')'))
         || is_schema_word(value)
 }

@@ -88,7 +88,7 @@ pub(crate) enum DefaultPolicy {
 /// How further occurrences of a value in the same reply are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
-    /// There is no search: the detector recognises the value by its form and finds every occurrence
+    /// Not searched for: the detector recognises the value by its form and finds every occurrence
     /// itself, or the values are too ordinary to search for.
     FoundByDetector,
     /// The detector needs a word near the value. Once found, a value with a digit in it is searched

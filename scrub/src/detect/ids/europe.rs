@@ -133,7 +133,7 @@ fn day_month(text: &str) -> bool {
 }
 
 fn finnish(text: &str) -> bool {
-    let sign = text.as_bytes()[6];
+    let century_sign = text.as_bytes()[6];
     let individual = &text[text.len() - 4..text.len() - 1];
     let month = number(&text[2..4]) as u32;
     let is_date = checksum::is_date(
@@ -141,7 +141,7 @@ fn finnish(text: &str) -> bool {
         month,
         number(&text[..2]) as u32,
     );
-    if !is_date || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&sign)) {
+    if !is_date || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&century_sign)) {
         return false;
     }
     let value = number(&format!("{}{individual}", &text[..6]));
