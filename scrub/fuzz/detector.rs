@@ -1,5 +1,5 @@
-//! Fuzzes one detector, alone and at every confidence, with any text: nothing panics, the output has
-//! no findings, a second pass changes nothing, and JSON stays valid.
+//! Fuzzes one detector, alone and at every confidence, with any text: nothing panics, the output
+//! has no findings, a second pass changes nothing, and JSON stays valid.
 
 #![no_main]
 

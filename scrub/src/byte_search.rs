@@ -15,8 +15,8 @@ pub(crate) fn find_from(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> 
     found.map(|offset| at + skipped + offset)
 }
 
-/// Calls `visit` with the offset of each digit, `-`, `.`, `/`, `:` and `@`, in order. `visit` returns
-/// the offset to continue from.
+/// Calls `visit` with the offset of each digit, `-`, `.`, `/`, `:` and `@`, in order. `visit`
+/// returns the offset to continue from.
 #[inline]
 pub(crate) fn for_each_trigger_byte(bytes: &[u8], mut visit: impl FnMut(usize) -> usize) {
     let mut from = 0;

@@ -48,8 +48,8 @@ pub enum Action {
     Redact,
     /// Hides all but the last four characters: `****4242`.
     Mask,
-    /// Replaces it by a keyed hash: `[EMAIL#5f2b8c01d3aa]`. Equal values have equal hashes within one
-    /// process.
+    /// Replaces it by a keyed hash: `[EMAIL#5f2b8c01d3aa]`. Equal values have equal hashes within
+    /// one process.
     Hash,
     /// Leaves it as it is.
     Allow,

@@ -82,8 +82,8 @@ fn starts_word(bytes: &[u8], start: usize) -> bool {
         || (previous.is_ascii_lowercase() && bytes[start].is_ascii_uppercase())
 }
 
-/// Whether the word ends at `end`. A short word must (`tel` is not `tell`), and so must words that a
-/// key joins (`callMethod` is not `call me`); a long one may be inflected.
+/// Whether the word ends at `end`. A short word must (`tel` is not `tell`), and so must words that
+/// a key joins (`callMethod` is not `call me`); a long one may be inflected.
 fn ends_word(bytes: &[u8], end: usize, may_go_on: bool) -> bool {
     let next = boundary::at(bytes, end);
     may_go_on

@@ -33,7 +33,8 @@ pub(crate) fn scrub(
     traversal.value(value, None, &Path::Root)
 }
 
-/// The path of the current value. It lives on the stack and becomes a JSON pointer only for a finding.
+/// The path of the current value. It lives on the stack and becomes a JSON pointer only for a
+/// finding.
 enum Path<'p> {
     Root,
     Key(&'p Path<'p>, &'p str),
@@ -195,8 +196,8 @@ impl Traversal<'_> {
     }
 }
 
-/// The title of the value in a pair such as `{"name": "DB_PASSWORD", "value": …}`: the strings beside
-/// it, its own name last. It is only used as context and never sent.
+/// The title of the value in a pair such as `{"name": "DB_PASSWORD", "value": …}`: the strings
+/// beside it, its own name last. It is only used as context and never sent.
 fn pair_title(fields: &Map<String, Value>) -> Option<String> {
     const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
     if fields.len() > MAX_PAIR_FIELDS || !fields.keys().any(|key| is_value_key(key)) {
@@ -233,8 +234,8 @@ fn is_plain(text: &str) -> bool {
         .all(|b| b.is_ascii_lowercase() || matches!(b, b' ' | b'_' | b'-' | b'.' | b',' | b'/'))
 }
 
-/// An unused key. Masked keys can coincide, and none may overwrite another's value. `number` continues
-/// from the last one in use, so that many equal keys do not take quadratic time.
+/// An unused key. Masked keys can coincide, and none may overwrite another's value. `number`
+/// continues from the last one in use, so that many equal keys do not take quadratic time.
 fn free_key(fields: &Map<String, Value>, wanted: &str, number: &mut u32) -> String {
     let mut key = wanted.to_owned();
     while fields.contains_key(&key) {

@@ -20,7 +20,8 @@ pub(crate) struct KnownValues {
 }
 
 impl KnownValues {
-    /// Records a value, if its detector needs context and the value is distinctive: see [`Repeats`].
+    /// Records a value, if its detector needs context and the value is distinctive: see
+    /// [`Repeats`].
     pub(crate) fn add(&mut self, candidate: &Candidate, value: &str) {
         let distinctive = match candidate.detector.repeats {
             Repeats::FoundByDetector => return,

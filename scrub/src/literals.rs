@@ -55,8 +55,8 @@ impl Literals {
         }
     }
 
-    /// Calls `found` with each literal in the text, in any case, and its range. A literal of two bytes
-    /// is found only if another byte follows it.
+    /// Calls `found` with each literal in the text, in any case, and its range. A literal of two
+    /// bytes is found only if another byte follows it.
     #[inline]
     pub(crate) fn for_each(&self, bytes: &[u8], mut found: impl FnMut(&Literal, Range<usize>)) {
         let mut look_up = |at: usize, word: u32| {
@@ -97,7 +97,8 @@ impl Table {
         }
     }
 
-    /// Both cases of a letter have the same hash. Some symbols collide too, which costs a comparison.
+    /// Both cases of a letter have the same hash. Some symbols collide too, which costs a
+    /// comparison.
     fn hash(&self, word: u32) -> usize {
         let folded = (word | 0x2020_2020) & self.mask;
         (folded.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize

@@ -1,5 +1,5 @@
-//! Undoes obfuscation: homoglyphs, invisible characters, percent-encoding and the escapes of JSON and
-//! HTML are resolved, and every range of the normalized text maps back to the original.
+//! Undoes obfuscation: homoglyphs, invisible characters, percent-encoding and the escapes of JSON
+//! and HTML are resolved, and every range of the normalized text maps back to the original.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -148,8 +148,8 @@ impl PlaceholderMap {
     }
 
     /// Checks binary data in base64, such as an image or audio, and returns it unchanged. Returns
-    /// `None` for invalid base64, for bytes that are UTF-8 text, and for bytes with readable private
-    /// data in them.
+    /// `None` for invalid base64, for bytes that are UTF-8 text, and for bytes with readable
+    /// private data in them.
     pub fn scrub_binary(&mut self, base64: &str) -> Option<Scrubbed<String>> {
         let bytes = STANDARD.decode(base64).ok()?;
         if std::str::from_utf8(&bytes).is_ok() {
@@ -173,8 +173,9 @@ impl PlaceholderMap {
             .then(|| Scrubbed::new(base64.to_owned(), Report::default()))
     }
 
-    /// Replaces placeholders in a tool's arguments by their values, right before the call is sent to
-    /// its server. Returns the number of replacements. The restored arguments must not be logged.
+    /// Replaces placeholders in a tool's arguments by their values, right before the call is sent
+    /// to its server. Returns the number of replacements. The restored arguments must not be
+    /// logged.
     pub fn restore_args(&self, args: &mut Value, tool: &str) -> usize {
         json::restore(self, args, tool)
     }
@@ -309,9 +310,9 @@ struct Rounds {
     may_break_json: bool,
 }
 
-/// The form in which values are compared. A number written with spaces or dashes is the same number,
-/// and addresses ignore case; a word in capitals is not always the same word, so others stay as they
-/// are.
+/// The form in which values are compared. A number written with spaces or dashes is the same
+/// number, and addresses ignore case; a word in capitals is not always the same word, so others
+/// stay as they are.
 fn canonical(value: &str) -> String {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_number = digits >= 6 && value.bytes().all(|b| !b.is_ascii_alphabetic());

@@ -104,8 +104,8 @@ impl Policy {
         }
     }
 
-    /// The rules that apply, from the most specific to the most general; the first that sets a field
-    /// wins.
+    /// The rules that apply, from the most specific to the most general; the first that sets a
+    /// field wins.
     fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {
         let of_tools = self
             .tools

@@ -291,7 +291,8 @@ fn cluster_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Whether the word from `start` to `end` could be the first part of a postal code such as `SW1A 1AA`.
+/// Whether the word from `start` to `end` could be the first part of a postal code such as `SW1A
+/// 1AA`.
 fn begins_two_part_code(bytes: &[u8], start: usize, end: usize) -> bool {
     let byte = |at: usize| boundary::at(bytes, at);
     end - start <= 4

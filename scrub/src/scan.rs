@@ -83,7 +83,8 @@ impl<'t> Scan<'t> {
         self.base64_tokens.push(range);
     }
 
-    /// Whether the text is this range and nothing else: a value on its own, not a part of a sentence.
+    /// Whether the text is this range and nothing else: a value on its own, not a part of a
+    /// sentence.
     pub(crate) fn is_whole_text(&self, start: usize, end: usize) -> bool {
         self.whole_value
             .as_ref()

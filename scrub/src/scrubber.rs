@@ -73,8 +73,8 @@ impl Scrubber {
         })
     }
 
-    /// The findings in a text, without replacing anything. `key` is the JSON key whose value the text
-    /// is. Findings that the policy allows are left out.
+    /// The findings in a text, without replacing anything. `key` is the JSON key whose value the
+    /// text is. Findings that the policy allows are left out.
     pub fn find(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
         let candidates = self.candidates(text, key, None);
         let mut locator = Locator::new(text);
@@ -84,9 +84,9 @@ impl Scrubber {
             .collect()
     }
 
-    /// As [`find`](Self::find), with the alternative kinds of each range whose confidence is almost as
-    /// high: nine letters and digits may match the passports of one country and the identity cards of
-    /// another.
+    /// As [`find`](Self::find), with the alternative kinds of each range whose confidence is almost
+    /// as high: nine letters and digits may match the passports of one country and the identity
+    /// cards of another.
     pub fn find_alternatives(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
         let kept = self.candidates(text, key, None);
         let mut all = self.scan(text, key, 0);

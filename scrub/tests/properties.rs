@@ -1,5 +1,5 @@
-//! Properties of every input: scrubbing is idempotent, keeps JSON valid, grows the text by a bounded
-//! factor, leaves nothing that it would find, and never panics.
+//! Properties of every input: scrubbing is idempotent, keeps JSON valid, grows the text by a
+//! bounded factor, leaves nothing that it would find, and never panics.
 
 use std::sync::{Arc, LazyLock};
 

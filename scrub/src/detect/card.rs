@@ -131,8 +131,8 @@ fn lengths(first: u32) -> &'static [usize] {
     }
 }
 
-/// Whether it is written in one piece or grouped like a card (4-4-4-4, 4-6-5, 4-6-4), without single
-/// digits.
+/// Whether it is written in one piece or grouped like a card (4-4-4-4, 4-6-5, 4-6-4), without
+/// single digits.
 fn is_grouped(text: &str, groups: usize) -> bool {
     let sizes = text.split([' ', '-', '.', '_', '\n']).map(str::len);
     groups == 1

@@ -62,8 +62,8 @@ fn local_start(scan: &Scan<'_>, at: usize) -> usize {
     }
 }
 
-/// `/users/jo@example.com` is a mailbox, `golang.org/x/tools@v1.2.3-rc.beta` and `run/node@20.app` are
-/// packages: after a slash, only a plain domain under a common top-level domain counts.
+/// `/users/jo@example.com` is a mailbox, `golang.org/x/tools@v1.2.3-rc.beta` and `run/node@20.app`
+/// are packages: after a slash, only a plain domain under a common top-level domain counts.
 fn is_mailbox(domain: &str) -> bool {
     #[rustfmt::skip]
     const TOP_LEVEL: [&str; 40] = [

@@ -90,8 +90,8 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     );
 }
 
-/// Whether a version word precedes, without another number in between: `build 42 on 203.0.113.7` is a
-/// host.
+/// Whether a version word precedes, without another number in between: `build 42 on 203.0.113.7` is
+/// a host.
 fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
     let gap = start - scan.run_back(start, |b| !b.is_ascii_digit());
     context::has_word_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)

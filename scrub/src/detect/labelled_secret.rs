@@ -85,8 +85,8 @@ const LABEL_TEXTS: [&str; LABELS.len()] = {
 
 /// The name of a setting extends at most this far after its label, in bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// Longer values are not secrets, and the bound limits the time for a text with many labels. It is a
-/// little more than the longest secret.
+/// Longer values are not secrets, and the bound limits the time for a text with many labels. It is
+/// a little more than the longest secret.
 const MAX_VALUE_BYTES: usize = 520;
 
 fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
@@ -155,8 +155,8 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     scan.add(kind, start, end, confidence);
 }
 
-/// Whether `pass` is a word of its own: `DB_PASS`, `dbPass` and `"pass"`, but not `bypass`, `passed`
-/// or `second pass`.
+/// Whether `pass` is a word of its own: `DB_PASS`, `dbPass` and `"pass"`, but not `bypass`,
+/// `passed` or `second pass`.
 fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     let before = scan.before(hit.start);
     let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
@@ -218,8 +218,8 @@ fn is_session_id(value: &str) -> bool {
         && !is_code(value)
 }
 
-/// Whether `token` is part of a pagination token such as `nextPageToken` or `sync_token`. Those grant
-/// no access, and a client must send them back unchanged to get the next page.
+/// Whether `token` is part of a pagination token such as `nextPageToken` or `sync_token`. Those
+/// grant no access, and a client must send them back unchanged to get the next page.
 fn is_page_token(scan: &Scan<'_>, token: usize) -> bool {
     const WORDS: [&str; 7] = [
         "page",
@@ -240,8 +240,8 @@ fn is_page_token(scan: &Scan<'_>, token: usize) -> bool {
     })
 }
 
-/// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only begins
-/// a word (`tokenizer`) does not.
+/// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only
+/// begins a word (`tokenizer`) does not.
 fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> Option<usize> {
     if label == Label::Scheme {
         let header = scan.before(hit.start).is_ascii_alphabetic();
@@ -297,8 +297,8 @@ fn is_option(scan: &Scan<'_>, label: usize, name_end: usize) -> bool {
     scan.at(name_end) == b' ' && scan.bytes[scan.run_back(label, part)..].starts_with(b"--")
 }
 
-/// The start of the value in a pair whose name is the label: `name: DB_PASSWORD` and `value: …` on the
-/// next line, `key="ApiKey" value="…"`.
+/// The start of the value in a pair whose name is the label: `name: DB_PASSWORD` and `value: …` on
+/// the next line, `key="ApiKey" value="…"`.
 fn paired_value(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
     const MAX_GAP: usize = 48;
     let between = |b: u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',');
@@ -383,7 +383,8 @@ fn is_schema_word(value: &str) -> bool {
     WORDS.iter().any(|w| value.eq_ignore_ascii_case(w))
 }
 
-/// Whether the value is code that refers to a secret: a variable, call, template, placeholder or path.
+/// Whether the value is code that refers to a secret: a variable, call, template, placeholder or
+/// path.
 fn is_code(value: &str) -> bool {
     let prefixes = [
         "{", "<", "%(", "[", "process.", "env.", "os.", "config", "self.", "this.", "http://",
@@ -426,7 +427,8 @@ fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
         || word
             && stats.longest_word >= 4
             && match is_password {
-                // Passwords often contain one or two digits, so only joined words are an identifier.
+                // Passwords often contain one or two digits, so only joined words are an
+                // identifier.
                 true => stats.digits <= 1 && (joined || (!quoted && camel_case)),
                 false => stats.digits <= 2,
             };

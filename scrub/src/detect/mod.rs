@@ -69,8 +69,8 @@ pub(crate) enum Trigger {
     /// The first byte of a word with a digit in it, followed by a word of three characters of which
     /// the first is a digit: `SW1A 1AA`.
     TwoPartCode(OffsetCheck),
-    /// A `:` or `-` between hexadecimal digits, the first of `::`, or the first of two dots with four
-    /// letters before and between them.
+    /// A `:` or `-` between hexadecimal digits, the first of `::`, or the first of two dots with
+    /// four letters before and between them.
     HexSeparator(OffsetCheck),
 }
 

@@ -1,5 +1,5 @@
-//! Names of people, identified by context: after a title, a greeting or a label, in a signature, below
-//! a JSON key such as `first_name`.
+//! Names of people, identified by context: after a title, a greeting or a label, in a signature,
+//! below a JSON key such as `first_name`.
 
 use std::ops::Range;
 

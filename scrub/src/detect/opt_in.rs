@@ -1,5 +1,5 @@
-//! Kinds that are off unless the configuration turns them on: dates, ages and plain URLs. They are on
-//! HIPAA's list of identifiers.
+//! Kinds that are off unless the configuration turns them on: dates, ages and plain URLs. They are
+//! on HIPAA's list of identifiers.
 
 use std::ops::Range;
 

@@ -291,7 +291,8 @@ fn national(number: &Number, digits: &[u8], context: Context) -> f32 {
     if repeated || groups.iter().filter(|g| **g == 1).count() > 1 {
         return 0.0;
     }
-    // The North American numbering plan: three, three and four digits; area and exchange begin with 2 to 9.
+    // The North American numbering plan: three, three and four digits; area and exchange begin with
+    // 2 to 9.
     let nanp = |d: &[u8]| d.len() == 10 && d[0] >= 2 && d[3] >= 2 && d[1] != 9;
     let american = match groups {
         [3, 3, 4] => nanp(digits),

@@ -1,5 +1,5 @@
-//! Postal codes: after a context word, below a street, and those of the United Kingdom and Canada by
-//! their form.
+//! Postal codes: after a context word, below a street, and those of the United Kingdom and Canada
+//! by their form.
 
 use std::ops::Range;
 

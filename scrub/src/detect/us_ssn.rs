@@ -46,7 +46,8 @@ fn check(scan: &mut Scan<'_>, start: usize) {
         0 | 666 | 900.. => return,
         _ => (SSN, SSN_WORDS),
     };
-    // Numbers that the Social Security Administration declared void because advertisements used them.
+    // Numbers that the Social Security Administration declared void because advertisements used
+    // them.
     let void = matches!(
         (area, group, serial),
         (219, 9, 9999) | (987, 65, 4320..=4329)

@@ -231,8 +231,8 @@ fn health(text: &str) -> bool {
     sum % 10 == u32::from(bytes[9] - b'0')
 }
 
-/// Serial numbers have no vowels and no letters that look like digits. A tenth character is the check
-/// digit of the first nine.
+/// Serial numbers have no vowels and no letters that look like digits. A tenth character is the
+/// check digit of the first nine.
 fn document(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |b: &u8| b.is_ascii_digit() || b"CFGHJKLMNPRTVWXYZ".contains(b);

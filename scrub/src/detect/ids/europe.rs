@@ -1,5 +1,5 @@
-//! Other countries of Europe: Belgium, Denmark, Finland, Ireland, the Netherlands, Norway, Portugal,
-//! Sweden, Switzerland, Turkey.
+//! Other countries of Europe: Belgium, Denmark, Finland, Ireland, the Netherlands, Norway,
+//! Portugal, Sweden, Switzerland, Turkey.
 
 use super::{Family, Id, varied};
 use crate::{Kind, checksum};

@@ -1,4 +1,5 @@
-//! Numbers issued by authorities, one file per country: the layouts, check and context words of each.
+//! Numbers issued by authorities, one file per country: the layouts, check and context words of
+//! each.
 
 mod au;
 mod br;
@@ -40,8 +41,8 @@ struct Id {
     kind: Kind,
     family: Family,
     /// Each layout with the confidence without a context word. In a layout `9` is a digit, `A` a
-    /// letter, `X` either, `?` an optional separator, a lower-case letter itself in either case, and
-    /// every other character itself.
+    /// letter, `X` either, `?` an optional separator, a lower-case letter itself in either case,
+    /// and every other character itself.
     layouts: &'static [(&'static str, f32)],
     /// Whether the letters and digits, in upper case and without separators, are valid.
     check: fn(&str) -> bool,
@@ -235,8 +236,8 @@ fn any(_: &str) -> bool {
     true
 }
 
-/// Whether the characters are not all the same: such numbers are not issued, but forms are filled with
-/// them.
+/// Whether the characters are not all the same: such numbers are not issued, but forms are filled
+/// with them.
 fn varied(text: &str) -> bool {
     text.bytes().any(|b| b != text.as_bytes()[0])
 }

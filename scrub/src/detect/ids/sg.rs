@@ -49,8 +49,8 @@ fn nric(text: &str) -> bool {
     letters[((sum + offset) % 11) as usize] == bytes[8]
 }
 
-/// Businesses, local companies (whose numbers begin with the year) and other entities each have their
-/// own weights and letters.
+/// Businesses, local companies (whose numbers begin with the year) and other entities each have
+/// their own weights and letters.
 fn uen(text: &str) -> bool {
     let last = text.as_bytes()[text.len() - 1];
     let digits = checksum::digits(&text[..text.len() - 1]);

@@ -94,8 +94,8 @@ fn continues(scan: &Scan<'_>, word_end: usize, at: usize) -> bool {
     scan.before(at) == b' ' && start >= word_end && (1..=4).contains(&(gap - start))
 }
 
-/// A plate's letters are all of one case. Lower case counts only below a JSON key: in a sentence it is
-/// a word.
+/// A plate's letters are all of one case. Lower case counts only below a JSON key: in a sentence it
+/// is a word.
 fn is_plate(text: &str, keyed: bool) -> bool {
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
     let upper = text.bytes().any(|b| b.is_ascii_uppercase());
@@ -111,9 +111,9 @@ fn is_plate(text: &str, keyed: bool) -> bool {
     lower != upper && (upper || keyed) && province && may_be_british(bytes)
 }
 
-/// Whether a plate in a British layout is valid. The current scheme (`AB51 ABC`) has no I, Q or Z in
-/// the area, no I or Q at the end and not every year; the earlier ones (`A123 BCD`, `ABC 123D`) have
-/// no I, O, Q, U or Z for the year.
+/// Whether a plate in a British layout is valid. The current scheme (`AB51 ABC`) has no I, Q or Z
+/// in the area, no I or Q at the end and not every year; the earlier ones (`A123 BCD`, `ABC 123D`)
+/// have no I, O, Q, U or Z for the year.
 fn may_be_british(plate: &[u8]) -> bool {
     let shape: String = plate
         .iter()

@@ -76,9 +76,9 @@ impl Shape {
         matches!(self.parts.first(), Some(Part::Text(text)) if text[0].is_ascii_alphanumeric())
     }
 
-    /// The end of a secret that begins at `start`. Each part matches greedily, and another character
-    /// of the last part's class must not follow. A line break inside the last part does not end it
-    /// while the part is incomplete: long values are wrapped.
+    /// The end of a secret that begins at `start`. Each part matches greedily, and another
+    /// character of the last part's class must not follow. A line break inside the last part does
+    /// not end it while the part is incomplete: long values are wrapped.
     pub(super) fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let mut at = start;
         for (index, part) in self.parts.iter().enumerate() {
