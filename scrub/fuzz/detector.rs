@@ -1,18 +1,18 @@
-//! One detector, alone and at every confidence, against any text: nothing panics, what was found
-//! is gone, a second pass changes nothing, and JSON stays JSON.
+//! Fuzzes one detector, alone and at every confidence, with any text: nothing panics, the output
+//! has no findings, a second pass changes nothing, and JSON stays valid.
 
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use pml_scrub::{Action, Rule, ScrubConfig, Scrubber, Session, detector_names};
+use pml_scrub::{Action, PlaceholderMap, Rule, ScrubConfig, Scrubber, detector_names};
 use serde_json::Value;
 
 static SCRUBBER: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
-    let program = std::env::current_exe().expect("the program has a path");
-    let wanted = program.file_stem().expect("the program has a name");
-    let rule = |name: &str| match wanted == name {
+    let executable = std::env::current_exe().expect("the executable has a path");
+    let detector = executable.file_stem().expect("the executable has a name");
+    let rule = |name: &str| match detector == name {
         true => Rule::Action(Action::Redact),
         false => Rule::Action(Action::Allow),
     };
@@ -23,7 +23,7 @@ static SCRUBBER: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
             .collect(),
         ..ScrubConfig::default()
     };
-    Arc::new(Scrubber::new(&config).expect("a right configuration"))
+    Arc::new(Scrubber::new(&config).expect("a valid configuration"))
 });
 
 fuzz_target!(|data: &[u8]| {
@@ -32,20 +32,20 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(scrub(&once), once, "a second pass changed something");
     let left = SCRUBBER.find(&once, None);
     assert!(left.is_empty(), "left in {once:?}: {left:?}");
-    // Objects and arrays are JSON; a number alone is a text like any other.
+    // Only objects and arrays count as JSON; a number alone is a text like any other.
     if matches!(
         serde_json::from_str(&text),
         Ok(Value::Array(_) | Value::Object(_))
     ) {
         assert!(
             serde_json::from_str::<Value>(&once).is_ok(),
-            "no JSON: {once}"
+            "invalid JSON: {once}"
         );
     }
 });
 
 fn scrub(text: &str) -> String {
-    let mut session = Session::new(SCRUBBER.clone());
-    let scrubbed = session.scrub_text(text, None).expect("nothing is blocked");
-    scrubbed.into_inner()
+    let mut placeholders = PlaceholderMap::new(SCRUBBER.clone());
+    let scrubbed = placeholders.scrub_text(text, None);
+    scrubbed.expect("nothing is blocked").into_inner()
 }

@@ -1,27 +1,28 @@
-//! Where a value may begin and end: the edges that tell a whole value from a part of another.
+//! Value boundaries: whether a range is a whole value or a part of a longer one.
 
-/// The byte before a place, or 0 at the start.
+/// The byte before an offset, or 0 at the start.
 pub(crate) fn before(bytes: &[u8], at: usize) -> u8 {
     at.checked_sub(1).map_or(0, |i| bytes[i])
 }
 
-/// The byte at a place, or 0 past the end.
+/// The byte at an offset, or 0 past the end.
 pub(crate) fn at(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
-/// Whether the stretch stands alone: no letter, digit or non-ASCII letter touches it, and it is no
-/// part of a longer name joined by `-`, `.`, `_` or the like.
+/// Whether the range stands alone: no letter or digit touches it, and no `-`, `.`, `_` or the like
+/// joins it to a longer name.
 pub(crate) fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     begins(bytes, start) && ends(bytes, end)
 }
 
+/// Whether a value can begin at `start`.
 pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
     if follows_letter(bytes, start) {
         return false;
     }
     let previous = before(bytes, start);
-    // `SSN#536-22-1234`: a `#` comes before a number without being a part of it.
+    // `SSN#536-22-1234`: a `#` precedes a number without being a part of it.
     let joined = matches!(
         previous,
         b'-' | b'.' | b'_' | b'/' | b'+' | b'$' | b'*' | b'&' | b'%'
@@ -30,6 +31,7 @@ pub(crate) fn begins(bytes: &[u8], start: usize) -> bool {
     !(part || matches!(previous, b'$' | b'_'))
 }
 
+/// Whether a value can end at `end`.
 pub(crate) fn ends(bytes: &[u8], end: usize) -> bool {
     let next = at(bytes, end);
     if is_letter(next) {
@@ -48,8 +50,8 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Whether a letter or digit stands right before a place, so that what begins there is a part of
-/// its word.
+/// Whether a letter or digit is right before an offset, so that a value there would be part of its
+/// word.
 pub(crate) fn follows_letter(bytes: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(4);
     let first = bytes[from..at]
@@ -58,9 +60,9 @@ pub(crate) fn follows_letter(bytes: &[u8], at: usize) -> bool {
     first.is_some_and(|i| is_letter(bytes[from + i]))
 }
 
-/// Whether the character that begins with this byte would join a word before it. Chinese, Korean,
-/// Thai and the like put no space between a word and a number, and typographic quotes are none:
-/// their first bytes are those of longer sequences.
+/// Whether the character with this first byte joins a word before it. Chinese, Korean, Thai and the
+/// like have no space between a word and a number, and typographic quotes do not join: the first
+/// bytes of all these are those of longer UTF-8 sequences.
 pub(crate) fn is_letter(first: u8) -> bool {
     first.is_ascii_alphanumeric() || (0xC3..0xE0).contains(&first)
 }

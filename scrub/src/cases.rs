@@ -1,8 +1,8 @@
-//! How a detector's table of cases is checked.
+//! Checks a detector's table of test cases.
 
 use crate::{ScrubConfig, Scrubber};
 
-/// The strictest scrubber: every detector is on, also those that are off by default.
+/// A scrubber with every detector on, including those that are off by default.
 pub(crate) fn scrubber() -> Scrubber {
     let config = ScrubConfig {
         detectors: crate::detector_names()
@@ -10,11 +10,11 @@ pub(crate) fn scrubber() -> Scrubber {
             .collect(),
         ..ScrubConfig::default()
     };
-    Scrubber::new(&config).expect("the default configuration is right")
+    Scrubber::new(&config).expect("the configuration is valid")
 }
 
-/// Each positive text must hold a finding of the kind that is exactly the given part; no negative
-/// text may hold a finding of that kind.
+/// Each positive text must have one finding of the kind, with exactly the given value; no negative
+/// text may have a finding of that kind.
 pub(crate) fn check(kind: &str, positives: &[(&str, &str)], negatives: &[&str]) {
     let scrubber = scrubber();
     let mut wrong = Vec::new();
@@ -28,13 +28,15 @@ pub(crate) fn check(kind: &str, positives: &[(&str, &str)], negatives: &[&str]) 
             f.kind.as_str() == kind && chars.collect::<String>() == *value
         };
         if found.iter().filter(hit).count() != 1 {
-            wrong.push(format!("{text:?} should give {value:?}, gave {found:?}"));
+            wrong.push(format!(
+                "{text:?} should yield {value:?}, yielded {found:?}"
+            ));
         }
     }
     for text in negatives {
         let found = scrubber.find(text, None);
         if found.iter().any(|f| f.kind.as_str() == kind) {
-            wrong.push(format!("{text:?} should give nothing, gave {found:?}"));
+            wrong.push(format!("{text:?} should yield nothing, yielded {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{kind}:\n{}", wrong.join("\n"));

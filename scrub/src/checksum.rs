@@ -1,6 +1,6 @@
-//! The check-digit schemes that several kinds of number share.
+//! Check-digit schemes that several detectors share.
 
-/// The digits of a text, other characters left out.
+/// The digits of a text, without its other characters.
 pub(crate) fn digits(text: &str) -> Vec<u32> {
     text.bytes()
         .filter(u8::is_ascii_digit)
@@ -23,7 +23,7 @@ pub(crate) fn luhn(digits: &[u32]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The weighted sum of the first digits, as long as there are weights.
+/// The weighted sum of as many digits as there are weights.
 pub(crate) fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(d, w)| d * w).sum()
 }
@@ -51,9 +51,9 @@ pub(crate) fn mod_11_10(digits: &[u32]) -> bool {
     (11 - product) % 10 == *check
 }
 
-/// The scheme of Verhoeff, from the dihedral group of order ten: Aadhaar.
+/// The Verhoeff scheme, over the dihedral group of order ten: Aadhaar.
 pub(crate) fn verhoeff(digits: &[u32]) -> bool {
-    /// One permutation step; applying it n times gives the permutation of the n-th place.
+    /// One permutation step; applied n times it is the permutation of position n.
     const STEP: [u32; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     fn product(a: u32, b: u32) -> u32 {
         match (a < 5, b < 5) {
@@ -67,14 +67,14 @@ pub(crate) fn verhoeff(digits: &[u32]) -> bool {
         .iter()
         .rev()
         .enumerate()
-        .fold(0, |sum, (place, digit)| {
-            let permuted = (0..place % 8).fold(*digit, |d, _| STEP[d as usize]);
+        .fold(0, |sum, (position, digit)| {
+            let permuted = (0..position % 8).fold(*digit, |d, _| STEP[d as usize]);
             product(sum, permuted)
         });
     sum == 0
 }
 
-/// Whether year, month and day are a day of the calendar.
+/// Whether year, month and day are a valid date.
 pub(crate) fn is_date(year: u32, month: u32, day: u32) -> bool {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
@@ -102,10 +102,10 @@ mod tests {
         for (number, check) in cases {
             let right = digits(number);
             assert!(check(&right), "{number}");
-            for place in 0..right.len() {
+            for position in 0..right.len() {
                 let mut wrong = right.clone();
-                wrong[place] = (wrong[place] + 1) % 10;
-                assert!(!check(&wrong), "{number} at {place}");
+                wrong[position] = (wrong[position] + 1) % 10;
+                assert!(!check(&wrong), "{number} at {position}");
             }
         }
     }

@@ -1,26 +1,26 @@
-//! The shape under the `pml.scrub` key of the configuration file.
+//! The `pml.scrub` section of the configuration file.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Everything an operator can set. The default suits a cautious team: personal data and secrets
-/// are redacted, secrets and payment cards are never put back.
+/// All settings of the scrubber. By default personal data and secrets are redacted, and secrets and
+/// payment cards are never restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct ScrubConfig {
     /// Findings below this confidence are ignored, from 0 to 1.
     pub min_confidence: f32,
-    /// `false` makes every placeholder one-way, whatever a detector says.
+    /// `false` makes every placeholder one-way, overriding every rule.
     pub reversible: bool,
-    /// How many different values a session remembers. Past that, placeholders have no number
-    /// and cannot be put back.
+    /// The most values that a [`PlaceholderMap`](crate::PlaceholderMap) stores. Past that,
+    /// placeholders have no number and cannot be restored.
     pub max_entries: usize,
-    /// What to do, by detector (`email`) or by kind in lower case (`github_token`).
+    /// Rules by detector (`email`) or by kind in lower case (`github_token`).
     pub detectors: BTreeMap<String, Rule>,
-    /// What to do for certain tools. Of the entries that fit a tool, the last one wins.
+    /// Rules for certain tools. Of the entries that match a tool, the last one wins.
     pub tools: Vec<ToolRules>,
-    /// What is never touched.
+    /// Values that are never replaced.
     pub allow: AllowList,
     /// The operator's own kinds of private data.
     pub patterns: Vec<CustomPattern>,
@@ -40,19 +40,20 @@ impl Default for ScrubConfig {
     }
 }
 
-/// What happens to a finding.
+/// The action for a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// A numbered placeholder: `[EMAIL_1]`.
+    /// Replaces it by a numbered placeholder: `[EMAIL_1]`.
     Redact,
-    /// All but the last four letters and digits are hidden: `****4242`.
+    /// Hides all but the last four characters: `****4242`.
     Mask,
-    /// A keyed hash: `[EMAIL#5f2b8c01d3aa]`; equal values look equal within one process.
+    /// Replaces it by a keyed hash: `[EMAIL#5f2b8c01d3aa]`. Equal values have equal hashes within
+    /// one process.
     Hash,
-    /// It stays as it is.
+    /// Leaves it as it is.
     Allow,
-    /// The whole text or value is refused.
+    /// Rejects the whole text or value.
     Block,
 }
 
@@ -60,7 +61,9 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Rule {
+    /// The action alone.
     Action(Action),
+    /// The action, `reversible`, or both.
     Detailed(DetailedRule),
 }
 
@@ -68,9 +71,10 @@ pub enum Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DetailedRule {
+    /// The action; the default of the detector if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Action>,
-    /// Whether a placeholder may be turned back into the value for a tool's arguments.
+    /// Whether a placeholder in a tool's arguments is replaced by its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversible: Option<bool>,
 }
@@ -91,36 +95,38 @@ impl Rule {
     }
 }
 
-/// Rules for the tools whose id fits a glob such as `crm:*`.
+/// Rules for the tools whose id matches a glob such as `crm:*`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolRules {
-    /// A tool id, `*` standing for any run of characters.
+    /// A tool id, in which `*` matches any run of characters.
     pub tool: String,
-    /// By detector or kind; `*` is every one that is not named.
+    /// Rules by detector or kind; `*` matches all others.
     pub detectors: BTreeMap<String, Rule>,
 }
 
-/// What is known to be harmless.
+/// Values that are known to be harmless.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AllowList {
-    /// Exact values, compared without regard to case.
+    /// Exact values, compared case-insensitively.
     pub values: Vec<String>,
-    /// Domains; e-mail addresses and URLs at them, and at their subdomains, stay.
+    /// Domains whose e-mail addresses and URLs stay, with their subdomains.
     pub domains: Vec<String>,
 }
 
-/// A kind of private data that only the operator knows, such as an employee number.
+/// A kind of private data that the operator defines, such as an employee number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CustomPattern {
     /// The kind, as placeholders show it: `EMPLOYEE_ID`.
     pub name: String,
-    /// What it looks like, in the syntax of the Rust `regex` crate.
+    /// A regular expression in the syntax of the Rust `regex` crate.
     pub regex: String,
+    /// The action; `redact` if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Action>,
+    /// Whether placeholders are reversible; `true` if it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversible: Option<bool>,
 }

@@ -1,42 +1,42 @@
-//! Words close to a value that say what it is.
+//! Context words: words close to a value that identify its kind.
 
 use crate::{boundary, placeholder};
 
-/// How far a word may stand before a value, in bytes.
-const BEFORE: usize = 64;
-/// And after it.
-const AFTER: usize = 32;
-/// A word of no more bytes is often the beginning of another.
+/// How far before a value a word may be, in bytes.
+const WINDOW_BEFORE: usize = 64;
+/// How far after it.
+const WINDOW_AFTER: usize = 32;
+/// A word of at most this many bytes is often the beginning of another.
 const MAX_SHORT: usize = 4;
 /// The bit of a space in a set of letters.
 const SPACE: u64 = 1 << (b' ' & 63);
 
-/// Whether one of the words, given in lower case, stands shortly before the value or, on the same
-/// line, right after it. `cardNumber` and `card_number` hold the word `card`; `discard` does not.
-/// Words with a space between them are also those of a key: `tax file` is in `taxFileNumber`.
-pub(crate) fn near(text: &str, start: usize, end: usize, words: &[&str]) -> bool {
-    in_window(text, start.saturating_sub(BEFORE), start, words) || {
-        let until = (end + AFTER).min(text.len());
+/// Whether one of the words, given in lower case, is shortly before the value or, on the same line,
+/// right after it. `cardNumber` and `card_number` contain the word `card`; `discard` does not. A
+/// space in a word also matches the word boundary of a key: `tax file` is in `taxFileNumber`.
+pub(crate) fn has_word_near(text: &str, start: usize, end: usize, words: &[&str]) -> bool {
+    in_window(text, start.saturating_sub(WINDOW_BEFORE), start, words) || {
+        let until = (end + WINDOW_AFTER).min(text.len());
         let line = memchr::memchr(b'\n', &text.as_bytes()[end..until]).unwrap_or(until - end);
         in_window(text, end, end + line, words)
     }
 }
 
-/// Whether one of the words stands on the same line, at most so many bytes before the place.
-pub(crate) fn just_before(text: &str, start: usize, reach: usize, words: &[&str]) -> bool {
-    let from = start.saturating_sub(reach.min(BEFORE));
+/// Whether one of the words is on the same line, at most `reach` bytes before `start`.
+pub(crate) fn has_word_before(text: &str, start: usize, reach: usize, words: &[&str]) -> bool {
+    let from = start.saturating_sub(reach.min(WINDOW_BEFORE));
     let line = memchr::memrchr(b'\n', &text.as_bytes()[from..start]);
     in_window(text, line.map_or(from, |at| from + at + 1), start, words)
 }
 
 fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
     let bytes = text.as_bytes();
-    let mut window = [0u8; BEFORE];
+    let mut window = [0u8; WINDOW_BEFORE];
     let length = to - from;
     window[..length].copy_from_slice(&bytes[from..to]);
     window[..length].make_ascii_lowercase();
     let window = &window[..length];
-    // Most words have a letter that does not even occur nearby. A space may be missing in a key.
+    // Most words have a letter that does not occur in the window. A space may be missing in a key.
     let letters = |bytes: &[u8]| bytes.iter().fold(SPACE, |set, b| set | 1 << (b & 63));
     let here = letters(window);
     words.iter().any(|word| {
@@ -61,7 +61,7 @@ fn in_window(text: &str, from: usize, to: usize, words: &[&str]) -> bool {
     })
 }
 
-/// Where the rest of a word with spaces ends, if it stands at a place, and whether its spaces do.
+/// The end of the rest of a word with spaces, if it matches at `at`, and whether its spaces did.
 fn rest_end(window: &[u8], mut at: usize, rest: &[u8]) -> Option<(usize, bool)> {
     let mut as_written = true;
     for byte in rest {
@@ -82,8 +82,8 @@ fn starts_word(bytes: &[u8], start: usize) -> bool {
         || (previous.is_ascii_lowercase() && bytes[start].is_ascii_uppercase())
 }
 
-/// A short word must end where it ends (`tel` is not `tell`), and so must words that a key has
-/// joined (`callMethod` is not `call me`); a long one may be inflected.
+/// Whether the word ends at `end`. A short word must (`tel` is not `tell`), and so must words that
+/// a key joins (`callMethod` is not `call me`); a long one may be inflected.
 fn ends_word(bytes: &[u8], end: usize, may_go_on: bool) -> bool {
     let next = boundary::at(bytes, end);
     may_go_on
@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn words_are_found_in_names_and_sentences_but_not_inside_other_words() {
-        let near_end = |text: &str, word: &str| near(text, text.len(), text.len(), &[word]);
+        let near_end =
+            |text: &str, word: &str| has_word_near(text, text.len(), text.len(), &[word]);
         for (text, word) in [
             ("my card is ", "card"),
             ("creditCardNumber: ", "card"),
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_word_just_before_is_close_and_on_the_same_line() {
-        let before = |text: &str| just_before(text, text.len(), 16, &["build"]);
+        let before = |text: &str| has_word_before(text, text.len(), 16, &["build"]);
         for text in ["build ", "build number: "] {
             assert!(before(text), "{text}");
         }

@@ -1,56 +1,76 @@
-//! What can go wrong: a mistake in the configuration, or data that policy does not let out.
+//! Errors: an invalid configuration, or data that the policy blocks.
 
 use crate::Kind;
 
-/// A mistake in the `pml.scrub` part of the configuration, found when it is loaded.
+/// An invalid `pml.scrub` section of the configuration, reported when it is loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    /// A rule for a detector or kind that does not exist.
     #[error(
-        "`{place}` names the detector `{name}`, which does not exist; use one of: {known}, or the \
-         kind a placeholder shows, in lower case."
+        "unknown detector `{name}` in `{key}`: use one of {known}, or the kind that a placeholder \
+         shows, in lower case."
     )]
     UnknownDetector {
-        place: String,
+        /// The configuration key of the rule.
+        key: String,
+        /// The unknown name.
         name: String,
+        /// The names of the detectors, separated by commas.
         known: String,
     },
+    /// A pattern name that is malformed or already a built-in kind.
     #[error(
-        "The pattern name `{0}` cannot be used; choose 2 to 32 capital letters, digits and \
-         underscores that start with a letter, and that no built-in kind has."
+        "invalid pattern name `{0}`: expected 2 to 32 capital letters, digits and underscores that \
+         start with a letter and differ from every built-in kind."
     )]
     PatternName(String),
-    #[error("The pattern `{name}` is not a usable regular expression; correct it: {source}")]
+    /// A pattern that does not compile, or is too large when compiled.
+    #[error("invalid regular expression in the pattern `{name}`: {source}")]
     Pattern {
+        /// The name of the pattern.
         name: String,
+        /// The reason.
         #[source]
         source: Box<regex::Error>,
     },
+    /// A pattern that matches the empty string.
     #[error(
-        "The pattern `{0}` also matches an empty text and would fire everywhere; make it require \
-         at least one character."
+        "the pattern `{0}` matches an empty text and would match everywhere: make it require at \
+         least one character."
     )]
     EmptyPattern(String),
+    /// A threshold outside 0 to 1.
     #[error(
-        "`minConfidence` is {0}; set it between 0 (everything that looks like it) and 1 (proof only)."
+        "invalid `minConfidence` {0}: expected a number from 0 (every candidate) to 1 (certain \
+         ones only)."
     )]
     Confidence(f32),
-    #[error("`{place}` holds an empty entry; remove it, or it would match everything.")]
-    EmptyEntry { place: String },
-    #[error("The operating system gave no random key for `hash`: {0}. Try again.")]
+    /// An empty string in a list, which would match everything.
+    #[error("empty entry in `{key}`: remove it, or it would match everything.")]
+    EmptyEntry {
+        /// The configuration key of the list.
+        key: String,
+    },
+    /// The operating system provided no randomness for the hash key.
+    #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]
     Random(getrandom::Error),
 }
 
-/// Why a text or value may not leave.
+/// The reason why a text or value is not released.
 #[derive(Debug, thiserror::Error)]
 pub enum ScrubError {
+    /// The policy blocks a kind that the text or value contains.
     #[error(
-        "The result holds {kind} data, which the policy blocks{}; leave it out of the result, or \
+        "The result contains {kind} data, which the policy blocks{}: leave it out of the result, or \
          ask the operator to change `pml.scrub` for `{detector}`.",
         .tool.as_ref().map(|t| format!(" for the tool `{t}`")).unwrap_or_default()
     )]
     Blocked {
+        /// The blocked kind.
         kind: Kind,
+        /// The detector that found it.
         detector: String,
+        /// The tool that returned it, if it came directly from one.
         tool: Option<String>,
     },
 }

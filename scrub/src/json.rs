@@ -1,36 +1,40 @@
-//! Walks JSON values: strings, keys and numbers on the way out, placeholders on the way in.
+//! Traverses JSON values: scrubs strings, keys and numbers, and restores placeholders.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
 
-use crate::echo::{Echoes, Finder};
-use crate::scrubber::{Places, finding};
-use crate::{Report, ScrubError, Scrubbed, Session, placeholder, replace};
+use crate::known_values::{KnownValueMatcher, KnownValues};
+use crate::placeholder_map::StringSource;
+use crate::scan::Candidate;
+use crate::scrubber::{Locator, finding};
+use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, placeholder, replace};
 
-/// A number with fewer than seven digits is no card and no id.
+/// A JSON number with fewer than seven digits is not checked: cards and ids are longer.
 const MIN_NUMBER: u64 = 1_000_000;
-/// What has more fields is a record, whose `value` is one of many things.
-const MAX_PAIR: usize = 8;
+/// An object with more fields is a record, whose `value` is one of many things.
+const MAX_PAIR_FIELDS: usize = 8;
 /// A longer key is data, not a name for data.
-const MAX_KEY: usize = 48;
+const MAX_KEY_BYTES: usize = 48;
 
+/// Scrubs a JSON value in place.
 pub(crate) fn scrub(
-    session: &mut Session,
+    placeholders: &mut PlaceholderMap,
     value: &mut Value,
     tool: Option<&str>,
     report: &mut Report,
 ) -> Result<(), ScrubError> {
-    let mut walk = Walk {
-        session,
+    let mut traversal = Traversal {
+        placeholders,
         tool,
         report,
         known_keys: HashMap::new(),
     };
-    walk.value(value, None, &Path::Root)
+    traversal.value(value, None, &Path::Root)
 }
 
-/// Where the walk is; it lives on the stack and is only written out for a finding.
+/// The path of the current value. It lives on the stack and becomes a JSON pointer only for a
+/// finding.
 enum Path<'p> {
     Root,
     Key(&'p Path<'p>, &'p str),
@@ -53,23 +57,23 @@ impl Path<'_> {
     }
 }
 
-/// The nearest key above a value, and whether it says something about what is below.
+/// The nearest key above a value, and whether it identifies the kind of the values below it.
 #[derive(Clone, Copy)]
 struct Key<'k> {
     name: &'k str,
     matters: bool,
 }
 
-struct Walk<'s> {
-    session: &'s mut Session,
+struct Traversal<'s> {
+    placeholders: &'s mut PlaceholderMap,
     tool: Option<&'s str>,
     report: &'s mut Report,
-    /// Keys repeat in every record; each is looked at once.
+    /// Keys repeat in every record; each is checked once.
     known_keys: HashMap<String, bool>,
 }
 
-impl Walk<'_> {
-    /// The items of `"emails": […]` are below that key too.
+impl Traversal<'_> {
+    /// The items of `"emails": […]` have that key too.
     fn value(
         &mut self,
         value: &mut Value,
@@ -81,11 +85,13 @@ impl Walk<'_> {
                 if is_plain(text) && key.is_none_or(|key| !key.matters) {
                     return Ok(());
                 }
-                let name = key.map(|key| key.name);
-                let pointer = || path.pointer();
-                let scrubbed =
-                    self.session
-                        .scrub_string(text, name, self.tool, self.report, &pointer)?;
+                let source = StringSource {
+                    text,
+                    key: key.map(|key| key.name),
+                    tool: self.tool,
+                    pointer: &|| path.pointer(),
+                };
+                let scrubbed = self.placeholders.scrub_string(&source, self.report)?;
                 if let Some(scrubbed) = scrubbed {
                     *text = scrubbed;
                 }
@@ -119,22 +125,25 @@ impl Walk<'_> {
         for (key, value) in fields.iter_mut() {
             let mut new = None;
             if may_be_private(key) {
-                let pointer = || format!("{}/*", path.pointer());
-                new = self
-                    .session
-                    .scrub_string(key, None, self.tool, self.report, &pointer)?;
+                let source = StringSource {
+                    text: key,
+                    key: None,
+                    tool: self.tool,
+                    pointer: &|| format!("{}/*", path.pointer()),
+                };
+                new = self.placeholders.scrub_string(&source, self.report)?;
             }
-            // What lies below sees the key as everyone will: a private one says nothing any more.
+            // The values below see the scrubbed key: a private one is not context any more.
             let shown = new.as_deref().unwrap_or(key);
             let name = match &title {
-                Some(title) if holds_value(key) => title,
+                Some(title) if is_value_key(key) => title,
                 _ => shown,
             };
-            let hint = (!name.is_empty() && name.len() <= MAX_KEY).then(|| Key {
+            let key_hint = (!name.is_empty() && name.len() <= MAX_KEY_BYTES).then(|| Key {
                 name,
                 matters: self.key_matters(name),
             });
-            self.value(value, hint, &Path::Key(path, shown))?;
+            self.value(value, key_hint, &Path::Key(path, shown))?;
             if let Some(new) = new {
                 renamed.insert(key.clone(), new);
             }
@@ -158,7 +167,7 @@ impl Walk<'_> {
         if let Some(known) = self.known_keys.get(key) {
             return *known;
         }
-        let matters = self.session.scrubber().key_matters(key);
+        let matters = self.placeholders.scrubber().key_matters(key);
         self.known_keys.insert(key.to_owned(), matters);
         matters
     }
@@ -170,63 +179,63 @@ impl Walk<'_> {
         key: Option<&str>,
         path: &Path<'_>,
     ) -> Result<Option<String>, ScrubError> {
-        let scrubber = self.session.scrubber().clone();
-        // Without a key a number counts something: it is not looked at as a text of its own.
+        let scrubber = self.placeholders.scrubber().clone();
+        // Without a key a number is a count: the empty key keeps it from being a text of its own.
         let found = scrubber.candidates(text, key.or(Some("")), self.tool);
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };
         let replacement =
-            self.session
+            self.placeholders
                 .replacement(candidate, &number.to_string(), true, self.tool)?;
-        let mut places = Places::new(text);
-        places.pointer = path.pointer();
+        let mut locator = Locator::new(text);
+        locator.pointer = path.pointer();
         self.report
-            .add(candidate.kind, || finding(candidate, &mut places));
+            .add(candidate.kind, || finding(candidate, &mut locator));
         Ok(Some(replacement))
     }
 }
 
-/// What the pair `{"name": "DB_PASSWORD", "value": …}` calls its value: the strings beside it, its
-/// own name last. Only the walk sees it; nothing of it is sent anywhere.
+/// The title of the value in a pair such as `{"name": "DB_PASSWORD", "value": …}`: the strings
+/// beside it, its own name last. It is only used as context and never sent.
 fn pair_title(fields: &Map<String, Value>) -> Option<String> {
     const TITLES: [&str; 7] = ["type", "label", "field", "Key", "key", "Name", "name"];
-    if fields.len() > MAX_PAIR || !fields.keys().any(|key| holds_value(key)) {
+    if fields.len() > MAX_PAIR_FIELDS || !fields.keys().any(|key| is_value_key(key)) {
         return None;
     }
     let of = |title: &&str| fields.get(*title)?.as_str();
     let mut words: Vec<&str> = TITLES.iter().filter_map(of).collect();
-    while words.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_KEY + 1 {
+    while words.iter().map(|word| word.len() + 1).sum::<usize>() > MAX_KEY_BYTES + 1 {
         words.remove(0);
     }
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-fn holds_value(key: &str) -> bool {
+fn is_value_key(key: &str) -> bool {
     matches!(key, "value" | "Value" | "val")
 }
 
-/// The digits of a whole number that is large enough, however it was sent.
+/// The digits of an integer that is large enough, in any of JSON's number formats.
 fn digits(number: &Number) -> Option<String> {
-    /// From here on not every whole number is one of these.
+    /// 2^53: from here on not every integer has an exact `f64`.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-    let whole = |n: &f64| n.fract() == 0.0 && n.abs() < MAX_EXACT;
-    let float = || number.as_f64().filter(whole).map(|n| n.abs() as u64);
-    let size = number
+    let is_integer = |n: &f64| n.fract() == 0.0 && n.abs() < MAX_EXACT;
+    let float = || number.as_f64().filter(is_integer).map(|n| n.abs() as u64);
+    let magnitude = number
         .as_u64()
         .or_else(|| number.as_i64().map(i64::unsigned_abs))
         .or_else(float)?;
-    (size >= MIN_NUMBER).then(|| size.to_string())
+    (magnitude >= MIN_NUMBER).then(|| magnitude.to_string())
 }
 
-/// Small letters and spaces alone are private only where a key says so.
+/// Lower-case words alone are private only if a key says so.
 fn is_plain(text: &str) -> bool {
     text.bytes()
         .all(|b| b.is_ascii_lowercase() || matches!(b, b' ' | b'_' | b'-' | b'.' | b',' | b'/'))
 }
 
-/// Masked keys can coincide; none may swallow another's value. `number` goes on from the last that
-/// was taken, so that many of them do not try each other's.
+/// An unused key. Masked keys can coincide, and none may overwrite another's value. `number`
+/// continues from the last one in use, so that many equal keys do not take quadratic time.
 fn free_key(fields: &Map<String, Value>, wanted: &str, number: &mut u32) -> String {
     let mut key = wanted.to_owned();
     while fields.contains_key(&key) {
@@ -236,40 +245,41 @@ fn free_key(fields: &Map<String, Value>, wanted: &str, number: &mut u32) -> Stri
     key
 }
 
-/// Most keys are plain names, and not looked at.
+/// Whether a key is scanned; most keys are plain names.
 fn may_be_private(key: &str) -> bool {
-    !key.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_') || key.len() > MAX_KEY
+    !key.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_') || key.len() > MAX_KEY_BYTES
 }
 
+/// Scrubs consecutive lines as one text.
 pub(crate) fn scrub_lines(
-    session: &mut Session,
+    placeholders: &mut PlaceholderMap,
     lines: &[String],
     tool: Option<&str>,
 ) -> Result<Scrubbed<Vec<String>>, ScrubError> {
     let mut report = Report::default();
     let whole = lines.join("\n");
-    let scrubber = session.scrubber().clone();
+    let scrubber = placeholders.scrubber().clone();
     let mut out = Vec::with_capacity(lines.len());
     let found = scrubber.candidates(&whole, None, tool);
-    let mut echoes = Echoes::default();
+    let mut known_values = KnownValues::default();
     for candidate in &found {
-        echoes.add(candidate, &whole[candidate.start..candidate.end]);
+        known_values.add(candidate, &whole[candidate.start..candidate.end]);
     }
-    let found = echoes.complete(&whole, found);
-    let mut places = Places::new(&whole);
+    let found = known_values.complete(&whole, found);
+    let mut locator = Locator::new(&whole);
     let mut found = found.iter().peekable();
     let mut start = 0;
     for line in lines {
         let end = start + line.len();
         let mut text = String::with_capacity(line.len());
         let mut at = start;
-        // A value that goes on in the next line is replaced in this one and cut from that one.
+        // A value that continues in the next line is replaced in this one and cut from that one.
         while let Some(candidate) = found.peek().filter(|c| c.start < end) {
             if candidate.start >= start {
                 let value = &whole[candidate.start..candidate.end];
                 text.push_str(&whole[at..candidate.start]);
-                text.push_str(&session.replacement(candidate, value, false, tool)?);
-                report.add(candidate.kind, || finding(candidate, &mut places));
+                text.push_str(&placeholders.replacement(candidate, value, false, tool)?);
+                report.add(candidate.kind, || finding(candidate, &mut locator));
             }
             at = candidate.end.min(end);
             if candidate.end > end {
@@ -278,44 +288,46 @@ pub(crate) fn scrub_lines(
             found.next();
         }
         text.push_str(&whole[at.max(start)..end]);
-        // Each line once more by itself: what replacing left must not be private either.
-        let again = session.scrub_string(&text, None, tool, &mut report, &String::new)?;
+        // Each line is scrubbed again by itself, because the remainder may be private too.
+        let again = placeholders.scrub_string(&StringSource::plain(&text, tool), &mut report)?;
         out.push(again.unwrap_or(text));
         start = end + 1;
     }
     Ok(Scrubbed::new(out, report))
 }
 
-/// Replaces the values that were found somewhere in a JSON value wherever else they stand in it.
-pub(crate) fn scrub_echoes(
-    session: &mut Session,
+/// Replaces the further occurrences of values that were found elsewhere in the same JSON value.
+pub(crate) fn scrub_known_values(
+    placeholders: &mut PlaceholderMap,
     value: &mut Value,
-    echoes: &Echoes,
+    known_values: &KnownValues,
     tool: Option<&str>,
     report: &mut Report,
 ) -> Result<(), ScrubError> {
-    match echoes.finder() {
-        Some(finder) => echo(session, value, &finder, tool, report),
+    match known_values.matcher() {
+        Some(matcher) => replace_known(placeholders, value, &matcher, tool, report),
         None => Ok(()),
     }
 }
 
-fn echo(
-    session: &mut Session,
+fn replace_known(
+    placeholders: &mut PlaceholderMap,
     value: &mut Value,
-    finder: &Finder<'_>,
+    matcher: &KnownValueMatcher<'_>,
     tool: Option<&str>,
     report: &mut Report,
 ) -> Result<(), ScrubError> {
     match value {
         Value::String(text) => {
-            let places = finder.places(text, &[]);
-            let mut replacements = Vec::with_capacity(places.len());
-            for place in &places {
-                let value = &text[place.start..place.end];
-                let replacement = session.replacement(place, value, false, tool)?;
-                report.add(place.kind, || finding(place, &mut Places::new(text)));
-                replacements.push((place.start..place.end, replacement));
+            let candidates = matcher.occurrences(text, &[]);
+            let mut replacements = Vec::with_capacity(candidates.len());
+            for candidate in &candidates {
+                let value = &text[candidate.start..candidate.end];
+                let replacement = placeholders.replacement(candidate, value, false, tool)?;
+                report.add(candidate.kind, || {
+                    finding(candidate, &mut Locator::new(text))
+                });
+                replacements.push((candidate.start..candidate.end, replacement));
             }
             if !replacements.is_empty() {
                 *text = replace::replace(text, &replacements);
@@ -323,21 +335,24 @@ fn echo(
         }
         Value::Number(number) => {
             let text = number.to_string();
-            let places = finder.places(&text, &[]);
-            if let Some(place) = places.iter().find(|p| p.end - p.start == text.len()) {
-                let replacement = session.replacement(place, &text, true, tool)?;
-                report.add(place.kind, || finding(place, &mut Places::new(&text)));
+            let candidates = matcher.occurrences(&text, &[]);
+            let is_whole = |c: &&Candidate| c.end - c.start == text.len();
+            if let Some(candidate) = candidates.iter().find(is_whole) {
+                let replacement = placeholders.replacement(candidate, &text, true, tool)?;
+                report.add(candidate.kind, || {
+                    finding(candidate, &mut Locator::new(&text))
+                });
                 *value = Value::String(replacement);
             }
         }
         Value::Array(items) => {
             for item in items {
-                echo(session, item, finder, tool, report)?;
+                replace_known(placeholders, item, matcher, tool, report)?;
             }
         }
         Value::Object(fields) => {
             for value in fields.values_mut() {
-                echo(session, value, finder, tool, report)?;
+                replace_known(placeholders, value, matcher, tool, report)?;
             }
         }
         Value::Null | Value::Bool(_) => {}
@@ -345,16 +360,17 @@ fn echo(
     Ok(())
 }
 
-pub(crate) fn restore(session: &Session, value: &mut Value, tool: &str) -> usize {
+/// Replaces the placeholders in a JSON value by their originals, and returns their number.
+pub(crate) fn restore(placeholders: &PlaceholderMap, value: &mut Value, tool: &str) -> usize {
     match value {
         Value::String(text) => {
-            if let Some(original) = session.original(text, tool).filter(|o| o.number)
+            if let Some(original) = placeholders.original(text, tool).filter(|o| o.number)
                 && let Ok(number) = serde_json::from_str(&original.value)
             {
                 *value = Value::Number(number);
                 return 1;
             }
-            let (restored, count) = restored(session, text, tool);
+            let (restored, count) = restored(placeholders, text, tool);
             if count > 0 {
                 *text = restored;
             }
@@ -362,13 +378,13 @@ pub(crate) fn restore(session: &Session, value: &mut Value, tool: &str) -> usize
         }
         Value::Array(items) => items
             .iter_mut()
-            .map(|item| restore(session, item, tool))
+            .map(|item| restore(placeholders, item, tool))
             .sum(),
         Value::Object(fields) => {
             let mut count = 0;
             for (key, mut value) in std::mem::take(fields) {
-                let (key, in_key) = restored(session, &key, tool);
-                count += in_key + restore(session, &mut value, tool);
+                let (key, in_key) = restored(placeholders, &key, tool);
+                count += in_key + restore(placeholders, &mut value, tool);
                 fields.insert(key, value);
             }
             count
@@ -377,11 +393,11 @@ pub(crate) fn restore(session: &Session, value: &mut Value, tool: &str) -> usize
     }
 }
 
-fn restored(session: &Session, text: &str, tool: &str) -> (String, usize) {
+fn restored(placeholders: &PlaceholderMap, text: &str, tool: &str) -> (String, usize) {
     let mut out = String::new();
     let (mut at, mut count) = (0, 0);
     for span in placeholder::spans(text) {
-        if let Some(original) = session.original(&text[span.clone()], tool) {
+        if let Some(original) = placeholders.original(&text[span.clone()], tool) {
             out.push_str(&text[at..span.start]);
             out.push_str(&original.value);
             at = span.end;

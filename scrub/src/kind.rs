@@ -1,4 +1,4 @@
-//! The name of a sort of private data, as it shows in a placeholder: `EMAIL`, `US_SSN`.
+//! The kind of private data, as a placeholder shows it: `EMAIL`, `US_SSN`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,7 +14,7 @@ impl Kind {
     }
 
     /// The kind of a pattern from the configuration. Such names are few and live as long as the
-    /// program, so each is kept once for good; that keeps `Kind` a plain copyable name.
+    /// process, so each is interned and leaked once; that keeps `Kind` a `Copy` type.
     pub(crate) fn intern(name: &str) -> Self {
         static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -22,9 +22,9 @@ impl Kind {
         if let Some(known) = names.get(name) {
             return Self(known);
         }
-        let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
-        names.insert(kept);
-        Self(kept)
+        let leaked: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        names.insert(leaked);
+        Self(leaked)
     }
 
     /// The name, upper case with underscores.

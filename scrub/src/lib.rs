@@ -1,25 +1,30 @@
-//! Finds personal data and secrets in what is about to leave for a model, and replaces them.
+//! Detects personal data and secrets in text and JSON bound for a model, and replaces them.
 //!
-//! A [`Scrubber`] is the compiled configuration and is shared. A [`Session`] belongs to one
-//! conversation: it remembers which value became `[EMAIL_1]`, so the same value keeps its name
-//! and can be put back into a tool's arguments. What comes out is a [`Scrubbed`], a type that
-//! only this crate can make.
+//! A [`Scrubber`] is the compiled configuration and is shared. A [`PlaceholderMap`] belongs to one
+//! client session: it records which value became `[EMAIL_1]`, so that equal values get equal
+//! placeholders and a tool's arguments get the values back. The output is a [`Scrubbed`], a type
+//! that only this crate can construct.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod boundary;
+mod byte_search;
 mod checksum;
 mod config;
+mod confusables;
 mod context;
 mod decode;
 mod detect;
-mod echo;
 mod error;
-mod fold;
 mod json;
 mod kind;
+mod known_values;
 mod literals;
-mod lookalike;
+mod normalize;
 mod overlap;
 mod placeholder;
+mod placeholder_map;
 mod policy;
 mod prefilter;
 mod replace;
@@ -27,8 +32,6 @@ mod report;
 mod scan;
 mod scrubbed;
 mod scrubber;
-mod session;
-mod skip;
 
 #[cfg(test)]
 mod cases;
@@ -37,7 +40,17 @@ pub use config::{Action, AllowList, CustomPattern, DetailedRule, Rule, ScrubConf
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
 pub use kind::Kind;
+pub use placeholder_map::PlaceholderMap;
 pub use report::{Finding, Place, Report};
 pub use scrubbed::Scrubbed;
 pub use scrubber::Scrubber;
-pub use session::Session;
+
+// Old names, until their users have moved.
+pub use placeholder_map::PlaceholderMap as Session;
+
+impl Scrubber {
+    /// Former name of [`Scrubber::find_alternatives`].
+    pub fn readings(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
+        self.find_alternatives(text, key)
+    }
+}

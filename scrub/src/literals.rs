@@ -1,14 +1,14 @@
-//! Finds the words and prefixes that detectors asked for, in one pass.
+//! Multi-pattern search for the words and prefixes that trigger detectors, in one pass.
 //!
-//! The first bytes of a literal, hashed, set one bit of a small table; at each place of a text one
-//! bit is looked up. That needs no state from one byte to the next, so a processor does several
-//! places at once, where an automaton for a thousand words waits for its own large table.
+//! The hash of a literal's first bytes sets one bit of a small table, and one bit is looked up at
+//! each offset of the text. No state is carried from byte to byte, so the CPU overlaps the lookups
+//! of several offsets; an automaton for a thousand words would wait for its own large table.
 
 use std::ops::Range;
 
 use crate::detect::{Detector, LiteralCheck};
 
-/// A literal of at least two bytes, the detector that asked for it, and its place in that detector's list.
+/// A literal of at least two bytes, its detector, and its index in that detector's list.
 #[derive(Clone, Copy)]
 pub(crate) struct Literal {
     text: &'static str,
@@ -17,9 +17,11 @@ pub(crate) struct Literal {
     pub(crate) check: LiteralCheck,
 }
 
+/// All literals of the enabled detectors.
 pub(crate) struct Literals {
-    /// Those of up to three bytes, and those of four and more.
+    /// Literals of two and three bytes.
     short: Table,
+    /// Literals of four bytes and more.
     long: Table,
 }
 
@@ -45,7 +47,7 @@ impl Literals {
             check,
         };
         match *text.as_bytes() {
-            // Whatever the third byte is.
+            // With every third byte.
             [a, b] => (0..=u8::MAX).for_each(|c| self.short.add([a, b, c, 0], literal)),
             [a, b, c] => self.short.add([a, b, c, 0], literal),
             [a, b, c, d, ..] => self.long.add([a, b, c, d], literal),
@@ -53,34 +55,34 @@ impl Literals {
         }
     }
 
-    /// Calls `found` with each literal that stands in the text, whatever its case, and its place. One
-    /// of two bytes needs another after it.
+    /// Calls `found` with each literal in the text, in any case, and its range. A literal of two
+    /// bytes is found only if another byte follows it.
     #[inline]
-    pub(crate) fn each(&self, bytes: &[u8], mut found: impl FnMut(&Literal, Range<usize>)) {
-        let mut at_place = |at: usize, word: u32| {
+    pub(crate) fn for_each(&self, bytes: &[u8], mut found: impl FnMut(&Literal, Range<usize>)) {
+        let mut look_up = |at: usize, word: u32| {
             for table in [&self.long, &self.short] {
                 if table.may_hold(word) {
-                    table.each(bytes, at, word, &mut found);
+                    table.for_each(bytes, at, word, &mut found);
                 }
             }
         };
         for (at, word) in bytes.windows(4).enumerate() {
-            at_place(at, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            look_up(at, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
         }
         if let Some([a, b, c]) = bytes.last_chunk() {
-            at_place(bytes.len() - 3, u32::from_le_bytes([*a, *b, *c, 0]));
+            look_up(bytes.len() - 3, u32::from_le_bytes([*a, *b, *c, 0]));
         }
     }
 }
 
-/// As many bits as hashes.
+/// A table has one bit for each hash.
 const HASH_BITS: u32 = 16;
 
 struct Table {
-    /// The bytes of a word that count.
+    /// Selects the bytes of a word that are hashed.
     mask: u32,
     bits: Vec<u64>,
-    /// For each hash, which bucket has its literals.
+    /// For each hash, the index of the bucket with its literals.
     slots: Vec<u16>,
     buckets: Vec<Vec<Literal>>,
 }
@@ -95,7 +97,8 @@ impl Table {
         }
     }
 
-    /// Letters hash alike whatever their case; some signs do too, which costs a comparison.
+    /// Both cases of a letter have the same hash. Some symbols collide too, which costs a
+    /// comparison.
     fn hash(&self, word: u32) -> usize {
         let folded = (word | 0x2020_2020) & self.mask;
         (folded.wrapping_mul(0x9E37_79B1) >> (32 - HASH_BITS)) as usize
@@ -110,9 +113,11 @@ impl Table {
             self.buckets.push(Vec::new());
         }
         let bucket = &mut self.buckets[usize::from(self.slots[hash])];
-        // Bytes that hash alike bring a literal of two here more than once.
+        // A hash collision among the third bytes brings a literal of two bytes here more than once.
         let is_last = |last: &Literal| {
-            last.index == literal.index && std::ptr::eq(last.detector, literal.detector)
+            last.index == literal.index
+                && last.text == literal.text
+                && std::ptr::eq(last.detector, literal.detector)
         };
         if !bucket.last().is_some_and(is_last) {
             bucket.push(literal);
@@ -126,7 +131,7 @@ impl Table {
     }
 
     #[cold]
-    fn each(
+    fn for_each(
         &self,
         bytes: &[u8],
         at: usize,
@@ -134,10 +139,10 @@ impl Table {
         found: &mut impl FnMut(&Literal, Range<usize>),
     ) {
         for literal in &self.buckets[usize::from(self.slots[self.hash(word)])] {
-            let place = at..at + literal.text.len();
-            let here = bytes.get(place.clone());
+            let range = at..at + literal.text.len();
+            let here = bytes.get(range.clone());
             if here.is_some_and(|here| here.eq_ignore_ascii_case(literal.text.as_bytes())) {
-                found(literal, place);
+                found(literal, range);
             }
         }
     }
@@ -148,30 +153,30 @@ mod tests {
     use super::*;
     use crate::detect::{DETECTORS, Trigger};
 
-    fn places(literals: &[&'static str], text: &str) -> Vec<(usize, Range<usize>)> {
+    fn matches(literals: &[&'static str], text: &str) -> Vec<(usize, Range<usize>)> {
         let mut table = Literals::new();
         for (index, literal) in literals.iter().enumerate() {
             table.add(literal, DETECTORS[0], index, |_, _, _| ());
         }
-        let mut places = Vec::new();
-        table.each(text.as_bytes(), |literal, place| {
-            places.push((literal.index, place))
+        let mut matches = Vec::new();
+        table.for_each(text.as_bytes(), |literal, range| {
+            matches.push((literal.index, range))
         });
-        places
+        matches
     }
 
     #[test]
     fn literals_are_found_everywhere_in_any_case_and_overlapping() {
         let literals = ["via", "name", "first_name", "ame:", "SK"];
-        let found = places(&literals, "NAME: via First_Name");
+        let found = matches(&literals, "NAME: via First_Name");
         assert_eq!(
             found,
             [(1, 0..4), (3, 1..5), (0, 6..9), (2, 10..20), (1, 16..20)]
         );
-        assert_eq!(places(&literals, "ask skX"), [(4, 1..3), (4, 4..6)]);
-        assert_eq!(places(&literals, "via"), [(0, 0..3)]);
-        assert_eq!(places(&literals, "vi"), []);
-        assert_eq!(places(&literals, "first_nam"), []);
+        assert_eq!(matches(&literals, "ask skX"), [(4, 1..3), (4, 4..6)]);
+        assert_eq!(matches(&literals, "via"), [(0, 0..3)]);
+        assert_eq!(matches(&literals, "vi"), []);
+        assert_eq!(matches(&literals, "first_nam"), []);
     }
 
     #[test]

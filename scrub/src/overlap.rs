@@ -1,9 +1,9 @@
-//! Decides between candidates that claim the same stretch of text.
+//! Resolves overlapping candidates.
 
 use crate::scan::Candidate;
 
-/// Keeps, of candidates that overlap, the surest, and of equally sure ones the longest; the rest
-/// come back in the order of the text.
+/// Keeps, of candidates that overlap, the one with the highest confidence, and of equal ones the
+/// longest. The kept ones are in text order.
 pub(crate) fn resolve(candidates: &mut Vec<Candidate>) {
     if candidates.len() < 2 {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn resolve(candidates: &mut Vec<Candidate>) {
             .then_with(|| a.start.cmp(&b.start))
             .then_with(|| a.kind.cmp(&b.kind))
     });
-    // Kept stretches by their start; they never overlap, so neighbours are enough to look at.
+    // By start. Kept candidates never overlap, so only the neighbour before is compared.
     let mut kept = std::collections::BTreeMap::<usize, Candidate>::new();
     for candidate in candidates.drain(..) {
         let before = kept.range(..candidate.end).next_back();
@@ -30,19 +30,20 @@ pub(crate) fn resolve(candidates: &mut Vec<Candidate>) {
 mod tests {
     use super::*;
     use crate::Kind;
+    use crate::detect::CUSTOM;
 
     fn candidate(start: usize, end: usize, confidence: f32) -> Candidate {
         Candidate {
             start,
             end,
             kind: Kind::new("X"),
-            detector: "x",
+            detector: &CUSTOM,
             confidence,
         }
     }
 
     #[test]
-    fn the_surest_wins_then_the_longest_and_the_order_is_that_of_the_text() {
+    fn the_highest_confidence_wins_then_the_longest_in_text_order() {
         let mut found = vec![
             candidate(10, 20, 0.6),
             candidate(0, 4, 0.5),

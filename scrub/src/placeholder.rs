@@ -1,28 +1,31 @@
-//! The look of a replacement: `[EMAIL_1]`, `[EMAIL#5f2b8c01d3aa]`, `[EMAIL]`.
+//! The format of placeholders: `[EMAIL_1]`, `[EMAIL#5f2b8c01d3aa]`, `[EMAIL]`.
 
 use std::ops::Range;
 
 use crate::Kind;
 
-/// Longer numbers are no placeholder of ours, and could be a value in brackets.
+/// A longer number in brackets is not a placeholder and could be a value.
 const MAX_NUMBER_DIGITS: usize = 6;
 const HASH_DIGITS: usize = 12;
-const MAX_KIND: usize = 40;
+const MAX_KIND_BYTES: usize = 40;
 
+/// The placeholder of a value in the map: `[EMAIL_1]`.
 pub(crate) fn numbered(kind: Kind, number: u32) -> String {
     format!("[{kind}_{number}]")
 }
 
+/// The placeholder of a hashed value: `[EMAIL#5f2b8c01d3aa]`.
 pub(crate) fn hashed(kind: Kind, hash: u128) -> String {
-    // Twelve hexadecimal digits tell apart millions of values and fit a table's column.
+    // Twelve hexadecimal digits distinguish millions of values and fit a table's column.
     format!("[{kind}#{:012x}]", hash & 0xFFFF_FFFF_FFFF)
 }
 
+/// The placeholder of a value past `maxEntries`: `[EMAIL]`.
 pub(crate) fn bare(kind: Kind) -> String {
     format!("[{kind}]")
 }
 
-/// The value with all but its last four characters hidden; a short value is hidden whole.
+/// The value with all but its last four characters hidden; a short value is hidden completely.
 pub(crate) fn masked(value: &str) -> String {
     const SHOWN: usize = 4;
     let length = value.chars().count();
@@ -31,33 +34,33 @@ pub(crate) fn masked(value: &str) -> String {
     format!("****{tail}")
 }
 
-/// Every placeholder in a text.
+/// The range of every placeholder in a text.
 pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     memchr::memchr_iter(b'[', text.as_bytes()).filter_map(|start| {
         let rest = &text.as_bytes()[start + 1..];
-        let window = &rest[..rest.len().min(MAX_KIND + HASH_DIGITS + 2)];
+        let window = &rest[..rest.len().min(MAX_KIND_BYTES + HASH_DIGITS + 2)];
         let end = memchr::memchr(b']', window)?;
         is_name(&window[..end]).then_some(start..start + 2 + end)
     })
 }
 
-/// Whether a place lies within a placeholder, whose words say nothing about what stands around it.
+/// Whether an offset is within a placeholder, whose words are not context for the text around it.
 pub(crate) fn surrounds(bytes: &[u8], at: usize) -> bool {
-    let from = at.saturating_sub(MAX_KIND);
+    let from = at.saturating_sub(MAX_KIND_BYTES);
     let part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     let before = bytes[from..at].iter().rposition(|b| !part(*b));
     let Some(open) = before.map(|i| from + i).filter(|i| bytes[*i] == b'[') else {
         return false;
     };
     let rest = &bytes[open + 1..];
-    let window = &rest[..rest.len().min(MAX_KIND + HASH_DIGITS + 2)];
+    let window = &rest[..rest.len().min(MAX_KIND_BYTES + HASH_DIGITS + 2)];
     memchr::memchr(b']', window).is_some_and(|end| is_name(&window[..end]))
 }
 
 fn is_name(name: &[u8]) -> bool {
     let upper = |name: &[u8]| {
         name.len() >= 2
-            && name.len() <= MAX_KIND
+            && name.len() <= MAX_KIND_BYTES
             && name[0].is_ascii_uppercase()
             && name
                 .iter()
@@ -82,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_other_brackets() {
+    fn placeholders_are_distinguished_from_other_brackets() {
         let text = "[EMAIL_1] [x] [US_SSN_12] [IBAN#00ff00ff00ff] [CARD] [A_123456789] [] [9]";
         let found: Vec<_> = spans(text).map(|r| &text[r]).collect();
         assert_eq!(
@@ -92,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_within_a_placeholder_is_known() {
+    fn offsets_within_a_placeholder_are_known() {
         let text = b"x [US_SSN_12] y [z";
         let within: Vec<_> = (0..text.len()).filter(|at| surrounds(text, *at)).collect();
         assert_eq!(within, (3..13).collect::<Vec<_>>());

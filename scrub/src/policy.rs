@@ -1,21 +1,19 @@
-//! What happens to a finding, by its kind, its detector and the tool it came from.
+//! The policy: the action for a finding, by its kind, its detector and the tool that returned it.
 
 use std::collections::BTreeMap;
 
 use crate::config::{Action, CustomPattern, Rule, ScrubConfig};
-use crate::detect::{DETECTORS, Default, Detector};
+use crate::detect::{CUSTOM, DETECTORS, DefaultPolicy, Detector};
 use crate::{ConfigError, Kind};
 
-/// The detector name of every custom pattern.
-pub(crate) const CUSTOM: &str = "custom";
-
-/// The answer for one finding.
+/// The decision for one finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) action: Action,
     pub(crate) reversible: bool,
 }
 
+/// The rules of the configuration.
 pub(crate) struct Policy {
     detectors: BTreeMap<String, Rule>,
     tools: Vec<(String, BTreeMap<String, Rule>)>,
@@ -30,13 +28,17 @@ impl Policy {
             .iter()
             .map(|p| p.name.to_ascii_lowercase())
             .collect();
-        let check = |place: &str, rules: &BTreeMap<String, Rule>, any: bool| {
+        let check = |key: &str, rules: &BTreeMap<String, Rule>, any: bool| {
             rules.keys().try_for_each(|name| {
-                if (any && name == "*") || name == CUSTOM || own.contains(name) || is_known(name) {
+                if (any && name == "*")
+                    || name == CUSTOM.name
+                    || own.contains(name)
+                    || is_known(name)
+                {
                     return Ok(());
                 }
                 Err(ConfigError::UnknownDetector {
-                    place: place.to_owned(),
+                    key: key.to_owned(),
                     name: name.clone(),
                     known: crate::detector_names().collect::<Vec<_>>().join(", "),
                 })
@@ -45,11 +47,11 @@ impl Policy {
         check("pml.scrub.detectors", &config.detectors, false)?;
         for rules in &config.tools {
             if rules.tool.is_empty() {
-                let place = "pml.scrub.tools".to_owned();
-                return Err(ConfigError::EmptyEntry { place });
+                let key = "pml.scrub.tools".to_owned();
+                return Err(ConfigError::EmptyEntry { key });
             }
-            let place = format!("pml.scrub.tools[{}]", rules.tool);
-            check(&place, &rules.detectors, true)?;
+            let key = format!("pml.scrub.tools[{}]", rules.tool);
+            check(&key, &rules.detectors, true)?;
         }
         let pattern = |p: &CustomPattern| (Kind::intern(&p.name), (p.policy, p.reversible));
         Ok(Self {
@@ -64,8 +66,8 @@ impl Policy {
         })
     }
 
-    /// Whether any rule could act on what the detector finds.
-    pub(crate) fn is_on(&self, detector: &Detector) -> bool {
+    /// Whether any rule could act on the detector's findings.
+    pub(crate) fn is_enabled(&self, detector: &Detector) -> bool {
         let acts = |rules: &BTreeMap<String, Rule>| {
             rules.iter().any(|(name, rule)| {
                 let named = name == "*"
@@ -78,39 +80,38 @@ impl Policy {
         };
         let default = match self.detectors.get(detector.name).and_then(|r| r.policy()) {
             Some(action) => action != Action::Allow,
-            None => detector.default != Default::Off,
+            None => detector.default_policy != DefaultPolicy::Off,
         };
         default || acts(&self.detectors) || self.tools.iter().any(|(_, rules)| acts(rules))
     }
 
-    pub(crate) fn verdict(&self, kind: Kind, detector: &str, tool: Option<&str>) -> Verdict {
+    /// The decision for a finding of this kind and detector in the output of this tool.
+    pub(crate) fn verdict(&self, kind: Kind, detector: &Detector, tool: Option<&str>) -> Verdict {
         let rules = match self.detectors.is_empty() && self.tools.is_empty() {
             true => Vec::new(),
-            false => self.rules(&kind.as_str().to_ascii_lowercase(), detector, tool),
+            false => self.rules(&kind.as_str().to_ascii_lowercase(), detector.name, tool),
         };
         let own = self.patterns.get(&kind).copied().unwrap_or_default();
-        let default = DETECTORS
-            .iter()
-            .find(|d| d.name == detector)
-            .map(|d| d.default);
         let action = rules.iter().find_map(|r| r.policy()).or(own.0);
         let reversible = rules.iter().find_map(|r| r.reversible()).or(own.1);
         Verdict {
-            action: action.unwrap_or(match default {
-                Some(Default::Off) => Action::Allow,
-                _ => Action::Redact,
+            action: action.unwrap_or(match detector.default_policy {
+                DefaultPolicy::Off => Action::Allow,
+                DefaultPolicy::Reversible | DefaultPolicy::OneWay => Action::Redact,
             }),
-            reversible: self.reversible && reversible.unwrap_or(default != Some(Default::OneWay)),
+            reversible: self.reversible
+                && reversible.unwrap_or(detector.default_policy != DefaultPolicy::OneWay),
         }
     }
 
-    /// From the most particular to the most general; the first that says something counts.
+    /// The rules that apply, from the most specific to the most general; the first that sets a
+    /// field wins.
     fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {
         let of_tools = self
             .tools
             .iter()
             .rev()
-            .filter(|(glob, _)| tool.is_some_and(|tool| fits(glob, tool)))
+            .filter(|(glob, _)| tool.is_some_and(|tool| glob_matches(glob, tool)))
             .flat_map(|(_, rules)| [rules.get(kind), rules.get(detector), rules.get("*")]);
         let of_all = [self.detectors.get(kind), self.detectors.get(detector)];
         of_tools.chain(of_all).flatten().copied().collect()
@@ -126,8 +127,8 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// Whether a tool id fits a glob in which `*` is any run of characters.
-fn fits(glob: &str, tool: &str) -> bool {
+/// Whether a tool id matches a glob in which `*` is any run of characters.
+fn glob_matches(glob: &str, tool: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = tool.strip_prefix(first) else {
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_run_of_characters() {
+    fn an_asterisk_matches_any_run_of_characters() {
         for (glob, tool) in [
             ("crm:*", "crm:find"),
             ("*", "fs:read"),
@@ -158,14 +159,14 @@ mod tests {
             ("fs:read", "fs:read"),
             ("a*a", "aa"),
         ] {
-            assert!(fits(glob, tool), "{glob} {tool}");
+            assert!(glob_matches(glob, tool), "{glob} {tool}");
         }
         for (glob, tool) in [
             ("crm:*", "crmx:find"),
             ("fs:read", "fs:read_file"),
             ("a*a", "a"),
         ] {
-            assert!(!fits(glob, tool), "{glob} {tool}");
+            assert!(!glob_matches(glob, tool), "{glob} {tool}");
         }
     }
 }

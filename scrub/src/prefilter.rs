@@ -1,47 +1,46 @@
-//! The one pass over a text: finds the places worth an exact check, and hands each to the
-//! detectors that asked for it.
+//! The one pass over a text: finds the offsets worth an exact check, and calls the detectors whose
+//! [`Trigger`] matches there.
 //!
-//! Literal words come from [`Literals`]. Everything else hangs on a byte that is rare in ordinary
+//! [`Literals`] finds the words. Every other trigger depends on a byte that is rare in ordinary
 //! text: a digit, an `@`, a `:` between hexadecimal digits.
-use crate::detect::{Detector, PlaceCheck, RangeCheck, Trigger};
+
+use crate::detect::{Detector, OffsetCheck, TokenCheck, Trigger};
 use crate::literals::Literals;
 use crate::scan::Scan;
-use crate::{boundary, placeholder, skip};
+use crate::{boundary, byte_search, placeholder};
 
-/// The detector that looks for plain dates.
-const DATE: &str = "date";
-/// Numbers joined by spaces or dashes are looked at together, this far ahead.
-const CLUSTER: usize = 48;
-/// A cluster with fewer letters and digits, or fewer digits, is no number of any kind.
-const MIN_CLUSTER: usize = 6;
-const MIN_DIGITS: usize = 6;
+/// A cluster is a run of numbers joined by spaces or dashes. It extends at most this far.
+const MAX_CLUSTER_BYTES: usize = 48;
+/// A cluster with fewer letters and digits is not passed to the number detectors.
+const MIN_CLUSTER_CHARS: usize = 6;
+/// Nor is one with fewer digits.
+const MIN_CLUSTER_DIGITS: usize = 6;
 /// Where letters and digits share a word, as in `ABCPE1234F`, this many digits are enough.
 const MIN_MIXED_DIGITS: usize = 4;
-/// No number goes on after a word of more letters: IBANs have four.
-const MAX_LETTERS: usize = 4;
-/// Words of random text are at least this long between the dashes of a token.
-const MIN_BLOB_WORD: usize = 10;
-/// A token shorter than this holds no secret that has no label.
-const MIN_BLOB: usize = 20;
+/// A word of more letters ends a cluster: IBANs have four.
+const MAX_CLUSTER_LETTERS: usize = 4;
+/// A token of random text has a word of at least this many characters between its dashes.
+const MIN_TOKEN_WORD: usize = 10;
+/// A shorter token is not a secret, unless a label precedes it.
+const MIN_TOKEN: usize = 20;
 
-/// How far the text has been looked at as a cluster of numbers, and as a long token.
+/// The ends of the last cluster and the last token, so that each is examined once.
 #[derive(Default)]
 struct Ends {
     cluster: usize,
-    blob: usize,
+    token: usize,
 }
 
-/// The detectors that are switched on, sorted by what triggers them.
+/// The enabled detectors, by trigger.
 pub(crate) struct Prefilter {
     literals: Literals,
-    numbers: Vec<(&'static Detector, PlaceCheck)>,
-    /// Of those, the ones that times of the clock and the calendar are for.
-    dates: Vec<(&'static Detector, PlaceCheck)>,
-    blobs: Vec<(&'static Detector, RangeCheck)>,
-    at_signs: Vec<(&'static Detector, PlaceCheck)>,
-    hex_pairs: Vec<(&'static Detector, PlaceCheck)>,
-    wholes: Vec<(&'static Detector, PlaceCheck)>,
-    codes: Vec<(&'static Detector, PlaceCheck)>,
+    numbers: Vec<(&'static Detector, OffsetCheck)>,
+    timestamps: Vec<(&'static Detector, OffsetCheck)>,
+    tokens: Vec<(&'static Detector, TokenCheck)>,
+    at_signs: Vec<(&'static Detector, OffsetCheck)>,
+    hex_separators: Vec<(&'static Detector, OffsetCheck)>,
+    whole_texts: Vec<(&'static Detector, OffsetCheck)>,
+    two_part_codes: Vec<(&'static Detector, OffsetCheck)>,
 }
 
 impl Prefilter {
@@ -49,12 +48,12 @@ impl Prefilter {
         let mut filter = Self {
             literals: Literals::new(),
             numbers: Vec::new(),
-            dates: Vec::new(),
-            blobs: Vec::new(),
+            timestamps: Vec::new(),
+            tokens: Vec::new(),
             at_signs: Vec::new(),
-            hex_pairs: Vec::new(),
-            wholes: Vec::new(),
-            codes: Vec::new(),
+            hex_separators: Vec::new(),
+            whole_texts: Vec::new(),
+            two_part_codes: Vec::new(),
         };
         for detector in detectors {
             for trigger in detector.triggers {
@@ -65,116 +64,116 @@ impl Prefilter {
                         }
                     }
                     Trigger::Number(check) => filter.numbers.push((detector, *check)),
-                    Trigger::Blob(check) => filter.blobs.push((detector, *check)),
+                    Trigger::NumberOrTimestamp(check) => {
+                        filter.numbers.push((detector, *check));
+                        filter.timestamps.push((detector, *check));
+                    }
+                    Trigger::Token(check) => filter.tokens.push((detector, *check)),
                     Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
-                    Trigger::Whole(check) => filter.wholes.push((detector, *check)),
-                    Trigger::Code(check) => filter.codes.push((detector, *check)),
-                    Trigger::HexPair(check) => filter.hex_pairs.push((detector, *check)),
+                    Trigger::WholeText(check) => filter.whole_texts.push((detector, *check)),
+                    Trigger::TwoPartCode(check) => filter.two_part_codes.push((detector, *check)),
+                    Trigger::HexSeparator(check) => filter.hex_separators.push((detector, *check)),
                 }
             }
         }
-        let dates = filter
-            .numbers
-            .iter()
-            .filter(|(detector, _)| detector.name == DATE);
-        filter.dates = dates.copied().collect();
         filter
     }
 
     pub(crate) fn run(&self, scan: &mut Scan<'_>) {
-        self.literals.each(scan.bytes, |literal, place| {
-            if !placeholder::surrounds(scan.bytes, place.start) {
-                scan.enter(literal.detector);
-                (literal.check)(scan, literal.index, place);
+        self.literals.for_each(scan.bytes, |literal, range| {
+            if !placeholder::surrounds(scan.bytes, range.start) {
+                scan.set_detector(literal.detector);
+                (literal.check)(scan, literal.index, range);
             }
         });
-        self.bytes(scan);
-        if let Some(whole) = scan.whole.clone() {
-            call(&self.wholes, scan, whole.start);
+        self.check_trigger_bytes(scan);
+        if let Some(whole) = scan.whole_value.clone() {
+            run_checks(&self.whole_texts, scan, whole.start);
         }
     }
 
-    /// Whether any word that a detector asked for stands in the text.
+    /// Whether the text contains a literal of any detector.
     pub(crate) fn has_literal(&self, text: &str) -> bool {
         let mut found = false;
-        self.literals.each(text.as_bytes(), |_, _| found = true);
+        self.literals.for_each(text.as_bytes(), |_, _| found = true);
         found
     }
 
-    fn bytes(&self, scan: &mut Scan<'_>) {
+    fn check_trigger_bytes(&self, scan: &mut Scan<'_>) {
         let bytes = scan.bytes;
         let mut ends = Ends::default();
-        skip::each_telling(bytes, |place| match bytes[place] {
-            b'0'..=b'9' => self.word(scan, place, &mut ends),
+        byte_search::for_each_trigger_byte(bytes, |at| match bytes[at] {
+            b'0'..=b'9' => self.check_word(scan, at, &mut ends),
             b'@' => {
-                call(&self.at_signs, scan, place);
-                place + 1
+                run_checks(&self.at_signs, scan, at);
+                at + 1
             }
-            sign => {
-                let joins = match sign {
-                    b'.' => joins_letters(bytes, place),
+            separator => {
+                let joins = match separator {
+                    b'.' => joins_cisco_groups(bytes, at),
                     b'/' => false,
-                    _ => joins_hex(bytes, place),
+                    _ => joins_hex(bytes, at),
                 };
                 if joins {
-                    call(&self.hex_pairs, scan, place);
+                    run_checks(&self.hex_separators, scan, at);
                 }
-                place + 1
+                at + 1
             }
         });
     }
 
-    /// Looks at the word around a digit, and says where to go on.
-    fn word(&self, scan: &mut Scan<'_>, digit: usize, ends: &mut Ends) -> usize {
+    /// Checks the word around a digit, and returns the offset to continue from.
+    fn check_word(&self, scan: &mut Scan<'_>, digit: usize, ends: &mut Ends) -> usize {
         let bytes = scan.bytes;
         let start = scan.run_back(digit, |b| b.is_ascii_alphanumeric());
         let end = scan.run(digit, |b| b.is_ascii_alphanumeric());
-        if begins_code(bytes, start, end) {
-            call(&self.codes, scan, start);
+        if begins_two_part_code(bytes, start, end) {
+            run_checks(&self.two_part_codes, scan, start);
         }
         if let Some(time_end) = timestamp_end(bytes, start) {
-            call(&self.dates, scan, start);
+            run_checks(&self.timestamps, scan, start);
             return end.max(time_end);
         }
         if let Some(time_end) = clock_end(bytes, start) {
             return time_end;
         }
         if start >= ends.cluster {
-            ends.cluster = cluster(bytes, start);
+            ends.cluster = cluster_end(bytes, start);
         }
         if start < ends.cluster {
-            self.number(scan, start);
+            self.check_number(scan, start);
         }
-        if end - start >= MIN_BLOB_WORD && start >= ends.blob {
-            ends.blob = self.blob(scan, start, end);
+        if end - start >= MIN_TOKEN_WORD && start >= ends.token {
+            ends.token = self.check_token(scan, start, end);
         }
         end
     }
 
     /// A number may begin at the word itself, or at a short word of letters before it, as in
     /// `DE 136695976`.
-    fn number(&self, scan: &mut Scan<'_>, start: usize) {
+    fn check_number(&self, scan: &mut Scan<'_>, start: usize) {
         if let Some(letters) = letters_before(scan.bytes, start) {
-            measure(scan, letters);
-            if scan.reach >= MIN_CLUSTER {
-                call(&self.numbers, scan, letters);
+            measure_number(scan, letters);
+            if scan.number_chars >= MIN_CLUSTER_CHARS {
+                run_checks(&self.numbers, scan, letters);
             }
         }
-        measure(scan, start);
-        // What is left of a cluster may be too short for anything but an IPv4 address.
-        if scan.reach >= MIN_CLUSTER || scan.at(start + scan.lead) == b'.' {
-            call(&self.numbers, scan, start);
+        measure_number(scan, start);
+        // The rest of a cluster may be too short for anything but an IPv4 address.
+        if scan.number_chars >= MIN_CLUSTER_CHARS || scan.at(start + scan.leading_digits) == b'.' {
+            run_checks(&self.numbers, scan, start);
         }
     }
 
-    fn blob(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
+    /// Checks the token around a long word, and returns its end.
+    fn check_token(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
         let joins = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'_' | b'-');
         let from = scan.run_back(start, joins);
         let body = scan.run(end, joins);
         let to = scan.run(body, |b| b == b'=').min(body + 2);
-        if to - from >= MIN_BLOB {
-            for (detector, check) in &self.blobs {
-                scan.enter(detector);
+        if to - from >= MIN_TOKEN {
+            for (detector, check) in &self.tokens {
+                scan.set_detector(detector);
                 check(scan, from..to);
             }
         }
@@ -182,11 +181,11 @@ impl Prefilter {
     }
 }
 
-/// Notes how long a number that begins at a place could be.
-fn measure(scan: &mut Scan<'_>, start: usize) {
-    scan.lead = scan.run(start, |b| b.is_ascii_digit()) - start;
+/// Sets how long a number that begins at `start` could be.
+fn measure_number(scan: &mut Scan<'_>, start: usize) {
+    scan.leading_digits = scan.run(start, |b| b.is_ascii_digit()) - start;
     let (mut count, mut gap) = (0, 0);
-    for byte in scan.bytes[start..].iter().take(CLUSTER) {
+    for byte in scan.bytes[start..].iter().take(MAX_CLUSTER_BYTES) {
         if byte.is_ascii_alphanumeric() {
             count += 1;
             gap = 0;
@@ -197,25 +196,25 @@ fn measure(scan: &mut Scan<'_>, start: usize) {
             }
         }
     }
-    scan.reach = count;
+    scan.number_chars = count;
 }
 
-fn call(checks: &[(&'static Detector, PlaceCheck)], scan: &mut Scan<'_>, at: usize) {
+fn run_checks(checks: &[(&'static Detector, OffsetCheck)], scan: &mut Scan<'_>, at: usize) {
     for (detector, check) in checks {
-        scan.enter(detector);
+        scan.set_detector(detector);
         check(scan, at);
     }
 }
 
-/// The end of `2026-01-31` or `2026-01-31T23:59`: machines write so many of them that it pays not
-/// to try them as anything else.
+/// The end of `2026-01-31` or `2026-01-31T23:59`. Logs have so many timestamps that skipping the
+/// number detectors for them pays off.
 fn timestamp_end(bytes: &[u8], start: usize) -> Option<usize> {
     let fits = |layout: &[u8], from: usize| {
         let text = bytes.get(from..from + layout.len())?;
-        let same = |(sign, byte): (&u8, &u8)| match sign {
+        let same = |(symbol, byte): (&u8, &u8)| match symbol {
             b'9' => byte.is_ascii_digit(),
             b'T' => matches!(byte, b'T' | b' '),
-            _ => sign == byte,
+            _ => symbol == byte,
         };
         layout
             .iter()
@@ -234,7 +233,7 @@ fn timestamp_end(bytes: &[u8], start: usize) -> Option<usize> {
     (whole && !boundary::is_word(boundary::before(bytes, start))).then_some(end)
 }
 
-/// The end of a time of day, `23:59` or `T23:59:59`, that is no part of a longer list of bytes.
+/// The end of a time of day, `23:59` or `T23:59:59`, unless it is part of a longer hex sequence.
 fn clock_end(bytes: &[u8], start: usize) -> Option<usize> {
     let pair = |at: usize, most: u8| {
         let (tens, ones) = (boundary::at(bytes, at), boundary::at(bytes, at + 1));
@@ -253,10 +252,10 @@ fn clock_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// The end of the cluster of numbers that begins at `start`, or `start` if it is too small.
-fn cluster(bytes: &[u8], start: usize) -> usize {
-    let limit = bytes.len().min(start + CLUSTER);
+fn cluster_end(bytes: &[u8], start: usize) -> usize {
+    let limit = bytes.len().min(start + MAX_CLUSTER_BYTES);
     let (mut digits, mut total, mut gap, mut dots, mut end) = (0, 0, 0, 0, start);
-    // Of the word at hand: whether it is the first, how many letters, whether a digit.
+    // Of the current word: whether it is the first, its letters, whether it has a digit.
     let (mut first, mut letters, mut digit, mut mixed) = (true, 0, false, false);
     for (at, byte) in bytes[..limit].iter().enumerate().skip(start) {
         match byte {
@@ -266,7 +265,7 @@ fn cluster(bytes: &[u8], start: usize) -> usize {
             }
             b'A'..=b'Z' | b'a'..=b'z' => {
                 letters += 1;
-                if !first && !digit && letters > MAX_LETTERS {
+                if !first && !digit && letters > MAX_CLUSTER_LETTERS {
                     break;
                 }
             }
@@ -283,41 +282,43 @@ fn cluster(bytes: &[u8], start: usize) -> usize {
         gap = 0;
         end = at + 1;
     }
-    // 8.8.8.8 is short, but an address; few digits need letters among them.
-    let enough = digits >= MIN_DIGITS || (digits >= MIN_MIXED_DIGITS && mixed);
-    if (enough && total >= MIN_CLUSTER) || (dots >= 3 && digits >= 4) {
+    // 8.8.8.8 is short, but an address. With few digits, letters must be among them.
+    let enough = digits >= MIN_CLUSTER_DIGITS || (digits >= MIN_MIXED_DIGITS && mixed);
+    if (enough && total >= MIN_CLUSTER_CHARS) || (dots >= 3 && digits >= 4) {
         end
     } else {
         start
     }
 }
 
-/// Whether a word from `start` to `end` could be the first part of a postal code of two.
-fn begins_code(bytes: &[u8], start: usize, end: usize) -> bool {
-    let sign = |at: usize| boundary::at(bytes, at);
+/// Whether the word from `start` to `end` could be the first part of a postal code such as `SW1A
+/// 1AA`.
+fn begins_two_part_code(bytes: &[u8], start: usize, end: usize) -> bool {
+    let byte = |at: usize| boundary::at(bytes, at);
     end - start <= 4
-        && sign(end) == b' '
-        && sign(end + 1).is_ascii_digit()
-        && sign(start).is_ascii_uppercase()
-        && sign(end + 2).is_ascii_uppercase()
-        && sign(end + 3).is_ascii_alphanumeric()
-        && !boundary::is_word(sign(end + 4))
+        && byte(end) == b' '
+        && byte(end + 1).is_ascii_digit()
+        && byte(start).is_ascii_uppercase()
+        && byte(end + 2).is_ascii_uppercase()
+        && byte(end + 3).is_ascii_alphanumeric()
+        && !boundary::is_word(byte(end + 4))
 }
 
+/// The start of the short word of letters before a number.
 fn letters_before(bytes: &[u8], start: usize) -> Option<usize> {
-    let joint = start.checked_sub(1)?;
-    if !matches!(bytes[joint], b' ' | b'-' | b'.') {
+    let separator = start.checked_sub(1)?;
+    if !matches!(bytes[separator], b' ' | b'-' | b'.') {
         return None;
     }
-    let from = bytes[..joint]
+    let from = bytes[..separator]
         .iter()
         .rposition(|b| !b.is_ascii_alphabetic())
         .map_or(0, |i| i + 1);
-    ((1..=5).contains(&(joint - from)) && !boundary::is_word(boundary::before(bytes, from)))
+    ((1..=5).contains(&(separator - from)) && !boundary::is_word(boundary::before(bytes, from)))
         .then_some(from)
 }
 
-/// Whether `:` or `-` stands where a MAC or IPv6 address would have it.
+/// Whether a `:` or `-` is where a MAC or IPv6 address would have it.
 fn joins_hex(bytes: &[u8], at: usize) -> bool {
     let hex = |i: usize| boundary::at(bytes, i).is_ascii_hexdigit();
     let previous = boundary::before(bytes, at);
@@ -338,8 +339,8 @@ fn joins_hex(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether the dot stands where Cisco's `aabb.ccdd.eeff` has its first, and no digit before it.
-fn joins_letters(bytes: &[u8], at: usize) -> bool {
+/// Whether a dot is where Cisco's notation `aabb.ccdd.eeff` has its first.
+fn joins_cisco_groups(bytes: &[u8], at: usize) -> bool {
     at >= 4
         && boundary::at(bytes, at + 5) == b'.'
         && bytes[at - 4..at].iter().all(u8::is_ascii_hexdigit)

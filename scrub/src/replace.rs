@@ -1,11 +1,11 @@
-//! Puts replacements into a text, without breaking JSON that the text may be.
+//! Inserts replacements into a text without breaking JSON in it.
 
 use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// The text with each stretch replaced. Stretches ascend and do not overlap.
+/// The text with each range replaced. The ranges ascend and do not overlap.
 pub(crate) fn replace(text: &str, with: &[(Range<usize>, String)]) -> String {
     let quoting = Quoting::new(text);
     let mut out = String::with_capacity(text.len());
@@ -22,12 +22,12 @@ pub(crate) fn replace(text: &str, with: &[(Range<usize>, String)]) -> String {
     out
 }
 
-/// Where the text is JSON, a number that becomes a placeholder needs quotes, and inside a JSON
-/// string the quotes need as many backslashes as their neighbours have.
+/// The quotes around replacements. In JSON, a number that becomes a placeholder needs quotes, and
+/// inside a JSON string those need as many backslashes as their neighbours have.
 struct Quoting<'t> {
     text: &'t str,
     is_json: OnceCell<bool>,
-    /// The line that was looked at last, and the answer.
+    /// The last line that was checked, and whether it is JSON.
     line: RefCell<(Range<usize>, bool)>,
 }
 
@@ -53,7 +53,7 @@ impl<'t> Quoting<'t> {
         if !is_number || !self.in_json(range) {
             return String::new();
         }
-        // The next quote is usually a key's; in a long list of numbers there may be none near.
+        // The previous quote is usually a key's; a long list of numbers may have none nearby.
         let near = range.start.saturating_sub(4096);
         match memchr::memrchr(b'"', &bytes[near..range.start]).map(|i| near + i) {
             Some(quote) => {
@@ -67,7 +67,7 @@ impl<'t> Quoting<'t> {
         }
     }
 
-    /// Whether the text, or the line of it, is JSON.
+    /// Whether the text, or the line of the range, is JSON.
     fn in_json(&self, range: &Range<usize>) -> bool {
         if *self.is_json.get_or_init(|| is_json(self.text)) {
             return true;
@@ -84,11 +84,11 @@ impl<'t> Quoting<'t> {
     }
 }
 
-/// Whether replacing this value could break JSON around it: it reaches over a sign that JSON is made
-/// of, or it may be a number that stands without quotes. Words stand in strings alone.
+/// Whether replacing this value could break JSON around it: it contains a structural character of
+/// JSON, or it may be a number without quotes. A value with letters is always inside a string.
 pub(crate) fn may_break_json(value: &str) -> bool {
-    let sign = |b: u8| matches!(b, b'"' | b'\\' | b',' | b':' | b'{' | b'}' | b'[' | b']');
-    !value.bytes().any(|b| b.is_ascii_alphabetic()) || value.bytes().any(sign)
+    let structural = |b: u8| matches!(b, b'"' | b'\\' | b',' | b':' | b'{' | b'}' | b'[' | b']');
+    !value.bytes().any(|b| b.is_ascii_alphabetic()) || value.bytes().any(structural)
 }
 
 /// Whether a text is a JSON object or array.

@@ -1,4 +1,4 @@
-//! What was found, without ever holding the value.
+//! The report of findings, which never contains a value.
 
 use std::collections::BTreeMap;
 
@@ -6,62 +6,66 @@ use serde::Serialize;
 
 use crate::Kind;
 
-/// Counts per kind, and the single findings up to a bound.
+/// Counts per kind, and the individual findings up to a bound.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Report {
     counts: BTreeMap<Kind, usize>,
     findings: Vec<Finding>,
 }
 
-/// A report lists this many findings; the counts go on.
+/// A report lists at most this many findings; the counts include all.
 const MAX_FINDINGS: usize = 1_000;
 
-/// One place where private data stood.
+/// One occurrence of private data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
+    /// The kind of data.
     pub kind: Kind,
-    /// The detector that found it, as the configuration names it.
+    /// The name of the detector that found it, as in the configuration.
     pub detector: &'static str,
     /// From 0 to 1.
     pub confidence: f32,
+    /// Its position.
     pub place: Place,
 }
 
-/// Where a finding stood in what was scrubbed.
+/// The position of a finding in the scrubbed input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The JSON pointer of the string, number or key; empty for plain text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pointer: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Offset in characters of the whole text or string.
+    /// Start, as an offset in characters of the whole text or string.
     pub start: usize,
+    /// End, exclusive.
     pub end: usize,
 }
 
 impl Report {
-    /// How many values of each kind were replaced.
+    /// The number of values of each kind that were replaced.
     pub fn counts(&self) -> &BTreeMap<Kind, usize> {
         &self.counts
     }
 
-    /// The single findings, in the order of the text; at most a thousand.
+    /// The individual findings in text order, at most 1,000.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
+    /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Adds what another text of the same answer held.
+    /// Adds the findings of another text of the same reply.
     pub fn merge(&mut self, other: Report) {
         for (kind, count) in other.counts {
             *self.counts.entry(kind).or_default() += count;
         }
-        let room = MAX_FINDINGS.saturating_sub(self.findings.len());
-        self.findings.extend(other.findings.into_iter().take(room));
+        let free = MAX_FINDINGS.saturating_sub(self.findings.len());
+        self.findings.extend(other.findings.into_iter().take(free));
     }
 
     pub(crate) fn add(&mut self, kind: Kind, finding: impl FnOnce() -> Finding) {

@@ -1,11 +1,11 @@
-//! The proof that a value went through the scrubber.
+//! The type that proves that a value was scrubbed.
 
 use std::ops::Deref;
 
 use crate::{Report, ScrubError};
 
-/// A value that is safe to send. Only this crate makes one, so a function that takes a
-/// `Scrubbed<T>` cannot be handed anything else.
+/// A value that is safe to send. Only this crate constructs one, so a function that takes a
+/// `Scrubbed<T>` cannot be called with anything else.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scrubbed<T> {
     value: T,
@@ -17,33 +17,33 @@ impl<T> Scrubbed<T> {
         Self { value, report }
     }
 
-    /// What was found and replaced.
+    /// The findings that were replaced.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Gives up the proof and keeps the value.
+    /// The value, without the proof.
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// Gives up the proof and keeps the value and the report.
+    /// The value and the report, without the proof.
     pub fn into_parts(self) -> (T, Report) {
         (self.value, self.report)
     }
 }
 
-/// Words of the program itself hold nobody's data.
+/// Texts of the program itself contain no user data.
 impl From<&'static str> for Scrubbed<String> {
     fn from(text: &'static str) -> Self {
         Self::new(text.to_owned(), Report::default())
     }
 }
 
-/// A refusal names kinds and rules, never the value.
+/// The error names kinds and rules, never the value.
 impl From<&ScrubError> for Scrubbed<String> {
-    fn from(refusal: &ScrubError) -> Self {
-        Self::new(refusal.to_string(), Report::default())
+    fn from(error: &ScrubError) -> Self {
+        Self::new(error.to_string(), Report::default())
     }
 }
 

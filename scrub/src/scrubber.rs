@@ -1,4 +1,4 @@
-//! The compiled configuration: finds private data, and says what is to happen to it.
+//! The compiled configuration: finds private data and decides the action for it.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -8,13 +8,13 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::config::{Action, CustomPattern, ScrubConfig};
 use crate::detect::{DETECTORS, Detector};
-use crate::fold::Folded;
-use crate::policy::{CUSTOM, Policy, Verdict};
+use crate::normalize::NormalizedText;
+use crate::policy::{Policy, Verdict};
 use crate::prefilter::Prefilter;
 use crate::scan::{Candidate, Scan};
 use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 
-/// Finds private data. Made once from the configuration and shared by all sessions.
+/// Finds private data. Built once from the configuration and shared by all sessions.
 pub struct Scrubber {
     prefilter: Prefilter,
     policy: Policy,
@@ -27,31 +27,36 @@ pub struct Scrubber {
 }
 
 impl Scrubber {
-    /// Checks the configuration and prepares the detectors it leaves on.
+    /// Validates the configuration and builds the prefilter for the detectors it enables.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if the configuration is invalid, or if the operating system provides no
+    /// randomness for the hash key.
     pub fn new(config: &ScrubConfig) -> Result<Self, ConfigError> {
         if !(0.0..=1.0).contains(&config.min_confidence) {
             return Err(ConfigError::Confidence(config.min_confidence));
         }
-        let lower = |place: &str, list: &[String]| {
+        let lower = |key: &str, list: &[String]| {
             list.iter()
                 .map(|entry| match entry.trim() {
                     "" => Err(ConfigError::EmptyEntry {
-                        place: place.to_owned(),
+                        key: key.to_owned(),
                     }),
                     entry => Ok(entry.to_lowercase()),
                 })
                 .collect::<Result<Vec<_>, _>>()
         };
         let policy = Policy::new(config)?;
-        let on: Vec<&'static Detector> = DETECTORS
+        let enabled: Vec<&'static Detector> = DETECTORS
             .iter()
             .copied()
-            .filter(|d| policy.is_on(d))
+            .filter(|d| policy.is_enabled(d))
             .collect();
         let mut hash_key = [0; 16];
         getrandom::fill(&mut hash_key).map_err(ConfigError::Random)?;
         Ok(Self {
-            prefilter: Prefilter::new(&on),
+            prefilter: Prefilter::new(&enabled),
             policy,
             patterns: config
                 .patterns
@@ -68,31 +73,36 @@ impl Scrubber {
         })
     }
 
-    /// What a text holds, without replacing anything. `key` is the JSON key the text is the value
-    /// of. Findings that the policy allows are left out.
+    /// The findings in a text, without replacing anything. `key` is the JSON key whose value the
+    /// text is. Findings that the policy allows are left out.
     pub fn find(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
         let candidates = self.candidates(text, key, None);
-        let mut places = Places::new(text);
-        candidates.iter().map(|c| finding(c, &mut places)).collect()
+        let mut locator = Locator::new(text);
+        candidates
+            .iter()
+            .map(|c| finding(c, &mut locator))
+            .collect()
     }
 
-    /// As `find`, but with every kind that a stretch could be about as surely: nine letters and
-    /// digits may fit the passports of one country and the identity cards of another.
-    pub fn readings(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
+    /// As [`find`](Self::find), with the alternative kinds of each range whose confidence is almost
+    /// as high: nine letters and digits may match the passports of one country and the identity
+    /// cards of another.
+    pub fn find_alternatives(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
         let kept = self.candidates(text, key, None);
         let mut all = self.scan(text, key, 0);
-        all.retain(|c| self.verdict(c, None).action != Action::Allow);
-        let rivals = |c: &Candidate, k: &Candidate| {
-            (k.start, k.end) == (c.start, c.end) && k.confidence - c.confidence <= RIVAL
+        all.retain(|c| self.verdict(c.kind, c.detector, None).action != Action::Allow);
+        let is_alternative = |c: &Candidate, k: &Candidate| {
+            (k.start, k.end) == (c.start, c.end)
+                && k.confidence - c.confidence <= ALTERNATIVE_MARGIN
         };
-        all.retain(|c| kept.iter().any(|k| rivals(c, k)));
+        all.retain(|c| kept.iter().any(|k| is_alternative(c, k)));
         all.sort_by_key(|c| (c.start, c.kind));
         all.dedup_by_key(|c| (c.start, c.kind));
-        let mut places = Places::new(text);
-        all.iter().map(|c| finding(c, &mut places)).collect()
+        let mut locator = Locator::new(text);
+        all.iter().map(|c| finding(c, &mut locator)).collect()
     }
 
-    /// What must not leave, in bytes of the text and in its order.
+    /// The candidates to replace, in text order and without overlaps.
     pub(crate) fn candidates(
         &self,
         text: &str,
@@ -100,21 +110,18 @@ impl Scrubber {
         tool: Option<&str>,
     ) -> Vec<Candidate> {
         let mut found = self.scan(text, key, 0);
-        found.retain(|c| self.verdict(c, tool).action != Action::Allow);
+        found.retain(|c| self.verdict(c.kind, c.detector, tool).action != Action::Allow);
         overlap::resolve(&mut found);
         found.retain(|c| !self.is_allowed(&text[c.start..c.end]));
         found
     }
 
-    pub(crate) fn verdict(&self, candidate: &Candidate, tool: Option<&str>) -> Verdict {
-        self.verdict_of(candidate.kind, candidate.detector, tool)
-    }
-
-    pub(crate) fn verdict_of(&self, kind: Kind, detector: &str, tool: Option<&str>) -> Verdict {
+    /// The policy's decision for a finding.
+    pub(crate) fn verdict(&self, kind: Kind, detector: &Detector, tool: Option<&str>) -> Verdict {
         self.policy.verdict(kind, detector, tool)
     }
 
-    /// Whether a value below this key could be private whatever it is made of.
+    /// Whether the value of this key could be private even if it is plain lower-case words.
     pub(crate) fn key_matters(&self, key: &str) -> bool {
         !self.patterns.is_empty() || self.prefilter.has_literal(&format!("{key}: "))
     }
@@ -123,7 +130,7 @@ impl Scrubber {
         self.max_entries
     }
 
-    /// A keyed hash: without the key, which never leaves the process, nobody can try out values.
+    /// A keyed hash. The key never leaves the process, so values cannot be guessed by hashing them.
     pub(crate) fn hash(&self, kind: Kind, value: &str) -> u128 {
         let mut hasher = SipHasher13::new_with_key(&self.hash_key);
         kind.hash(&mut hasher);
@@ -131,42 +138,42 @@ impl Scrubber {
         hasher.finish128().as_u128()
     }
 
-    /// Everything above the threshold; stretches may still overlap.
+    /// All candidates above the threshold, in bytes of the text; they may overlap.
     pub(crate) fn scan(&self, text: &str, key: Option<&str>, depth: usize) -> Vec<Candidate> {
-        let folded = Folded::new(text);
-        let labelled;
-        let (read, key_end) = match key {
+        let normalized = NormalizedText::new(text);
+        let keyed;
+        let (scanned, key_end) = match key {
             Some(key) => {
-                labelled = format!("{key}: {}", folded.text());
-                (labelled.as_str(), key.len() + 2)
+                keyed = format!("{key}: {}", normalized.text());
+                (keyed.as_str(), key.len() + 2)
             }
-            None => (folded.text(), 0),
+            None => (normalized.text(), 0),
         };
-        let mut scan = Scan::new(read, key_end);
+        let mut scan = Scan::new(scanned, key_end);
         self.prefilter.run(&mut scan);
         for (kind, pattern) in &self.patterns {
             for hit in pattern
-                .find_iter(&read[key_end..])
+                .find_iter(&scanned[key_end..])
                 .filter(|m| !m.is_empty())
             {
-                scan.found_by(CUSTOM, *kind, key_end + hit.start()..key_end + hit.end());
+                scan.add_custom(*kind, key_end + hit.start()..key_end + hit.end());
             }
         }
-        decode::base64(self, &mut scan, depth);
-        let mut found = scan.found;
+        decode::scan_base64_tokens(self, &mut scan, depth);
+        let mut found = scan.candidates;
         found.retain(|c| c.confidence >= self.min_confidence);
         if found.is_empty() {
             return found;
         }
-        let taken: Vec<_> = placeholder::spans(read).collect();
-        // They ascend and do not overlap, so the last one that begins before a place decides.
-        let cuts = |at: usize| {
-            let after = taken.partition_point(|t| t.start <= at);
-            after > 0 && at < taken[after - 1].end
+        let placeholders: Vec<_> = placeholder::spans(scanned).collect();
+        // They ascend and do not overlap, so the last one that begins before an offset decides.
+        let in_placeholder = |at: usize| {
+            let after = placeholders.partition_point(|p| p.start <= at);
+            after > 0 && at < placeholders[after - 1].end
         };
-        found.retain(|c| !cuts(c.start) && !cuts(c.end - 1));
+        found.retain(|c| !in_placeholder(c.start) && !in_placeholder(c.end - 1));
         for candidate in &mut found {
-            let range = folded.source(candidate.start - key_end..candidate.end - key_end);
+            let range = normalized.source(candidate.start - key_end..candidate.end - key_end);
             (candidate.start, candidate.end) = (range.start, range.end);
         }
         found
@@ -184,17 +191,21 @@ impl Scrubber {
             let (_, rest) = value.split_once("://")?;
             rest.split(['/', '?', '#', ':']).next()
         });
-        let fits = |host: &str, domain: &str| {
+        let is_within = |host: &str, domain: &str| {
             host.strip_suffix(domain)
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
-        host.is_some_and(|host| self.allowed_domains.iter().any(|domain| fits(host, domain)))
+        host.is_some_and(|host| {
+            self.allowed_domains
+                .iter()
+                .any(|domain| is_within(host, domain))
+        })
     }
 }
 
-/// How much less sure another reading of the same stretch may be.
-const RIVAL: f32 = 0.05;
-/// A pattern larger than this when compiled would slow down every text.
+/// How much lower the confidence in an alternative kind of the same range may be.
+const ALTERNATIVE_MARGIN: f32 = 0.05;
+/// A pattern larger than this when compiled would slow down every scan.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
@@ -203,12 +214,12 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         let mut kinds = DETECTORS.iter().flat_map(|d| (d.kinds)());
         kinds.any(|kind| kind.as_str() == name)
     };
-    let fits = (2..=32).contains(&name.len())
+    let well_formed = (2..=32).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_uppercase())
         && name
             .chars()
             .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
-    if !fits || is_taken() {
+    if !well_formed || is_taken() {
         return Err(ConfigError::PatternName(name.clone()));
     }
     let regex = RegexBuilder::new(&pattern.regex)
@@ -224,18 +235,18 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
     Ok((Kind::intern(name), regex))
 }
 
-/// The finding that a candidate is reported as.
-pub(crate) fn finding(candidate: &Candidate, places: &mut Places<'_>) -> Finding {
+/// The reported form of a candidate.
+pub(crate) fn finding(candidate: &Candidate, locator: &mut Locator<'_>) -> Finding {
     Finding {
         kind: candidate.kind,
-        detector: candidate.detector,
+        detector: candidate.detector.name,
         confidence: candidate.confidence,
-        place: places.of(candidate.start, candidate.end),
+        place: locator.place(candidate.start, candidate.end),
     }
 }
 
-/// Turns byte offsets into lines and characters, in one walk as long as they ascend.
-pub(crate) struct Places<'t> {
+/// Converts byte offsets into lines and characters, in one pass as long as they ascend.
+pub(crate) struct Locator<'t> {
     text: &'t str,
     pub(crate) pointer: String,
     at: usize,
@@ -243,7 +254,7 @@ pub(crate) struct Places<'t> {
     chars: usize,
 }
 
-impl<'t> Places<'t> {
+impl<'t> Locator<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -254,7 +265,7 @@ impl<'t> Places<'t> {
         }
     }
 
-    fn of(&mut self, start: usize, end: usize) -> Place {
+    fn place(&mut self, start: usize, end: usize) -> Place {
         if start < self.at {
             (self.at, self.line, self.chars) = (0, 1, 0);
         }

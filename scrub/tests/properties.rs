@@ -1,14 +1,14 @@
-//! What holds for every input: scrubbing is idempotent, keeps JSON whole, does not lengthen without
-//! bound, leaves nothing that it would find, and never panics.
+//! Properties of every input: scrubbing is idempotent, keeps JSON valid, grows the text by a
+//! bounded factor, leaves nothing that it would find, and never panics.
 
 use std::sync::{Arc, LazyLock};
 
-use pml_scrub::{Action, Rule, ScrubConfig, Scrubbed, Scrubber, Session, detector_names};
+use pml_scrub::{Action, PlaceholderMap, Rule, ScrubConfig, Scrubbed, Scrubber, detector_names};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-/// Every detector on, at every confidence: the most that can be found.
+/// Every detector on, at every confidence.
 static STRICT: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
     let config = ScrubConfig {
         min_confidence: 0.0,
@@ -17,21 +17,20 @@ static STRICT: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
             .collect(),
         ..ScrubConfig::default()
     };
-    Arc::new(Scrubber::new(&config).expect("a right configuration"))
+    Arc::new(Scrubber::new(&config).expect("a valid configuration"))
 });
 static DEFAULT: LazyLock<Arc<Scrubber>> = LazyLock::new(|| {
-    Arc::new(Scrubber::new(&ScrubConfig::default()).expect("a right configuration"))
+    Arc::new(Scrubber::new(&ScrubConfig::default()).expect("a valid configuration"))
 });
 
 fn scrub(scrubber: &Arc<Scrubber>, text: &str) -> String {
-    let mut session = Session::new(scrubber.clone());
-    session
+    PlaceholderMap::new(scrubber.clone())
         .scrub_text(text, None)
         .map(Scrubbed::into_inner)
         .expect("nothing is blocked")
 }
 
-/// Pieces that wake detectors, whole, cut and disguised.
+/// Pieces that trigger detectors: whole, truncated and obfuscated.
 fn piece() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "jo@example.com",
@@ -109,7 +108,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The shape of a value: what must survive.
+/// The shape of a value, which scrubbing keeps.
 fn shape(value: &Value) -> String {
     match value {
         Value::Array(items) => format!(
@@ -141,7 +140,7 @@ proptest! {
         }
     }
 
-    /// A value that was found and can be recognised again stands nowhere in what comes out.
+    /// A value that was found and can be recognised again is nowhere in the output.
     #[test]
     fn no_value_that_was_found_is_left(before in text(), number in 100_000_000u64..900_000_000, after in text()) {
         let text = format!("{before} ssn: {number} {after} and {} so on {number}", "on ".repeat(40));
@@ -164,10 +163,10 @@ proptest! {
     #[test]
     fn json_stays_json_of_the_same_shape(value in value()) {
         let before = shape(&value);
-        let mut session = Session::new(DEFAULT.clone());
-        let scrubbed = session.scrub_json(value, None).expect("nothing is blocked");
+        let mut placeholders = PlaceholderMap::new(DEFAULT.clone());
+        let scrubbed = placeholders.scrub_json(value, None).expect("nothing is blocked");
         prop_assert_eq!(shape(&scrubbed), before);
-        let again = Session::new(DEFAULT.clone()).scrub_json((*scrubbed).clone(), None).expect("nothing is blocked");
+        let again = PlaceholderMap::new(DEFAULT.clone()).scrub_json((*scrubbed).clone(), None).expect("nothing is blocked");
         prop_assert_eq!(&*again, &*scrubbed);
     }
 
@@ -194,7 +193,7 @@ proptest! {
     }
 }
 
-/// Each once broke a promise: found by fuzzing a single detector.
+/// Regression inputs, found by fuzzing a single detector.
 #[test]
 fn what_fuzzing_found_stays_fixed() {
     for text in [

@@ -1,8 +1,8 @@
-//! Street addresses: a number and a street's name with a word such as Street, rue or straße.
+//! Street addresses: a number and a street name with a word such as Street, rue or straße.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger, postal_code};
+use super::{DefaultPolicy, Detector, Repeats, Trigger, postal_code};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -12,30 +12,31 @@ const ADDRESS: Kind = Kind::new("ADDRESS");
 pub(super) static DETECTOR: Detector = Detector {
     name: "address",
     kinds: || vec![ADDRESS, postal_code::POSTAL],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::SearchedIfDigits,
     triggers: &[
         Trigger::Literals(|| AFTER, check_after),
         Trigger::Literals(|| BEFORE, check_before),
-        Trigger::Literals(|| GERMAN, check_german),
+        Trigger::Literals(|| SUFFIXES, check_suffix),
         Trigger::Literals(|| KEYS, check_key),
     ],
 };
 
-/// Words that end a street's name: `221B Baker Street`.
+/// Words that end a street name: `221B Baker Street`.
 #[rustfmt::skip]
 const AFTER: &[&str] = &[
     " street", " st", " avenue", " ave", " road", " rd", " boulevard", " blvd", " lane", " ln", " drive", " dr",
     " court", " ct", " place", " pl", " square", " sq", " terrace", " way", " highway", " hwy", " parkway", " pkwy",
     " circle", " crescent", " close",
 ];
-/// Words that begin one: `12 rue de la Paix`, `Calle Mayor 5`.
+/// Words that begin a street name: `12 rue de la Paix`, `Calle Mayor 5`.
 #[rustfmt::skip]
 const BEFORE: &[&str] = &[
     "rue ", "avenue ", "boulevard ", "calle ", "avenida ", "rua ", "via ", "viale ", "piazza ", "plaza ", "paseo ",
     "travessa ", "corso ", "ulica ", "ul. ", "p.o. box ", "po box ",
 ];
-/// German and Nordic words that the name runs into: `Hauptstraße 5`.
-const GERMAN: &[&str] = &[
+/// German, Dutch and Nordic words that are joined to the name: `Hauptstraße 5`.
+const SUFFIXES: &[&str] = &[
     "straße ", "strasse ", "str. ", "gasse ", "allee ", "platz ", "veien ", "vej ", "gatan ",
     "gata ", "katu ", "straat ",
 ];
@@ -51,24 +52,24 @@ const KEYS: &[&str] = &[
     "street: ",
 ];
 
-/// Notes a street with the town below it, up to the postal code; a code on a line of its own, or
-/// after a state, is a finding of its own.
-fn street(scan: &mut Scan<'_>, place: Range<usize>, confidence: f32) {
-    let mut end = place.end;
-    if let Some(code) = postal_code::below_street(scan, place.end) {
+/// Adds a street with the town below it, up to the postal code; a code on its own line, or after a
+/// state, is a separate candidate.
+fn add_street(scan: &mut Scan<'_>, range: Range<usize>, confidence: f32) {
+    let mut end = range.end;
+    if let Some(code) = postal_code::below_street(scan, range.end) {
         let line = scan.run_back(code.start, |b| b != b'\n');
         let state = scan.text[line..code.start].trim();
         let state = state.rsplit(' ').next().unwrap_or_default();
         if state.is_empty() || (state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())) {
-            scan.found(postal_code::POSTAL, code.start, code.end, confidence - 0.1);
+            scan.add(postal_code::POSTAL, code.start, code.end, confidence - 0.1);
         } else {
             end = code.end;
         }
     }
-    scan.found(ADDRESS, place.start, end, confidence);
+    scan.add(ADDRESS, range.start, end, confidence);
 }
 
-/// The word of a street's name that ends at a place: its start, if it is a name.
+/// The start of the word that ends at `end`, if it can be part of a street name.
 fn name_before(scan: &Scan<'_>, end: usize) -> Option<usize> {
     let start = scan.run_back(end, |b| is_word(b) || matches!(b, b'\'' | b'-' | b'.'));
     let first = scan.text.get(start..end)?.chars().next()?;
@@ -95,15 +96,16 @@ fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
                 .all(|b| b.is_ascii_digit() || *b == b'-' || b.is_ascii_alphabetic())
             && part.iter().filter(|b| b.is_ascii_alphabetic()).count() <= 1;
         if is_number && words > 0 {
-            // `(c) 2011 Gary Court` and `U+005D RIGHT SQUARE` are no houses.
-            let is_house = part[0] != b'0' && !scan.near(start, start, &["copyright", "(c)"]);
+            // `(c) 2011 Gary Court` and `U+005D RIGHT SQUARE` do not have house numbers.
+            let is_house =
+                part[0] != b'0' && !scan.has_word_near(start, start, &["copyright", "(c)"]);
             if !is_house || matches!(scan.before(start), b'+' | b'_') {
                 return;
             }
             let end = tail_end(scan, hit.end);
             let short = hit.len() <= 3;
             let sure = !short || part.len() >= 2;
-            return street(scan, start..end, if sure { 0.8 } else { 0.4 });
+            return add_street(scan, start..end, if sure { 0.8 } else { 0.4 });
         }
         match name_before(scan, at) {
             Some(name) if name > 0 && matches!(scan.bytes[name - 1], b' ' | b',') => {
@@ -114,7 +116,7 @@ fn check_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     }
 }
 
-/// `, Apt. 5`, `Suite 12`, `NW`, a town and a code may follow the street.
+/// The end of a unit or quarter after the street: `, Apt. 5`, `Suite 12`, `NW`.
 fn tail_end(scan: &Scan<'_>, end: usize) -> usize {
     const UNITS: [&str; 8] = [
         "apt. ", "apt ", "suite ", "unit ", "floor ", "#", "nw", "ne",
@@ -145,11 +147,11 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     if BEFORE[word].ends_with("box ") {
         let end = scan.run(hit.end, |b| b.is_ascii_digit());
         if end > hit.end {
-            scan.found(ADDRESS, hit.start, end, 0.85);
+            scan.add(ADDRESS, hit.start, end, 0.85);
         }
         return;
     }
-    // The name: words with capitals, and small ones such as `de la` between them.
+    // The name: capitalised words, with particles such as `de la` between them.
     let mut at = hit.end;
     let mut names = 0;
     let mut name_end = at;
@@ -159,7 +161,7 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         let Some(first) = part.chars().next() else {
             break;
         };
-        let small = matches!(
+        let particle = matches!(
             part,
             "de" | "la"
                 | "le"
@@ -180,7 +182,7 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         if first.is_uppercase() {
             names += 1;
             name_end = end;
-        } else if !small {
+        } else if !particle {
             break;
         }
         if scan.at(end) != b' ' {
@@ -204,15 +206,15 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         (gap < hit.start && digits < gap && gap - digits <= 5 && !is_word(scan.before(digits)))
             .then_some(digits);
     match (before, after) {
-        (Some(start), _) => street(scan, start..name_end, 0.75),
+        (Some(start), _) => add_street(scan, start..name_end, 0.75),
         (None, Some(end)) if scan.bytes[hit.start].is_ascii_uppercase() => {
-            street(scan, hit.start..end, 0.75)
+            add_street(scan, hit.start..end, 0.75)
         }
         _ => {}
     }
 }
 
-fn check_german(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+fn check_suffix(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let start = scan.run_back(hit.start, |b| is_word(b) || b == b'-');
     let capital = scan
         .text
@@ -231,11 +233,11 @@ fn check_german(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         && hit.start - start >= 2
         && !(scan.at(letter) == b'.' && is_word(scan.at(letter + 1)))
     {
-        street(scan, start..letter, 0.75);
+        add_street(scan, start..letter, 0.75);
     }
 }
 
-/// Below a key that names an address, the whole value is one.
+/// The whole value of an address key is an address.
 fn check_key(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let value = scan.text[scan.key_end..].trim();
     if scan.in_key(hit.end)
@@ -244,7 +246,7 @@ fn check_key(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         && value.chars().any(char::is_alphabetic)
         && value.len() <= 200
     {
-        scan.found(ADDRESS, scan.key_end, scan.bytes.len(), 0.8);
+        scan.add(ADDRESS, scan.key_end, scan.bytes.len(), 0.8);
     }
 }
 

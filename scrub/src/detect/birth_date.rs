@@ -1,8 +1,8 @@
-//! Dates of birth: a date right after words, or below a JSON key, that say it is one.
+//! Dates of birth: a date right after a context word or below such a JSON key.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger, date};
+use super::{DefaultPolicy, Detector, Repeats, Trigger, date};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -12,7 +12,8 @@ const BIRTH_DATE: Kind = Kind::new("BIRTH_DATE");
 pub(super) static DETECTOR: Detector = Detector {
     name: "birth_date",
     kinds: || vec![BIRTH_DATE],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::SearchedIfDigits,
     triggers: &[Trigger::Literals(|| WORDS, check)],
 };
 
@@ -24,7 +25,7 @@ const WORDS: &[&str] = &[
     "data urodzenia", "urodzon",
 ];
 
-/// How far after the words the date may begin.
+/// How far after the words the date may begin, in bytes.
 const REACH: usize = 32;
 
 fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
@@ -42,7 +43,7 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
             && !is_word(scan.before(at))
             && let Some(end) = date::end(scan, at, true).filter(ends)
         {
-            return scan.found(BIRTH_DATE, at, end, 0.85);
+            return scan.add(BIRTH_DATE, at, end, 0.85);
         }
         at += 1;
     }
@@ -53,7 +54,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn a_date_is_a_birthday_where_words_say_so() {
+    fn a_date_after_a_context_word_is_a_birth_date() {
         cases::check(
             "BIRTH_DATE",
             &[

@@ -1,6 +1,6 @@
-//! The country codes of ITU-T E.164, and how many digits may follow each.
+//! The country calling codes of ITU-T E.164, with the number lengths of each country.
 
-/// Code, fewest and most digits after it.
+/// Code, minimum and maximum number of digits after it.
 #[rustfmt::skip]
 const CODES: &[(&str, usize, usize)] = &[
     ("1", 10, 10), ("20", 8, 10), ("211", 9, 9), ("212", 9, 9), ("213", 8, 9), ("216", 8, 8),
@@ -40,21 +40,20 @@ const CODES: &[(&str, usize, usize)] = &[
     ("993", 8, 8), ("994", 9, 9), ("995", 9, 9), ("996", 9, 9), ("998", 9, 9),
 ];
 
-/// Whether the digits are a country code and as many digits as that country has; the `00` of an
-/// international call and the `(0)` after the code may stand in it.
-pub(super) fn fits(digits: &[u8]) -> bool {
+/// Whether the digits are a country code followed by a number of that country's length. The prefix
+/// `00` and a `(0)` after the code are allowed.
+pub(super) fn is_assigned(digits: &[u8]) -> bool {
     let digits = digits.strip_prefix(&[0, 0]).unwrap_or(digits);
-    CODES.iter().any(|(code, fewest, most)| {
-        let code_fits = code
+    CODES.iter().any(|(code, min, max)| {
+        let has_code = code
             .bytes()
             .map(|b| b - b'0')
             .eq(digits.iter().take(code.len()).copied());
-        let Some(rest) = digits.get(code.len()..).filter(|_| code_fits) else {
+        let Some(rest) = digits.get(code.len()..).filter(|_| has_code) else {
             return false;
         };
         let significant = rest.strip_prefix(&[0]).unwrap_or(rest).len();
-        let length =
-            (*fewest..=*most).contains(&rest.len()) || (*fewest..=*most).contains(&significant);
+        let length = (*min..=*max).contains(&rest.len()) || (*min..=*max).contains(&significant);
         length && (*code != "1" || rest[0] >= 2)
     })
 }
@@ -65,7 +64,8 @@ mod tests {
 
     #[test]
     fn numbers_have_the_length_of_their_country() {
-        let fits = |text: &str| fits(&text.bytes().map(|b| b - b'0').collect::<Vec<_>>());
+        let assigned =
+            |text: &str| is_assigned(&text.bytes().map(|b| b - b'0').collect::<Vec<_>>());
         for right in [
             "14155550132",
             "442071234567",
@@ -73,10 +73,10 @@ mod tests {
             "41062585519",
             "0033123456789",
         ] {
-            assert!(fits(right), "{right}");
+            assert!(assigned(right), "{right}");
         }
         for wrong in ["1415555013", "11155550132", "999123456", "33123"] {
-            assert!(!fits(wrong), "{wrong}");
+            assert!(!assigned(wrong), "{wrong}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Payment card numbers: issuer ranges (ISO/IEC 7812), lengths and the Luhn digit.
+//! Payment card numbers: issuer ranges (ISO/IEC 7812), lengths and the Luhn check digit.
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::stands_alone;
 use crate::scan::Scan;
 use crate::{Kind, checksum};
@@ -10,7 +10,8 @@ const CARD: Kind = Kind::new("CARD");
 pub(super) static DETECTOR: Detector = Detector {
     name: "card",
     kinds: || vec![CARD],
-    default: Default::OneWay,
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::FoundByDetector,
     triggers: &[Trigger::Number(check)],
 };
 
@@ -50,7 +51,7 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     }
     let mut digits = [0u32; MAX_DIGITS];
     let (mut count, mut groups, mut broken, mut at) = (0, 1, false, start);
-    // The longest reading that is a card wins, so every end is tried and the last one kept.
+    // The longest match wins, so every end is tried and the last valid one kept.
     let mut best = None;
     while count < MAX_DIGITS {
         let byte = scan.at(at);
@@ -78,13 +79,13 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     if !stands_alone(scan.bytes, start, end) || !is_grouped(&scan.text[start..end], groups) {
         return;
     }
-    let named = scan.near(start, end, WORDS);
-    // Twelve and thirteen digits are rare for cards and common for times and article numbers, and
-    // two lines of digits are more often two numbers.
+    let named = scan.has_word_near(start, end, WORDS);
+    // Twelve and thirteen digits are rare for cards and common for timestamps and article numbers,
+    // and two lines of digits are more often two numbers.
     let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
     match (named, needs_name) {
-        (true, _) => scan.found(CARD, start, end, 0.95),
-        (false, false) => scan.found(CARD, start, end, 0.75),
+        (true, _) => scan.add(CARD, start, end, 0.95),
+        (false, false) => scan.add(CARD, start, end, 0.75),
         (false, true) => {}
     }
 }
@@ -99,12 +100,13 @@ fn is_issued(digits: &[u32]) -> bool {
     lengths(first).contains(&digits.len())
 }
 
-/// Issuers get new ranges; where a word says card, the industries of cards (3 to 6) are enough.
+/// Issuers get new ranges: near a context word, a first digit of the card industries (3 to 6) is
+/// enough.
 fn may_be_issued(digits: &[u32]) -> bool {
     (3..=6).contains(&digits[0]) && (14..=19).contains(&digits.len())
 }
 
-/// The lengths that the issuer of numbers with these first six digits gives out.
+/// The lengths of the numbers of the issuer with these first six digits.
 fn lengths(first: u32) -> &'static [usize] {
     match first {
         400_000..=499_999 => &[13, 16, 19],             // Visa
@@ -118,7 +120,7 @@ fn lengths(first: u32) -> &'static [usize] {
         601_100..=601_199 | 622_126..=622_925 | 644_000..=659_999 => &[16, 17, 18, 19], // Discover
         620_000..=629_999 | 810_000..=817_199 => &[16, 17, 18, 19], // UnionPay
         220_000..=220_499 => &[16, 17, 18, 19],         // Mir
-        // Maestro, with the national schemes that became part of it.
+        // Maestro, with the national schemes that it absorbed.
         500_000..=509_999
         | 560_000..=589_999
         | 600_000..=601_099
@@ -129,7 +131,8 @@ fn lengths(first: u32) -> &'static [usize] {
     }
 }
 
-/// Written in one piece, or in groups as cards are: 4-4-4-4, 4-6-5, 4-6-4, and no single digits.
+/// Whether it is written in one piece or grouped like a card (4-4-4-4, 4-6-5, 4-6-4), without
+/// single digits.
 fn is_grouped(text: &str, groups: usize) -> bool {
     let sizes = text.split([' ', '-', '.', '_', '\n']).map(str::len);
     groups == 1

@@ -1,4 +1,4 @@
-//! Reads calendar dates in the notations people use; the detectors of birthdays and dates share it.
+//! Parses calendar dates in common notations, for the detectors `birth_date` and `date`.
 
 use crate::checksum::is_date;
 use crate::scan::Scan;
@@ -12,8 +12,8 @@ const LONG_MONTHS: [&str; 12] = [
     "november", "december",
 ];
 
-/// The end of a full date that begins at a place: `1990-05-17`, `17.5.1990`, `5/17/90`,
-/// `17 May 1990`, `May 17th, 1990`, `19900517` where `compact` allows it.
+/// The end of a full date that begins at `start`: `1990-05-17`, `17.5.1990`, `5/17/90`,
+/// `17 May 1990`, `May 17th, 1990`, and `19900517` if `compact`.
 pub(super) fn end(scan: &Scan<'_>, start: usize, compact: bool) -> Option<usize> {
     if scan.at(start).is_ascii_digit() {
         numeric(scan, start)
@@ -38,7 +38,7 @@ fn plausible(year: u32, month: u32, day: u32) -> bool {
     (1850..=2100).contains(&year) && is_date(year, month, day)
 }
 
-/// A number of at most `most` digits at a place, and its end.
+/// A number of at most `most` digits at an offset, and its end.
 fn number(scan: &Scan<'_>, at: usize, most: usize) -> Option<(u32, usize)> {
     let end = scan.run(at, |b| b.is_ascii_digit());
     let value = scan
@@ -82,7 +82,7 @@ fn numeric(scan: &Scan<'_>, start: usize) -> Option<usize> {
 fn month(scan: &Scan<'_>, at: usize) -> Option<(u32, usize)> {
     let end = scan.run(at, |b| b.is_ascii_alphabetic());
     let word = scan.text.get(at..end)?.to_ascii_lowercase();
-    let place = LONG_MONTHS.iter().position(|m| *m == word).or_else(|| {
+    let index = LONG_MONTHS.iter().position(|m| *m == word).or_else(|| {
         MONTHS
             .iter()
             .position(|m| *m == word || (word == "sept" && *m == "sep"))
@@ -92,7 +92,7 @@ fn month(scan: &Scan<'_>, at: usize) -> Option<(u32, usize)> {
     } else {
         end
     };
-    Some((place as u32 + 1, end))
+    Some((index as u32 + 1, end))
 }
 
 fn spaces(scan: &Scan<'_>, at: usize) -> usize {

@@ -1,6 +1,6 @@
-//! E-mail addresses (RFC 5321, with the international ones of RFC 6531).
+//! E-mail addresses (RFC 5321, and internationalized ones of RFC 6531).
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -10,19 +10,24 @@ const EMAIL: Kind = Kind::new("EMAIL");
 pub(super) static DETECTOR: Detector = Detector {
     name: "email",
     kinds: || vec![EMAIL],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
     triggers: &[Trigger::AtSign(check)],
 };
 
-const MAX_LOCAL: usize = 64;
+/// The longest part before the `@` (RFC 5321), in bytes.
+const MAX_LOCAL_BYTES: usize = 64;
 
 fn check(scan: &mut Scan<'_>, at: usize) {
     let start = local_start(scan, at);
     if start == at {
         return;
     }
-    // RFC 5321 allows 64 bytes before the @; what is glued to them hides no address.
-    let start = start.max(scan.text.ceil_char_boundary(at.saturating_sub(MAX_LOCAL)));
+    // Text glued to the front must not hide an address.
+    let start = start.max(
+        scan.text
+            .ceil_char_boundary(at.saturating_sub(MAX_LOCAL_BYTES)),
+    );
     let Some(end) = domain_end(scan, at + 1) else {
         return;
     };
@@ -30,7 +35,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     if in_path && !is_mailbox(&scan.text[at + 1..end]) {
         return;
     }
-    scan.found(EMAIL, start, end, 0.95);
+    scan.add(EMAIL, start, end, 0.95);
 }
 
 fn local_start(scan: &Scan<'_>, at: usize) -> usize {
@@ -45,7 +50,7 @@ fn local_start(scan: &Scan<'_>, at: usize) -> usize {
     let start = scan.run(start, |b| {
         matches!(b, b'.' | b'\'' | b'&' | b'!' | b'#' | b'%' | b'-')
     });
-    // Addresses that are glued together share the characters between their signs.
+    // Addresses that are glued together share the characters between their `@`s.
     let glued = scan.before(start) == b'@';
     let start = match domain_end(scan, start).filter(|end| glued && *end < at) {
         Some(end) => scan.run(end, |b| !is_word(b)),
@@ -57,11 +62,11 @@ fn local_start(scan: &Scan<'_>, at: usize) -> usize {
     }
 }
 
-/// `/users/jo@example.com` is a person, `golang.org/x/tools@v1.2.3-rc.beta` and `run/node@20.app` are
-/// packages: after a slash, only a plain domain under a common top is taken for a mailbox.
+/// `/users/jo@example.com` is a mailbox, `golang.org/x/tools@v1.2.3-rc.beta` and `run/node@20.app`
+/// are packages: after a slash, only a plain domain under a common top-level domain counts.
 fn is_mailbox(domain: &str) -> bool {
     #[rustfmt::skip]
-    const TOPS: [&str; 40] = [
+    const TOP_LEVEL: [&str; 40] = [
         "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "example", "eu", "uk", "de", "fr", "it", "es",
         "nl", "be", "ch", "at", "pl", "se", "no", "dk", "fi", "ie", "pt", "cz", "us", "ca", "mx", "br", "ar", "au",
         "nz", "in", "jp", "kr", "cn", "za",
@@ -71,7 +76,7 @@ fn is_mailbox(domain: &str) -> bool {
         part.starts_with(|c: char| c.is_ascii_digit())
     };
     let top = domain.rsplit('.').next().unwrap_or_default();
-    TOPS.iter().any(|t| top.eq_ignore_ascii_case(t)) && !domain.split('.').any(version)
+    TOP_LEVEL.iter().any(|t| top.eq_ignore_ascii_case(t)) && !domain.split('.').any(version)
 }
 
 /// `//user@host` is the user of a URL, which is as private as a mailbox.
@@ -98,7 +103,7 @@ fn domain_end(scan: &Scan<'_>, start: usize) -> Option<usize> {
     (labels_fit && top_fits).then_some(end)
 }
 
-/// `sprite@2x.png` and `logo@dark.svg` are files.
+/// `sprite@2x.png` and `logo@dark.svg` are file names.
 fn is_file_type(top: &str) -> bool {
     const TYPES: [&str; 24] = [
         "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "js", "mjs", "cjs", "ts", "jsx", "tsx",
@@ -112,7 +117,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn addresses_are_found_and_what_only_has_an_at_sign_is_not() {
+    fn addresses_are_found_and_other_uses_of_an_at_sign_are_not() {
         cases::check(
             "EMAIL",
             &[

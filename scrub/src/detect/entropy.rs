@@ -1,9 +1,10 @@
-//! Random tokens without a label: likely keys, unless they are something that only looks random.
+//! Random tokens without a label: likely keys, unless they are a digest, an id or another public
+//! value.
 
 use std::ops::Range;
 
-use super::randomness::{Makeup, is_hex, is_sequence, is_uuid};
-use super::{Default, Detector, Trigger};
+use super::randomness::{TokenStats, is_hex, is_sequence, is_uuid};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 
@@ -12,15 +13,16 @@ const SECRET: Kind = Kind::new("SECRET");
 pub(super) static DETECTOR: Detector = Detector {
     name: "entropy",
     kinds: || vec![SECRET],
-    default: Default::OneWay,
-    triggers: &[Trigger::Blob(check)],
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[Trigger::Token(check)],
 };
 
 const MIN_LENGTH: usize = 32;
 /// Longer tokens are files: images, fonts, compiled code.
 const MAX_LENGTH: usize = 128;
 
-/// Words before a token that say it is public.
+/// Context words of public tokens.
 #[rustfmt::skip]
 const PUBLIC_WORDS: &[&str] = &[
     "sha1", "sha256", "sha384", "sha512", "integrity", "checksum", "digest", "hash", "etag", "commit",
@@ -29,31 +31,36 @@ const PUBLIC_WORDS: &[&str] = &[
     "continuation", "md5", "blake2", "blake3",
 ];
 
-fn check(scan: &mut Scan<'_>, place: Range<usize>) {
-    let token = &scan.bytes[place.clone()];
+fn check(scan: &mut Scan<'_>, range: Range<usize>) {
+    let token = &scan.bytes[range.clone()];
     let body = token
         .strip_suffix(b"==")
         .or(token.strip_suffix(b"="))
         .unwrap_or(token);
-    if !(MIN_LENGTH..=MAX_LENGTH).contains(&body.len()) || !stands_alone(scan, &place) {
+    if !(MIN_LENGTH..=MAX_LENGTH).contains(&body.len()) || !stands_alone(scan, &range) {
         return;
     }
     if is_uuid(body) || is_hex(body) || is_digest(body) || is_sequence(body) || is_path(body) {
         return;
     }
-    let makeup = Makeup::of(body);
-    let (lower, upper, digits) = (makeup.lower, makeup.upper, makeup.digits);
-    // In random letters and digits one in six is a digit; in names it is rare.
+    let stats = TokenStats::of(body);
+    let (lower, upper, digits) = (stats.lower, stats.upper, stats.digits);
+    // One in six random letters and digits is a digit; in identifiers digits are rare.
     let mixed = lower >= 4 && upper >= 4 && digits >= 3 && digits * 12 >= body.len();
-    let random = makeup.entropy >= 4.2 && makeup.changes >= 0.4 && makeup.longest_word <= 6;
-    let joints = makeup.other * 8 <= body.len();
-    if mixed && random && joints && !scan.near(place.start, place.end, PUBLIC_WORDS) {
-        scan.found(SECRET, place.start, place.end, 0.6);
+    let random = stats.entropy >= 4.2 && stats.class_changes >= 0.4 && stats.longest_word <= 6;
+    let few_separators = stats.other * 8 <= body.len();
+    if mixed
+        && random
+        && few_separators
+        && !scan.has_word_near(range.start, range.end, PUBLIC_WORDS)
+    {
+        scan.add(SECRET, range.start, range.end, 0.6);
     }
 }
 
-/// Bounded by quotes, spaces or signs of a file of settings; code and longer data are not.
-fn stands_alone(scan: &Scan<'_>, place: &Range<usize>) -> bool {
+/// Whether quotes, spaces or the separators of a configuration file surround the token; in code and
+/// longer data other characters do.
+fn stands_alone(scan: &Scan<'_>, range: &Range<usize>) -> bool {
     let edge = |b: u8| {
         matches!(
             b,
@@ -75,12 +82,12 @@ fn stands_alone(scan: &Scan<'_>, place: &Range<usize>) -> bool {
                 | b'&'
         )
     };
-    edge(scan.before(place.start))
-        && (edge(scan.at(place.end))
-            || scan.at(place.end) == b'.' && !scan.at(place.end + 1).is_ascii_alphanumeric())
+    edge(scan.before(range.start))
+        && (edge(scan.at(range.end))
+            || scan.at(range.end) == b'.' && !scan.at(range.end + 1).is_ascii_alphanumeric())
 }
 
-/// `sha512-…`, as packages and scripts name what they load.
+/// A subresource integrity digest: `sha512-…`.
 fn is_digest(body: &[u8]) -> bool {
     [&b"sha1-"[..], b"sha256-", b"sha384-", b"sha512-"]
         .iter()
@@ -98,7 +105,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn random_tokens_are_found_and_what_only_looks_random_is_not() {
+    fn random_tokens_are_found_and_public_values_are_not() {
         let token = "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4";
         cases::check(
             "SECRET",

@@ -1,4 +1,4 @@
-//! Common given names of many countries: enough to tell a person from a thing after `name:`.
+//! Common given names of many countries: enough to distinguish a person from a thing after `name:`.
 
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
@@ -41,7 +41,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Whether the first word of a name is a known given name.
-pub(super) fn holds(name: &str) -> bool {
+pub(super) fn begins_with_given_name(name: &str) -> bool {
     let first = name
         .split([' ', '-'])
         .next()

@@ -1,6 +1,6 @@
 //! International bank account numbers (ISO 13616): country, length and the MOD 97 check.
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::{begins, is_word};
 use crate::scan::Scan;
 use crate::{Kind, checksum};
@@ -10,11 +10,12 @@ const IBAN: Kind = Kind::new("IBAN");
 pub(super) static DETECTOR: Detector = Detector {
     name: "iban",
     kinds: || vec![IBAN],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
     triggers: &[Trigger::Number(check)],
 };
 
-/// The length for each country of the registry.
+/// The length for each country in the IBAN registry.
 #[rustfmt::skip]
 const LENGTHS: &[(&[u8; 2], usize)] = &[
     (b"AD", 24), (b"AE", 23), (b"AL", 28), (b"AT", 20), (b"AZ", 28), (b"BA", 20), (b"BE", 16),
@@ -51,7 +52,7 @@ fn check(scan: &mut Scan<'_>, start: usize) {
             compact[count] = byte;
             count += 1;
         } else if !matches!(byte, b' ' | b'-') || count == 0 || !count.is_multiple_of(4) {
-            // Written in groups of four, or in one piece: `at 1999 more` is a sentence.
+            // IBANs are written in groups of four or in one piece; `at 1999 more` is a sentence.
             return;
         }
         at += 1;
@@ -59,9 +60,9 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     let compact = &compact[..count];
     let rotated = compact[4..].iter().chain(&compact[..4]).copied();
     let checks = compact[2..4].iter().all(u8::is_ascii_digit) && checksum::mod_97(rotated) == 1;
-    // After 97 × chance, a word that runs on is no IBAN; a sentence that goes on after it is fine.
+    // One random number in 97 passes the check, so the word must end here; a sentence may continue.
     if checks && !is_word(scan.at(at)) {
-        scan.found(IBAN, start, at, 0.98);
+        scan.add(IBAN, start, at, 0.98);
     }
 }
 
@@ -70,7 +71,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn ibans_of_registered_countries_with_a_right_checksum_are_found() {
+    fn ibans_of_registered_countries_with_a_valid_checksum_are_found() {
         cases::check(
             "IBAN",
             &[

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::is_word;
 use crate::scan::Scan;
 use crate::{Kind, context};
@@ -12,8 +12,9 @@ const IP: Kind = Kind::new("IP");
 pub(super) static DETECTOR: Detector = Detector {
     name: "ip",
     kinds: || vec![IP],
-    default: Default::Reversible,
-    triggers: &[Trigger::Number(check_v4), Trigger::HexPair(check_v6)],
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[Trigger::Number(check_v4), Trigger::HexSeparator(check_v6)],
 };
 
 const WORDS: &[&str] = &[
@@ -44,25 +45,25 @@ const VERSION_WORDS: &[&str] = &[
     "version", "ver", "v", "release", "chrome", "firefox", "safari", "edge", "build", "assembly",
     "oid", "section",
 ];
-/// How close those stand: a browser's name at the end of one line of a log says nothing about the
-/// address at the beginning of the next.
+/// How close before the address they must be: a browser's name at the end of a log line is not
+/// context for the address at the beginning of the next.
 const VERSION_REACH: usize = 16;
 
-/// The longest address is `255.255.255.255`.
-const MAX_V4: usize = 15;
+/// The length of `255.255.255.255`.
+const MAX_V4_BYTES: usize = 15;
 
 fn check_v4(scan: &mut Scan<'_>, start: usize) {
     if !scan.at(start).is_ascii_digit() {
         return;
     }
-    let end = scan.run_most(start, MAX_V4 + 2, |b| b.is_ascii_digit() || b == b'.');
+    let end = scan.run_at_most(start, MAX_V4_BYTES + 2, |b| b.is_ascii_digit() || b == b'.');
     let end = if scan.before(end) == b'.' {
         end - 1
     } else {
         end
     };
     let text = &scan.text[start..end];
-    if !(7..=MAX_V4).contains(&text.len()) {
+    if !(7..=MAX_V4_BYTES).contains(&text.len()) {
         return;
     }
     let Ok(address) = text.parse::<Ipv4Addr>() else {
@@ -79,9 +80,9 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
         return;
     }
     let end = prefix_end(scan, end);
-    let named = scan.near(start, end, WORDS);
+    let named = scan.has_word_near(start, end, WORDS);
     let version = follows_version(scan, start);
-    scan.found(
+    scan.add(
         IP,
         start,
         end,
@@ -89,13 +90,14 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     );
 }
 
-/// A word says so if no other number stands between: `build 42 on 203.0.113.7` names a host.
+/// Whether a version word precedes, without another number in between: `build 42 on 203.0.113.7` is
+/// a host.
 fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
     let gap = start - scan.run_back(start, |b| !b.is_ascii_digit());
-    context::just_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)
+    context::has_word_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)
 }
 
-/// A separator before the first digit joins it to a longer number only if something is joined.
+/// Whether the separator before the first digit joins it to a longer number.
 fn joined(scan: &Scan<'_>, start: usize) -> bool {
     start >= 2 && is_word(scan.bytes[start - 2]) && scan.before(start) != b':'
 }
@@ -103,10 +105,10 @@ fn joined(scan: &Scan<'_>, start: usize) -> bool {
 fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32 {
     let [a, b, c, d] = address.octets();
     let harmless = address.is_loopback() || address.is_unspecified() || address.is_broadcast();
-    // 1.2.3.4 is a version more often than a host; a mask is no host at all.
+    // 1.2.3.4 is a version more often than a host, and a mask is not a host.
     let small = a < 10 && b < 30 && c < 100 && d < 100;
     match (harmless || a == 255 || a == 0, version) {
-        // This machine itself, or every machine: private only where a key says it is an address.
+        // Loopback, unspecified or broadcast: private only if a key says that it is an address.
         (true, _) => {
             if named && keyed {
                 0.6
@@ -129,12 +131,12 @@ fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32
 fn check_v6(scan: &mut Scan<'_>, at: usize) {
     let part = |b: u8| b.is_ascii_hexdigit() || matches!(b, b':' | b'.');
     let start = after_label(scan, scan.run_back(at, part));
-    // A run is checked once, at the first colon in it.
+    // A run is checked once, at its first colon.
     if start > at || scan.bytes[start..at].contains(&b':') {
         return;
     }
     // The longest address has 45 characters.
-    let mut end = scan.run_most(at, 64, part);
+    let mut end = scan.run_at_most(at, 64, part);
     while end > start && scan.before(end) == b'.' {
         end -= 1;
     }
@@ -150,16 +152,16 @@ fn check_v6(scan: &mut Scan<'_>, at: usize) {
         return;
     }
     let text = &scan.text[start..end];
-    // A MAC address has six groups and is another detector's.
+    // A MAC address has six groups and belongs to another detector.
     let Ok(address) = text.parse::<Ipv6Addr>() else {
         return;
     };
     let colons = text.bytes().filter(|b| *b == b':').count();
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     let plain = address.is_loopback() || address.is_unspecified();
-    let named = scan.near(start, end, WORDS);
+    let named = scan.has_word_near(start, end, WORDS);
     let end = prefix_end(scan, zone_end(scan, end));
-    // `a::b` is a path in many languages: without digits it needs to look like an address.
+    // `a::b` is a path in many programming languages: an address needs digits.
     let has_digit = text.bytes().any(|b| b.is_ascii_digit());
     let confidence = match (plain, colons >= 3 && digits >= 6 && has_digit) {
         (true, _) => {
@@ -185,11 +187,11 @@ fn check_v6(scan: &mut Scan<'_>, at: usize) {
             }
         }
     };
-    scan.found(IP, start, end, confidence);
+    scan.add(IP, start, end, confidence);
 }
 
-/// Where an address begins whose label ends in letters that could be hexadecimal digits, or in a
-/// digit, with a single colon and no space after it: `IPv6:2a00::1`, `addr:fe80::1`.
+/// The start of an address after a label that ends in a possible hexadecimal digit, with a single
+/// colon and no space after it: `IPv6:2a00::1`, `addr:fe80::1`.
 fn after_label(scan: &Scan<'_>, run: usize) -> usize {
     const LABELS: [&[u8]; 8] = [
         b"ip", b"ipv6", b"ip6", b"inet6", b"addr", b"address", b"host", b"from",

@@ -1,8 +1,8 @@
-//! JSON Web Tokens (RFC 7519) and encrypted ones (RFC 7516).
+//! JSON Web Tokens (RFC 7519), also encrypted (RFC 7516).
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 
@@ -11,7 +11,8 @@ const JWT: Kind = Kind::new("JWT");
 pub(super) static DETECTOR: Detector = Detector {
     name: "jwt",
     kinds: || vec![JWT],
-    default: Default::OneWay,
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::FoundByDetector,
     // Every header is a JSON object, and `{"` is `eyJ` in base64.
     triggers: &[Trigger::Literals(|| &["eyJ"], check)],
 };
@@ -39,7 +40,7 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         } else {
             end
         };
-        scan.found(JWT, hit.start, end, 0.97);
+        scan.add(JWT, hit.start, end, 0.97);
     }
 }
 

@@ -1,9 +1,9 @@
-//! Passwords and keys that their label gives away: `password: …`, `"api_key": "…"`, `Bearer …`.
+//! Passwords and keys after a label: `password: …`, `"api_key": "…"`, `Bearer …`.
 
 use std::ops::Range;
 
-use super::randomness::Makeup;
-use super::{Default, Detector, Trigger};
+use super::randomness::TokenStats;
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::is_word;
 use crate::scan::Scan;
 use crate::{Kind, decode};
@@ -14,34 +14,88 @@ const CREDENTIAL: Kind = Kind::new("CREDENTIAL");
 pub(super) static DETECTOR: Detector = Detector {
     name: "labelled_secret",
     kinds: || vec![PASSWORD, CREDENTIAL],
-    default: Default::OneWay,
-    triggers: &[Trigger::Literals(|| LABELS, check)],
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::SearchedIfDigits,
+    triggers: &[Trigger::Literals(
+        || &LABEL_TEXTS,
+        |scan, index, hit| check(scan, LABELS[index].1, hit),
+    )],
 };
 
-/// The first are passwords, which people choose; the rest are made by machines.
-#[rustfmt::skip]
-const LABELS: &[&str] = &[
-    "password", "passwd", "passphrase", "passcode", "pwd", "contrase", "passwort", "kennwort", "mot de passe", "senha",
-    "pass",
-    "secret", "secret key", "access key", "token", "api_key", "apikey", "api-key", "api key", "access_key", "accesskey", "access-key",
-    "auth_key", "authkey", "private_key", "privatekey", "client_secret", "clientsecret", "client secret",
-    "credential",
-    "encryption_key", "signing_key", "master_key", "service_key", "account_key", "session_key", "subscription-key",
-    "authorization", "bearer ", "basic ", "set-cookie", "cookie", "sessionid", "session_id", "connectionstring",
-];
-const PASSWORDS: usize = 11;
-/// No name of a setting goes on for longer after its label.
-const MAX_NAME: usize = 64;
-/// The longest secret, in bytes, and a little more.
-const MAX_VALUE: usize = 520;
+/// The meaning of a label, which decides how its value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Label {
+    /// A password, which a person chooses.
+    Password,
+    /// `pass`: a password, if it is a word of its own.
+    Pass,
+    /// A key or secret, which is generated.
+    Credential,
+    /// `token`: a credential, unless it is a page token.
+    Token,
+    /// The `Authorization` header: a scheme, then the credentials.
+    Authorization,
+    /// The scheme of that header; the credentials follow without a separator.
+    Scheme,
+    /// A header with cookies.
+    Cookie,
+}
 
-fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
-    let is_password = label < PASSWORDS;
-    let kind = if is_password { PASSWORD } else { CREDENTIAL };
+impl Label {
+    fn is_password(self) -> bool {
+        matches!(self, Self::Password | Self::Pass)
+    }
+
+    fn kind(self) -> Kind {
+        match self.is_password() {
+            true => PASSWORD,
+            false => CREDENTIAL,
+        }
+    }
+}
+
+#[rustfmt::skip]
+const LABELS: [(&str, Label); 45] = [
+    ("password", Label::Password), ("passwd", Label::Password), ("passphrase", Label::Password),
+    ("passcode", Label::Password), ("pwd", Label::Password), ("contrase", Label::Password),
+    ("passwort", Label::Password), ("kennwort", Label::Password), ("mot de passe", Label::Password),
+    ("senha", Label::Password), ("pass", Label::Pass), ("secret", Label::Credential),
+    ("secret key", Label::Credential), ("access key", Label::Credential), ("token", Label::Token),
+    ("api_key", Label::Credential), ("apikey", Label::Credential), ("api-key", Label::Credential),
+    ("api key", Label::Credential), ("access_key", Label::Credential), ("accesskey", Label::Credential),
+    ("access-key", Label::Credential), ("auth_key", Label::Credential), ("authkey", Label::Credential),
+    ("private_key", Label::Credential), ("privatekey", Label::Credential), ("client_secret", Label::Credential),
+    ("clientsecret", Label::Credential), ("client secret", Label::Credential), ("credential", Label::Credential),
+    ("encryption_key", Label::Credential), ("signing_key", Label::Credential), ("master_key", Label::Credential),
+    ("service_key", Label::Credential), ("account_key", Label::Credential), ("session_key", Label::Credential),
+    ("subscription-key", Label::Credential), ("authorization", Label::Authorization), ("bearer ", Label::Scheme),
+    ("basic ", Label::Scheme), ("set-cookie", Label::Cookie), ("cookie", Label::Cookie),
+    ("sessionid", Label::Credential), ("session_id", Label::Credential), ("connectionstring", Label::Credential),
+];
+
+const LABEL_TEXTS: [&str; LABELS.len()] = {
+    let mut texts = [""; LABELS.len()];
+    let mut index = 0;
+    while index < texts.len() {
+        texts[index] = LABELS[index].0;
+        index += 1;
+    }
+    texts
+};
+
+/// The name of a setting extends at most this far after its label, in bytes.
+const MAX_NAME_BYTES: usize = 64;
+/// Longer values are not secrets, and the bound limits the time for a text with many labels. It is
+/// a little more than the longest secret.
+const MAX_VALUE_BYTES: usize = 520;
+
+fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
+    let is_password = label.is_password();
+    let kind = label.kind();
     let in_key = scan.in_key(hit.end);
-    let means_other = match LABELS[label] {
-        "token" => turns_pages(scan, hit.start),
-        "pass" => !is_whole_pass(scan, &hit),
+    let means_other = match label {
+        Label::Token => is_page_token(scan, hit.start),
+        Label::Pass => !is_whole_pass(scan, &hit),
         _ => false,
     };
     if means_other {
@@ -50,24 +104,24 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let Some(start) = value_start(scan, label, &hit) else {
         return;
     };
-    let is_cookie = matches!(LABELS[label], "cookie" | "set-cookie");
-    if is_cookie && cookies(scan, start) {
+    if label == Label::Cookie && check_cookies(scan, start) {
         return;
     }
-    let start = match LABELS[label] {
-        "authorization" => after_scheme(scan, start),
+    let start = match label {
+        Label::Authorization => after_scheme(scan, start),
         _ => start,
     };
     if in_key {
-        return keyed(scan, label, start);
+        return check_key_value(scan, label, start);
     }
     let quote = scan.before(start);
     let quoted = matches!(quote, b'"' | b'\'' | b'`');
-    // Longer values are no secrets, and looking further would cost too much after many labels.
     let end = if quoted {
-        scan.run_most(start, MAX_VALUE, |b| b != quote && b != b'"' && b != b'\n')
+        scan.run_at_most(start, MAX_VALUE_BYTES, |b| {
+            b != quote && b != b'"' && b != b'\n'
+        })
     } else {
-        scan.run_most(start, MAX_VALUE, |b| {
+        scan.run_at_most(start, MAX_VALUE_BYTES, |b| {
             let ends = matches!(
                 b,
                 b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
@@ -75,7 +129,7 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
             b.is_ascii_graphic() && !ends
         })
     };
-    // `password=…&next=…` in a query.
+    // `password=…&next=…` in a query string.
     let query = memchr::memchr(b'&', &scan.bytes[start..end])
         .filter(|at| scan.bytes[start + at..end].contains(&b'='));
     let end = query.map_or(end, |at| start + at);
@@ -89,19 +143,20 @@ fn check(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let Some(value) = scan.text.get(start..end) else {
         return;
     };
-    if !is_password && holds_user(value) {
-        return scan.found(kind, start, end, 0.95);
+    if !is_password && is_basic_auth(value) {
+        return scan.add(kind, start, end, 0.95);
     }
     let call = value.contains('(') || matches!(scan.at(end), b'(' | b'[' | b'{');
-    let sign = value.starts_with(['$', '%', '*', '/', '@', '&', '(', '\\']);
-    if sign || !quoted && call || is_code(value) {
+    let symbol = value.starts_with(['$', '%', '*', '/', '@', '&', '(', '\\']);
+    if symbol || !quoted && call || is_code(value) {
         return;
     }
     let confidence = confidence(value, is_password, quoted);
-    scan.found(kind, start, end, confidence);
+    scan.add(kind, start, end, confidence);
 }
 
-/// `DB_PASS`, `dbPass` and `"pass"` alone; not `bypass`, `passed` or `second pass`.
+/// Whether `pass` is a word of its own: `DB_PASS`, `dbPass` and `"pass"`, but not `bypass`,
+/// `passed` or `second pass`.
 fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     let before = scan.before(hit.start);
     let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
@@ -110,29 +165,29 @@ fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     (camel || alone) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
 }
 
-/// Where the credentials begin after the scheme of an `Authorization` header, whichever it is.
+/// The start of the credentials after the scheme of an `Authorization` header.
 fn after_scheme(scan: &Scan<'_>, start: usize) -> usize {
     const MAX_SCHEME: usize = 24;
     let part = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-    let end = scan.run_most(start, MAX_SCHEME, part);
+    let end = scan.run_at_most(start, MAX_SCHEME, part);
     match (scan.at(end), scan.at(end + 1)) {
         (b' ', next) if end > start && next.is_ascii_graphic() => end + 1,
         _ => start,
     }
 }
 
-/// `dXNlcjpwYXNz` is `user:pass`, as the scheme `Basic` sends it.
-fn holds_user(value: &str) -> bool {
-    value.len() >= 8 && decode::short_text(value).is_some_and(|text| text.contains(':'))
+/// Whether a value is base64 of `user:pass`, as the scheme `Basic` sends it: `dXNlcjpwYXNz`.
+fn is_basic_auth(value: &str) -> bool {
+    value.len() >= 8 && decode::decode_short(value).is_some_and(|text| text.contains(':'))
 }
 
-/// Notes the value of each cookie that could open a session, and says whether there were any
-/// cookies at all.
-fn cookies(scan: &mut Scan<'_>, start: usize) -> bool {
-    const MAX_COOKIES: usize = 2048;
+/// Adds the value of each cookie that could be a session id, and returns whether there were any
+/// cookies.
+fn check_cookies(scan: &mut Scan<'_>, start: usize) -> bool {
+    const MAX_COOKIE_BYTES: usize = 2048;
     const ATTRIBUTES: [&str; 5] = ["expires", "path", "domain", "max-age", "samesite"];
     let part = |b: u8| !matches!(b, b'"' | b'\'' | b'`' | b'\n');
-    let end = scan.run_most(start, MAX_COOKIES, part);
+    let end = scan.run_at_most(start, MAX_COOKIE_BYTES, part);
     let (text, mut at, mut any) = (scan.text, start, false);
     for pair in text.get(start..end).unwrap_or_default().split(';') {
         if let Some((name, value)) = pair.split_once('=') {
@@ -140,8 +195,8 @@ fn cookies(scan: &mut Scan<'_>, start: usize) -> bool {
             any |= !name.is_empty() && !name.contains([' ', '(', '{']);
             let value_end = at + pair.trim_end().len();
             let attribute = ATTRIBUTES.iter().any(|a| name.eq_ignore_ascii_case(a));
-            if any && !attribute && is_session(value.trim_end()) {
-                scan.found(
+            if any && !attribute && is_session_id(value.trim_end()) {
+                scan.add(
                     CREDENTIAL,
                     value_end - value.trim_end().len(),
                     value_end,
@@ -154,8 +209,8 @@ fn cookies(scan: &mut Scan<'_>, start: usize) -> bool {
     any
 }
 
-/// Long enough to be no setting such as `light`, and made of letters and digits.
-fn is_session(value: &str) -> bool {
+/// Whether a cookie's value is longer than a setting such as `light`, with letters and digits.
+fn is_session_id(value: &str) -> bool {
     value.len() >= 8
         && value.bytes().any(|b| b.is_ascii_digit())
         && value.bytes().any(|b| b.is_ascii_alphabetic())
@@ -163,9 +218,9 @@ fn is_session(value: &str) -> bool {
         && !is_code(value)
 }
 
-/// `nextPageToken` and `sync_token` say where a list goes on. They open nothing, and whoever asks
-/// for the next page must send them back as they were.
-fn turns_pages(scan: &Scan<'_>, token: usize) -> bool {
+/// Whether `token` is part of a pagination token such as `nextPageToken` or `sync_token`. Those
+/// grant no access, and a client must send them back unchanged to get the next page.
+fn is_page_token(scan: &Scan<'_>, token: usize) -> bool {
     const WORDS: [&str; 7] = [
         "page",
         "next",
@@ -175,8 +230,8 @@ fn turns_pages(scan: &Scan<'_>, token: usize) -> bool {
         "resume",
         "delta",
     ];
-    let joint = usize::from(matches!(scan.before(token), b'_' | b'-' | b' '));
-    let name = &scan.bytes[..token - joint];
+    let separator = usize::from(matches!(scan.before(token), b'_' | b'-' | b' '));
+    let name = &scan.bytes[..token - separator];
     WORDS.iter().any(|word| {
         let from = name.len().saturating_sub(word.len());
         // `asyncToken` is another word.
@@ -185,14 +240,14 @@ fn turns_pages(scan: &Scan<'_>, token: usize) -> bool {
     })
 }
 
-/// Where the value begins; a label inside a longer name counts (`DB_PASSWORD`), one that is only
-/// the beginning of a word (`tokenizer`) does not.
-fn value_start(scan: &Scan<'_>, label: usize, hit: &Range<usize>) -> Option<usize> {
-    if LABELS[label].ends_with(' ') {
+/// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only
+/// begins a word (`tokenizer`) does not.
+fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> Option<usize> {
+    if label == Label::Scheme {
         let header = scan.before(hit.start).is_ascii_alphabetic();
         return (!header).then(|| scan.run(hit.end, |b| b == b' '));
     }
-    let name_end = scan.run_most(hit.end, MAX_NAME, |b| {
+    let name_end = scan.run_at_most(hit.end, MAX_NAME_BYTES, |b| {
         is_word(b) || matches!(b, b'_' | b'-')
     });
     let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
@@ -221,7 +276,7 @@ fn value_start(scan: &Scan<'_>, label: usize, hit: &Range<usize>) -> Option<usiz
     }
     if let Some(value) = scan
         .value_after(name_end)
-        .or_else(|| paired(scan, name_end))
+        .or_else(|| paired_value(scan, name_end))
     {
         return Some(value);
     }
@@ -236,29 +291,27 @@ fn value_start(scan: &Scan<'_>, label: usize, hit: &Range<usize>) -> Option<usiz
     Some(scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
 }
 
-/// `--db-password hunter2` of a command line.
+/// Whether the label is a command-line option with a value: `--db-password hunter2`.
 fn is_option(scan: &Scan<'_>, label: usize, name_end: usize) -> bool {
     let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     scan.at(name_end) == b' ' && scan.bytes[scan.run_back(label, part)..].starts_with(b"--")
 }
 
-/// The value of a pair that the label names: `name: DB_PASSWORD` and `value: …` on the next line,
-/// `key="ApiKey" value="…"`.
-fn paired(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
+/// The start of the value in a pair whose name is the label: `name: DB_PASSWORD` and `value: …` on
+/// the next line, `key="ApiKey" value="…"`.
+fn paired_value(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
     const MAX_GAP: usize = 48;
     let between = |b: u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',');
-    let second = scan.run_most(name_end, MAX_GAP, between);
+    let second = scan.run_at_most(name_end, MAX_GAP, between);
     let end = second + "value".len();
     let is_value = scan.bytes.get(second..end)?.eq_ignore_ascii_case(b"value");
     (is_value && second > name_end).then(|| scan.value_after(end))?
 }
 
-/// Below a key such as `password` the whole value is the secret, unless it is a word about it.
-fn keyed(scan: &mut Scan<'_>, label: usize, start: usize) {
-    let is_password = label < PASSWORDS;
-    let kind = if is_password { PASSWORD } else { CREDENTIAL };
-    let start = match LABELS[label] {
-        "authorization" => start.max(scan.key_end),
+/// The whole value of a key such as `password` is the secret, unless it describes the secret.
+fn check_key_value(scan: &mut Scan<'_>, label: Label, start: usize) {
+    let start = match label {
+        Label::Authorization => start.max(scan.key_end),
         _ => scan.key_end,
     };
     let end = scan.bytes.len();
@@ -267,10 +320,10 @@ fn keyed(scan: &mut Scan<'_>, label: usize, start: usize) {
     };
     let spaces = value.bytes().filter(|b| *b == b' ').count();
     let letters_only = value.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ');
-    let is_secret = if LABELS[label] == "pass" {
-        // A test passes too.
+    let is_secret = if label == Label::Pass {
+        // `pass` is also a key of test results.
         spaces == 0 && confidence(value, true, true) >= 0.5
-    } else if is_password {
+    } else if label.is_password() {
         let phrase = letters_only && spaces > 0;
         let fits = if phrase {
             is_passphrase(value)
@@ -280,15 +333,15 @@ fn keyed(scan: &mut Scan<'_>, label: usize, start: usize) {
         value.len() >= 4 && fits && !is_schema_word(value)
     } else {
         let random = value.len() >= 8 && spaces <= 1 && !letters_only;
-        random && confidence(value, false, true) >= 0.5 || holds_user(value)
+        random && confidence(value, false, true) >= 0.5 || is_basic_auth(value)
     };
     if is_secret && !is_variable(value) && !is_code(value) {
-        scan.found(kind, start, end, 0.9);
+        scan.add(label.kind(), start, end, 0.9);
     }
 }
 
-/// A value that begins with a sign is a password (`$tr0ngP@ss`) or stands for one: `$DB_PASSWORD`,
-/// `%PASSWORD%`, `@password`, `/run/secrets/db`.
+/// Whether a value that begins with a symbol refers to a secret (`$DB_PASSWORD`, `%PASSWORD%`,
+/// `@password`, `/run/secrets/db`) instead of being one (`$tr0ngP@ss`).
 fn is_variable(value: &str) -> bool {
     let Some(rest) = value.strip_prefix(['$', '%', '*', '/', '@', '&', '(']) else {
         return value.starts_with('\\');
@@ -309,7 +362,7 @@ fn is_passphrase(value: &str) -> bool {
     words.all(|word| word.bytes().all(|b| b.is_ascii_lowercase()) && !SENTENCE.contains(&word))
 }
 
-/// What a schema or a form says about a password.
+/// Words that schemas and forms use in place of a password.
 fn is_schema_word(value: &str) -> bool {
     const WORDS: [&str; 14] = [
         "string",
@@ -330,18 +383,19 @@ fn is_schema_word(value: &str) -> bool {
     WORDS.iter().any(|w| value.eq_ignore_ascii_case(w))
 }
 
-/// Variables, calls, templates, placeholders and paths stand for a secret without being one.
+/// Whether the value is code that refers to a secret: a variable, call, template, placeholder or
+/// path.
 fn is_code(value: &str) -> bool {
-    let starts = [
+    let prefixes = [
         "{", "<", "%(", "[", "process.", "env.", "os.", "config", "self.", "this.", "http://",
         "https://", "./", "var(", "#{", "$(",
     ];
-    let holds = [
+    let fragments = [
         "${", "{{", "...", "()", "=>", "://", "<%", "***", "xxxx", "XXXX",
     ];
     value.is_empty()
-        || starts.iter().any(|s| value.starts_with(s))
-        || holds.iter().any(|h| value.contains(h))
+        || prefixes.iter().any(|p| value.starts_with(p))
+        || fragments.iter().any(|f| value.contains(f))
         || (value.contains('(') && value.contains(')'))
         || is_schema_word(value)
 }
@@ -354,46 +408,46 @@ fn confidence(value: &str, is_password: bool, quoted: bool) -> f32 {
     {
         return 0.0;
     }
-    let makeup = Makeup::of(bytes);
-    let letters = makeup.lower + makeup.upper;
-    let classes = [makeup.lower, makeup.upper, makeup.digits, makeup.other];
+    let stats = TokenStats::of(bytes);
+    let letters = stats.lower + stats.upper;
+    let classes = [stats.lower, stats.upper, stats.digits, stats.other];
     let classes = classes.iter().filter(|c| **c > 0).count();
-    // `user.name`, `kebab-case-words` and `snake_case_words` are names, also with a number behind.
+    // `user.name`, `kebab-case-words` and `snake_case_words` are identifiers, also with a number.
     let joined = bytes
         .iter()
         .any(|b| matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
     let word = bytes
         .iter()
         .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
-    // `userInput2` is a name in a program; `Password1` is what people choose.
-    let has_humps = bytes[1..].iter().any(u8::is_ascii_uppercase);
-    // `ERROR_CODE_64` is a constant of a program.
-    let constant = makeup.lower == 0 && bytes.contains(&b'_') && letters >= 4;
-    let is_name = constant && word
+    // `userInput2` is an identifier; `Password1` is a password that people choose.
+    let camel_case = bytes[1..].iter().any(u8::is_ascii_uppercase);
+    // `ERROR_CODE_64` is a constant in source code.
+    let constant = stats.lower == 0 && bytes.contains(&b'_') && letters >= 4;
+    let is_identifier = constant && word
         || word
-            && makeup.longest_word >= 4
+            && stats.longest_word >= 4
             && match is_password {
-                // People put a digit or two into their passwords, so only what is joined is a name.
-                true => makeup.digits <= 1 && (joined || (!quoted && has_humps)),
-                false => makeup.digits <= 2,
+                // Passwords often contain one or two digits, so only joined words are an
+                // identifier.
+                true => stats.digits <= 1 && (joined || (!quoted && camel_case)),
+                false => stats.digits <= 2,
             };
     if is_password {
-        let strong =
-            classes >= 3 && makeup.digits > 0 && bytes.len() >= 8 && !bytes.contains(&b' ');
-        let plain = classes >= 2 && makeup.digits > 0 && letters > 0 && !bytes.contains(&b' ');
-        return match (strong && !is_name, plain && !is_name) {
+        let strong = classes >= 3 && stats.digits > 0 && bytes.len() >= 8 && !bytes.contains(&b' ');
+        let plain = classes >= 2 && stats.digits > 0 && letters > 0 && !bytes.contains(&b' ');
+        return match (strong && !is_identifier, plain && !is_identifier) {
             (true, _) => 0.85,
             (false, true) if quoted || bytes.len() >= 7 => 0.6,
             _ => 0.3,
         };
     }
-    let random = makeup.digits >= 2
+    let random = stats.digits >= 2
         && letters >= 2
         && bytes.len() >= 16
-        && makeup.entropy >= 3.0
-        && makeup.longest_word <= 8;
-    match random && !is_name {
-        true if makeup.changes >= 0.25 => 0.85,
+        && stats.entropy >= 3.0
+        && stats.longest_word <= 8;
+    match random && !is_identifier {
+        true if stats.class_changes >= 0.25 => 0.85,
         true => 0.5,
         false => 0.2,
     }
@@ -449,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn the_value_of_a_pair_is_that_of_its_name() {
+    fn the_name_in_a_pair_is_the_label_of_its_value() {
         cases::check(
             "PASSWORD",
             &[
@@ -537,7 +591,7 @@ mod tests {
 
     #[test]
     fn below_a_json_key_the_whole_value_is_the_secret() {
-        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a valid configuration");
         for (key, value) in [
             ("password", "correct horse battery 9"),
             ("passwd", "correct horse battery staple"),

@@ -1,6 +1,6 @@
 //! MAC addresses (EUI-48) as `aa:bb:…`, `aa-bb-…` and Cisco's `aabb.ccdd.eeff`.
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -10,8 +10,12 @@ const MAC: Kind = Kind::new("MAC");
 pub(super) static DETECTOR: Detector = Detector {
     name: "mac",
     kinds: || vec![MAC],
-    default: Default::Reversible,
-    triggers: &[Trigger::HexPair(check_pairs), Trigger::Number(check_quads)],
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[
+        Trigger::HexSeparator(check_pairs),
+        Trigger::Number(check_quads),
+    ],
 };
 
 const WORDS: &[&str] = &[
@@ -41,7 +45,7 @@ fn check_pairs(scan: &mut Scan<'_>, at: usize) {
 
 fn check_quads(scan: &mut Scan<'_>, start: usize) {
     let named = scan.at(start + 4) == b'.'
-        && scan.near(start, start + 14.min(scan.bytes.len() - start), WORDS);
+        && scan.has_word_near(start, start + 14.min(scan.bytes.len() - start), WORDS);
     check(scan, start, b'.', 4, if named { 0.9 } else { 0.3 });
 }
 
@@ -67,14 +71,14 @@ fn check(scan: &mut Scan<'_>, start: usize, separator: u8, group: usize, confide
         return;
     }
     let hex = text.iter().filter(|b| **b != separator);
-    // All zeros and all ones stand for no device.
+    // All zeros and all ones are not the address of a device.
     if hex.clone().all(|b| *b == b'0') || hex.clone().all(|b| b.eq_ignore_ascii_case(&b'f')) {
         return;
     }
-    scan.found(MAC, start, end, confidence);
+    scan.add(MAC, start, end, confidence);
 }
 
-/// `MAC:00:1A:2B:3C:4D:5E`: a word that no byte could be.
+/// Whether a label with a colon precedes the address: `MAC:00:1A:2B:3C:4D:5E`.
 fn follows_label(scan: &Scan<'_>, start: usize) -> bool {
     let Some(colon) = start.checked_sub(1).filter(|at| scan.bytes[*at] == b':') else {
         return false;
@@ -89,7 +93,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn six_bytes_in_one_of_the_three_notations_are_a_device() {
+    fn six_bytes_in_one_of_the_three_notations_are_an_address() {
         cases::check(
             "MAC",
             &[

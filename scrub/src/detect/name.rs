@@ -1,9 +1,10 @@
-//! Names of people where the context says that a name stands there: after a title, a greeting, a
-//! label, in a signature, below a JSON key such as `first_name`.
+//! Names of people, identified by context: after a title, a greeting or a label, in a signature,
+//! below a JSON key such as `first_name`.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger, given_names};
+use super::given_names::begins_with_given_name;
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::boundary::is_word;
 use crate::scan::Scan;
@@ -13,7 +14,8 @@ const NAME: Kind = Kind::new("NAME");
 pub(super) static DETECTOR: Detector = Detector {
     name: "name",
     kinds: || vec![NAME],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::SearchedIfSeveralWords,
     triggers: &[
         Trigger::Literals(|| TITLES, after_title),
         Trigger::Literals(|| PERSON_LABELS, after_person_label),
@@ -28,7 +30,7 @@ const TITLES: &[&str] = &[
     "mr. ", "mr ", "mrs. ", "mrs ", "ms. ", "miss ", "dr. ", "prof. ", "professor ", "herr ", "frau ", 
      "sr. ", "sra. ", "mme ", "mlle ", "monsieur ", "madame ", "signor ", "signora ", "sir ",
 ];
-/// Labels that only people have.
+/// Labels of people's names only.
 #[rustfmt::skip]
 const PERSON_LABELS: &[&str] = &[
     "first_name", "firstname", "first name", "last_name", "lastname", "last name", "surname", "full_name", "fullname",
@@ -38,8 +40,8 @@ const PERSON_LABELS: &[&str] = &[
     "account holder", "nombre", "apellido", "vorname", "nachname", "prénom", "cognome", "nazwisko",
     "display_name", "displayname", "real_name", "realname",
 ];
-/// Each label with the signs that make it one: a word alone is far too common to stop at.
-macro_rules! with_signs {
+/// Each label with the separators that may follow: the word alone is too common to trigger on.
+macro_rules! with_separators {
     ($($label:literal),* $(,)?) => {
         &[$(
             concat!($label, ":"), concat!($label, "\""), concat!($label, "'"), concat!($label, "="),
@@ -47,8 +49,8 @@ macro_rules! with_signs {
         ),*]
     };
 }
-/// Labels that things have too: what follows must look like a person's name.
-const LABELS: &[&str] = with_signs![
+/// Labels of things too: the value must look like a person's name.
+const LABELS: &[&str] = with_separators![
     "name",
     "patient",
     "customer",
@@ -84,7 +86,7 @@ const CLOSINGS: &[&str] = &[
     "saludos,",
 ];
 
-/// The name at a place: its end, and how many words with a capital it has.
+/// The name at an offset: its end, and the number of its capitalised words.
 fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
     let (mut at, mut end, mut words) = (start, start, 0);
     while words < 4 {
@@ -112,16 +114,16 @@ fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
             continue;
         }
         let initial = word.chars().count() == 1 && scan.at(word_end) == b'.';
-        let shouted = word.chars().count() > 3
+        let all_caps = word.chars().count() > 3
             && word.chars().all(|c| c.is_uppercase() || !c.is_alphabetic())
             && word.is_ascii();
         let is_name = first.is_uppercase()
             && word
                 .chars()
                 .all(|c| c.is_alphabetic() || matches!(c, '\'' | '-'))
-            && !shouted
-            && !camel(word)
-            && (words == 0 || !STOP.contains(&word));
+            && !all_caps
+            && !is_camel_case(word)
+            && (words == 0 || !STOP_WORDS.contains(&word));
         if !is_name || (word.chars().count() == 1 && !initial) {
             break;
         }
@@ -132,7 +134,7 @@ fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
         }
         at = end + 1;
     }
-    // An apostrophe or quote at the end is not the name's.
+    // A possessive or a quote at the end is not part of the name.
     let name = scan.text.get(start..end)?;
     let name = name.strip_suffix("'s").unwrap_or(name);
     let end = start + name.trim_end_matches(['\'', '-']).len();
@@ -142,12 +144,13 @@ fn name_at(scan: &Scan<'_>, start: usize) -> Option<(usize, usize)> {
         .split(' ')
         .next()?
         .trim_end_matches('.');
-    (words > 0 && !STOP.contains(&first) && first.len() > 1 || words > 1 && !STOP.contains(&first))
-        .then_some((end, words))
+    (words > 0 && !STOP_WORDS.contains(&first) && first.len() > 1
+        || words > 1 && !STOP_WORDS.contains(&first))
+    .then_some((end, words))
 }
 
-/// `getName` and `McDonald` both have a capital inside; only names have it after `Mc`, `Mac`, `De`.
-fn camel(word: &str) -> bool {
+/// `getName` and `McDonald` both have a capital inside; names have it after `Mc`, `Mac`, `De`.
+fn is_camel_case(word: &str) -> bool {
     let inner = word
         .char_indices()
         .skip(1)
@@ -161,9 +164,9 @@ fn camel(word: &str) -> bool {
     })
 }
 
-/// Words with a capital that begin a sentence or name a thing.
+/// Capitalised words that begin a sentence or name a thing.
 #[rustfmt::skip]
-const STOP: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "The", "This", "That", "There", "These", "Those", "A", "An", "I", "You", "We", "They", "He", "She", "It", "My",
     "Your", "Our", "Please", "Thank", "Thanks", "Sir", "Madam", "All", "Everyone", "Team", "World", "Customer", "Client",
     "User", "Name", "String", "Number", "Boolean", "None", "Null", "True", "False", "Option", "Vec", "Box", "Some",
@@ -177,8 +180,8 @@ const STOP: &[&str] = &[
     "Hello", "Hi", "Dear", "Best", "Kind", "Looking", "Just", "Going", "Sorry", "Glad", "Happy", "Sure", "Both", "Other",
 ];
 
-fn found(scan: &mut Scan<'_>, start: usize, end: usize, confidence: f32) {
-    scan.found(NAME, start, end, confidence);
+fn add_name(scan: &mut Scan<'_>, start: usize, end: usize, confidence: f32) {
+    scan.add(NAME, start, end, confidence);
 }
 
 fn starts_word(scan: &Scan<'_>, at: usize) -> bool {
@@ -196,13 +199,13 @@ fn after_title(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         return;
     }
     if let Some((end, _)) = name_at(scan, hit.end) {
-        found(scan, hit.end, end, 0.75);
+        add_name(scan, hit.end, end, 0.75);
     }
 }
 
 fn after_person_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     if scan.in_key(hit.end) {
-        return below_key(scan, 0.85);
+        return check_key_value(scan, 0.85);
     }
     if is_word(scan.before(hit.start)) {
         return;
@@ -214,12 +217,12 @@ fn after_person_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
         return;
     };
     if let Some((end, words)) = name_at(scan, start) {
-        // One word may be a type or a column; a known given name or a second word makes it sure.
-        let known = words > 1 || given_names::holds(&scan.text[start..end]);
+        // One word may be a type or a column; a known given name or a second word confirms it.
+        let known = words > 1 || begins_with_given_name(&scan.text[start..end]);
         let quoted = matches!(scan.before(start), b'"' | b'\'');
-        // Components of user interfaces have a display name too.
+        // User interface components have a display name too.
         let of_people = !PERSON_LABELS[label].starts_with("display");
-        found(
+        add_name(
             scan,
             start,
             end,
@@ -238,8 +241,8 @@ fn verb_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
     scan.text.get(at..)?.starts_with(" is ").then_some(at + 4)
 }
 
-/// Below a key that names a person the whole value is the name, in whatever script it is.
-fn below_key(scan: &mut Scan<'_>, confidence: f32) {
+/// The whole value of a person's key is the name, in any script.
+fn check_key_value(scan: &mut Scan<'_>, confidence: f32) {
     let value = &scan.text[scan.key_end..];
     let letters = value.chars().filter(|c| c.is_alphabetic()).count();
     let plain = value
@@ -250,11 +253,11 @@ fn below_key(scan: &mut Scan<'_>, confidence: f32) {
         && plain
         && (1..=5).contains(&words)
         && value.len() <= 80
-        && !STOP.contains(&value)
+        && !STOP_WORDS.contains(&value)
         && !value.eq_ignore_ascii_case("string")
     {
         let start = scan.key_end;
-        found(scan, start, scan.bytes.len(), confidence);
+        add_name(scan, start, scan.bytes.len(), confidence);
     }
 }
 
@@ -271,17 +274,17 @@ fn after_label(scan: &mut Scan<'_>, label: usize, hit: Range<usize>) {
     let Some((end, words)) = name_at(scan, start) else {
         return;
     };
-    // `name: Visual Studio` is no person: the first word must be a known given name.
+    // `name: Visual Studio` is a thing: the first word must be a known given name.
     let text = &scan.text[start..end];
-    let known = given_names::holds(text);
+    let known = begins_with_given_name(text);
     let whole = !matches!(
         scan.at(end),
         b'(' | b'[' | b'.' | b':' | b'<' | b'_' | b'/' | b'='
     ) || scan.at(end) == b'.' && !is_word(scan.at(end + 1));
     if known && words > 1 && whole {
-        found(scan, start, end, 0.75);
+        add_name(scan, start, end, 0.75);
     } else if known && keyed && end == scan.bytes.len() {
-        found(scan, start, end, 0.55);
+        add_name(scan, start, end, 0.55);
     }
 }
 
@@ -292,23 +295,23 @@ fn after_phrase(scan: &mut Scan<'_>, phrase: usize, hit: Range<usize>) {
     let Some((end, words)) = name_at(scan, hit.end) else {
         return;
     };
-    let known = given_names::holds(&scan.text[hit.end..end]);
-    // `my name is` announces a name; after a greeting or `I am` it must be a known one.
-    let announced = matches!(
+    let known = begins_with_given_name(&scan.text[hit.end..end]);
+    // After `my name is` any name counts; after a greeting or `I am` it must be a known one.
+    let introduced = matches!(
         PHRASES[phrase],
         "my name is " | "me llamo " | "je m'appelle " | "ich heiße " | "mi chiamo "
     );
-    match (announced, known) {
-        (true, _) => found(scan, hit.end, end, 0.8),
-        (false, true) => found(scan, hit.end, end, if words > 1 { 0.75 } else { 0.65 }),
+    match (introduced, known) {
+        (true, _) => add_name(scan, hit.end, end, 0.8),
+        (false, true) => add_name(scan, hit.end, end, if words > 1 { 0.75 } else { 0.65 }),
         (false, false) if PHRASES[phrase] == "dear " && matches!(scan.at(end), b',' | b'!') => {
-            found(scan, hit.end, end, 0.6)
+            add_name(scan, hit.end, end, 0.6)
         }
         _ => {}
     }
 }
 
-/// A signature: the line after `Regards,` is a name and nothing else.
+/// Checks a signature: the line after `Regards,` is a name and nothing else.
 fn after_closing(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let start = scan.run(hit.end, |b| b.is_ascii_whitespace());
     if !scan.bytes[hit.end..start].contains(&b'\n') {
@@ -317,7 +320,7 @@ fn after_closing(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     if let Some((end, _)) = name_at(scan, start)
         && matches!(scan.at(end), 0 | b'\n' | b'\r' | b',')
     {
-        found(scan, start, end, 0.7);
+        add_name(scan, start, end, 0.7);
     }
 }
 
@@ -326,7 +329,7 @@ mod tests {
     use crate::{ScrubConfig, Scrubber, cases};
 
     #[test]
-    fn names_are_found_where_the_context_says_so() {
+    fn names_are_found_by_their_context() {
         cases::check(
             "NAME",
             &[
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     fn below_a_persons_key_the_whole_value_is_the_name() {
-        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a valid configuration");
         for (key, value) in [
             ("first_name", "zorblax"),
             ("lastName", "O’Zorb"),

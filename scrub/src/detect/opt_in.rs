@@ -1,9 +1,9 @@
-//! Kinds that only some teams must hide (the HIPAA list names them): dates, ages and plain URLs. All
-//! are off unless the configuration switches them on.
+//! Kinds that are off unless the configuration turns them on: dates, ages and plain URLs. They are
+//! on HIPAA's list of identifiers.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger, date};
+use super::{DefaultPolicy, Detector, Repeats, Trigger, date};
 use crate::Kind;
 use crate::boundary::{begins, is_word};
 use crate::scan::Scan;
@@ -15,9 +15,10 @@ const URL_KIND: Kind = Kind::new("URL");
 pub(super) static DATE: Detector = Detector {
     name: "date",
     kinds: || vec![DATE_KIND],
-    default: Default::Off,
+    default_policy: DefaultPolicy::Off,
+    repeats: Repeats::FoundByDetector,
     triggers: &[
-        Trigger::Number(numeric_date),
+        Trigger::NumberOrTimestamp(numeric_date),
         Trigger::Literals(|| DATE_WORDS, named_date),
     ],
 };
@@ -25,15 +26,23 @@ pub(super) static DATE: Detector = Detector {
 pub(super) static AGE: Detector = Detector {
     name: "age",
     kinds: || vec![AGE_KIND],
-    default: Default::Off,
-    triggers: &[Trigger::Literals(|| AGE_WORDS, age)],
+    default_policy: DefaultPolicy::Off,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[
+        Trigger::Literals(|| WORDS_AFTER_AGE, age_before),
+        Trigger::Literals(|| WORDS_BEFORE_AGE, age_after),
+    ],
 };
 
 pub(super) static URL: Detector = Detector {
     name: "url",
     kinds: || vec![URL_KIND],
-    default: Default::Off,
-    triggers: &[Trigger::Literals(|| &["://", "www."], url)],
+    default_policy: DefaultPolicy::Off,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[
+        Trigger::Literals(|| &["://"], url_with_scheme),
+        Trigger::Literals(|| &["www."], url_without_scheme),
+    ],
 };
 
 #[rustfmt::skip]
@@ -49,7 +58,7 @@ fn numeric_date(scan: &mut Scan<'_>, start: usize) {
     if let Some(end) = date::end(scan, start, false) {
         let end = time_end(scan, end);
         if !is_word(scan.at(end)) {
-            scan.found(DATE_KIND, start, end, 0.8);
+            scan.add(DATE_KIND, start, end, 0.8);
         }
     }
 }
@@ -59,11 +68,11 @@ fn named_date(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         return;
     }
     if let Some(end) = date::end(scan, hit.start, false).filter(|end| !is_word(scan.at(*end))) {
-        scan.found(DATE_KIND, hit.start, end, 0.8);
+        scan.add(DATE_KIND, hit.start, end, 0.8);
     }
 }
 
-/// The time of day that may follow a date, with its zone.
+/// The end of the time of day and the time zone that may follow a date.
 fn time_end(scan: &Scan<'_>, end: usize) -> usize {
     if !matches!(scan.at(end), b'T' | b' ') || !scan.at(end + 1).is_ascii_digit() {
         return end;
@@ -79,34 +88,53 @@ fn time_end(scan: &Scan<'_>, end: usize) -> usize {
     }
 }
 
-#[rustfmt::skip]
-const AGE_WORDS: &[&str] = &[
-    " years old", " year old", "-year-old", " y/o", " yrs old", "age of ", "aged ", "turned ", "turn ", "age: ", "age is ",
-];
+/// Words after an age.
+const WORDS_AFTER_AGE: &[&str] = &[" years old", " year old", "-year-old", " y/o", " yrs old"];
+/// Words before an age.
+const WORDS_BEFORE_AGE: &[&str] = &["age of ", "aged ", "turned ", "turn ", "age: ", "age is "];
 
-fn age(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
-    let follows = word < 5;
-    let (start, end) = if follows {
-        (scan.run_back(hit.start, |b| b.is_ascii_digit()), hit.start)
-    } else {
-        (hit.end, scan.run(hit.end, |b| b.is_ascii_digit()))
-    };
+fn age_before(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let start = scan.run_back(hit.start, |b| b.is_ascii_digit());
+    check_age(scan, start..hit.start);
+}
+
+fn age_after(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    if !is_word(scan.before(hit.start)) {
+        let end = scan.run(hit.end, |b| b.is_ascii_digit());
+        check_age(scan, hit.end..end);
+    }
+}
+
+fn check_age(scan: &mut Scan<'_>, Range { start, end }: Range<usize>) {
     let years = scan
         .text
         .get(start..end)
         .and_then(|t| t.parse::<u32>().ok());
-    let bounded = !is_word(scan.before(start))
-        && !is_word(scan.at(end))
-        && (follows || !is_word(scan.before(hit.start)));
+    let bounded = !is_word(scan.before(start)) && !is_word(scan.at(end));
     if years.is_some_and(|y| (1..=120).contains(&y)) && bounded && scan.at(end) != b'%' {
-        scan.found(AGE_KIND, start, end, 0.7);
+        scan.add(AGE_KIND, start, end, 0.7);
     }
 }
 
-const MAX_URL: usize = 2048;
-const MAX_HOST: usize = 256;
+/// Browsers accept no longer URLs, and without a bound many schemes in one long run would take
+/// quadratic time.
+const MAX_URL_BYTES: usize = 2048;
+const MAX_HOST_BYTES: usize = 256;
 
-fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+fn url_with_scheme(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    let start = scan.run_back(hit.start, |b| {
+        b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
+    });
+    check_url(scan, start, &hit, hit.end);
+}
+
+fn url_without_scheme(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    if !matches!(scan.before(hit.start), b'/' | b'@' | b'.') {
+        check_url(scan, hit.start, &hit, hit.start);
+    }
+}
+
+fn check_url(scan: &mut Scan<'_>, start: usize, hit: &Range<usize>, host_start: usize) {
     let part = |b: u8| {
         b > b' '
             && b != 0x7F
@@ -115,15 +143,7 @@ fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
                 b'"' | b'\'' | b'<' | b'>' | b'`' | b'{' | b'}' | b'|' | b'\\' | b'^'
             )
     };
-    let start = match word {
-        0 => scan.run_back(hit.start, |b| {
-            b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.')
-        }),
-        _ if matches!(scan.before(hit.start), b'/' | b'@' | b'.') => return,
-        _ => hit.start,
-    };
-    // Browsers take no longer ones, and many signs in one long run would each look to its end.
-    let mut end = scan.run_most(hit.start, MAX_URL, part);
+    let mut end = scan.run_at_most(hit.start, MAX_URL_BYTES, part);
     while !scan.text.is_char_boundary(end) {
         end -= 1;
     }
@@ -133,16 +153,15 @@ fn url(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     ) {
         end -= 1;
     }
-    let host_start = if word == 0 { hit.end } else { hit.start };
     let host_end = scan
-        .run_most(host_start, MAX_HOST, |b| {
+        .run_at_most(host_start, MAX_HOST_BYTES, |b| {
             is_word(b) || matches!(b, b'.' | b'-')
         })
         .min(end);
     let host = scan.text.get(host_start..host_end).unwrap_or_default();
     let top = host.rsplit('.').next().unwrap_or_default();
     if host.contains('.') && top.len() >= 2 && start < hit.end {
-        scan.found(URL_KIND, start, end, 0.7);
+        scan.add(URL_KIND, start, end, 0.7);
     }
 }
 
@@ -152,7 +171,7 @@ mod tests {
     use crate::{ScrubConfig, Scrubber};
 
     #[test]
-    fn dates_ages_and_urls_are_found_when_switched_on() {
+    fn dates_ages_and_urls_are_found_when_turned_on() {
         cases::check(
             "DATE",
             &[
@@ -182,7 +201,7 @@ mod tests {
 
     #[test]
     fn dates_ages_and_urls_are_left_alone_by_default() {
-        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a right configuration");
+        let scrubber = Scrubber::new(&ScrubConfig::default()).expect("a valid configuration");
         assert!(
             scrubber
                 .find(

@@ -1,21 +1,23 @@
-//! Telephone numbers: international ones by country code, national ones by their notation or by a
-//! word that says what they are.
+//! Telephone numbers: international ones by country code, national ones by their notation or a
+//! context word.
 
-use super::{Default, Detector, Trigger, calling_codes};
+use super::{DefaultPolicy, Detector, Repeats, Trigger, calling_codes};
+use crate::Kind;
 use crate::boundary::{begins, is_word};
+use crate::context::has_word_before;
 use crate::scan::Scan;
-use crate::{Kind, context};
 
 const PHONE: Kind = Kind::new("PHONE");
 
 pub(super) static DETECTOR: Detector = Detector {
     name: "phone",
     kinds: || vec![PHONE],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::SearchedIfDigits,
     triggers: &[Trigger::Number(check)],
 };
 
-/// Words that only telephone numbers have.
+/// Context words of telephone numbers only.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "phone", "telephone", "tel", "tel.", "mobile", "mob", "cell", "cellphone", "fax", "dial", "sms", "whatsapp",
@@ -24,25 +26,25 @@ const WORDS: &[&str] = &[
     "portable", "cep no", "cep", "gsm", "voicemail", "viber", "mobile_number",
     "tél", "tél.", "tlf", "ph:", "ph.", "ph no", "rufnummer", "contact number", "contact no", "joindre", "llamar",
 ];
-/// Words that other things have too; the number must be written in groups.
+/// Context words of other numbers too; the number must be written in groups.
 #[rustfmt::skip]
 const WEAK_WORDS: &[&str] = &[
     "call", "calling", "reach", "answering", "ring", "contact", "messages to", "message on", "my registered",
     "number is", "number", "extension", "office", "signal", "telegram",
 ];
-/// Words right before a number that is something else, however it is written.
+/// Words right before a number that is something else, in any notation.
 #[rustfmt::skip]
 const OTHER_WORDS: &[&str] = &[
     "card", "credit", "iban", "account", "invoice", "order", "isbn", "issn", "ssn", "zip", "version", "date", "id",
     "serial", "passport", "tax", "vat", "port", "amount", "price", "total", "size", "width", "height", "offset",
     "timestamp", "released",
 ];
-/// How close those stand.
+/// How close before the number they must be, in bytes.
 const OTHER_REACH: usize = 20;
 
 const MAX_DIGITS: usize = 15;
 
-/// A stretch that is written like a telephone number.
+/// A range that is written like a telephone number.
 struct Number {
     end: usize,
     digits: [u8; MAX_DIGITS],
@@ -54,7 +56,7 @@ struct Number {
 }
 
 impl Number {
-    /// Whether it is American and written with signs, so that a space ends it.
+    /// Whether it is American and written with `-` or `.`, so that a space ends it.
     fn is_complete(&self) -> bool {
         matches!(self.groups[..], [3, 3, 4] | [1, 3, 3, 4])
             && matches!(self.separators.last(), Some(b'-' | b'.'))
@@ -67,12 +69,12 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     }
     let (start, plus) = number_start(scan, at);
     let signed = scan.at(start) == b'+';
-    // `f(x)+3864292196` adds.
-    let added = || is_word(scan.before(start)) || matches!(scan.before(start), b')' | b']');
-    if !signed && !begins(scan.bytes, start) || signed && added() {
+    // `f(x)+3864292196` is an addition.
+    let is_sum = || is_word(scan.before(start)) || matches!(scan.before(start), b')' | b']');
+    if !signed && !begins(scan.bytes, start) || signed && is_sum() {
         return;
     }
-    let Some(number) = read(scan, at, start) else {
+    let Some(number) = parse(scan, at, start) else {
         return;
     };
     let end = extension_end(scan, number.end);
@@ -82,27 +84,28 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     let digits = &number.digits[..number.count];
     let text = &scan.text[start..number.end];
     let confidence = if plus {
-        match calling_codes::fits(digits) {
+        match calling_codes::is_assigned(digits) {
             true if number.groups.len() > 1 || number.count >= 9 => 0.92,
             true => 0.6,
-            false => unassigned(&number, || named(scan, &number, start, end)),
+            false => unassigned(&number, || context(scan, &number, start, end)),
         }
-    } else if is_date_or_decimal(text, &number) || is_time(text) && scan.key_end == 0 {
+    } else if is_date_or_decimal(text, &number) || is_unix_time(text) && scan.key_end == 0 {
         0.0
     } else {
-        let confidence = national(&number, digits, named(scan, &number, start, end));
+        let confidence = national(&number, digits, context(scan, &number, start, end));
         match confidence {
-            LIKELY if scan.is_whole(at, end) => 0.55,
+            LIKELY if scan.is_whole_text(at, end) => 0.55,
             LIKELY if is_european(&number) && !among_bytes(scan, start, end) => 0.5,
             confidence => confidence,
         }
     };
     if confidence > 0.0 {
-        scan.found(PHONE, start, end, confidence);
+        scan.add(PHONE, start, end, confidence);
     }
 }
 
-/// Where the number begins: a `+`, `00` or bracket before the first digit belongs to it.
+/// The start of the number and whether it is international: a `+`, `00` or bracket before the first
+/// digit belongs to it.
 fn number_start(scan: &Scan<'_>, at: usize) -> (usize, bool) {
     let opened = if scan.before(at) == b'(' { at - 1 } else { at };
     match scan.before(opened) {
@@ -112,7 +115,7 @@ fn number_start(scan: &Scan<'_>, at: usize) -> (usize, bool) {
     }
 }
 
-fn read(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
+fn parse(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
     let mut number = Number {
         end: first,
         digits: [0; MAX_DIGITS],
@@ -153,7 +156,7 @@ fn read(scan: &Scan<'_>, first: usize, start: usize) -> Option<Number> {
     (number.count >= 6).then_some(number)
 }
 
-/// A number that goes on with another sign is something else: a range, a sum, a decimal.
+/// Whether the number continues with another symbol: it is a range, a sum or a decimal.
 fn continues(scan: &Scan<'_>, end: usize) -> bool {
     let next = scan.at(end + 1);
     match scan.at(end) {
@@ -165,7 +168,7 @@ fn continues(scan: &Scan<'_>, end: usize) -> bool {
     }
 }
 
-/// `ext. 12` and `x12` belong to the number before them.
+/// The end of an extension: `ext. 12` and `x12` belong to the number before them.
 fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
     let word = scan.run(end, |b| matches!(b, b' ' | b','));
     let rest = &scan.bytes[word..];
@@ -189,27 +192,27 @@ fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
     }
 }
 
-/// Whether a date begins here, which belongs to no number before it.
+/// Whether a date begins here, which is not part of the number before it.
 fn is_date(scan: &Scan<'_>, at: usize) -> bool {
-    let first = scan.run_most(at, 5, |b| b.is_ascii_digit());
-    let sign = scan.at(first);
-    let second = scan.run_most(first + 1, 3, |b| b.is_ascii_digit());
+    let first = scan.run_at_most(at, 5, |b| b.is_ascii_digit());
+    let separator = scan.at(first);
+    let second = scan.run_at_most(first + 1, 3, |b| b.is_ascii_digit());
     matches!(first - at, 1 | 2 | 4)
         && matches!(second - first, 2 | 3)
-        && matches!(sign, b'/' | b'-' | b'.')
-        && scan.at(second) == sign
+        && matches!(separator, b'/' | b'-' | b'.')
+        && scan.at(second) == separator
 }
 
-/// The confidence in an international number that no country could give out: people make them up,
-/// and forms take them.
-fn unassigned(number: &Number, named: impl Fn() -> Named) -> f32 {
+/// The confidence in an international number that no numbering plan contains: people invent them,
+/// and forms accept them.
+fn unassigned(number: &Number, context: impl Fn() -> Context) -> f32 {
     let digits = &number.digits[..number.count];
     let digits = digits.strip_prefix(&[0, 0]).unwrap_or(digits);
     let american = digits.len() == 11 && digits[0] == 1 && number.groups.ends_with(&[3, 4]);
     match (american, digits.len()) {
         (true, _) => 0.6,
-        // As sure as its last groups would be alone.
-        (false, 8..) if named() == Named::Surely => 0.8,
+        // The same as for its last groups alone.
+        (false, 8..) if context() == Context::Strong => 0.8,
         _ => 0.0,
     }
 }
@@ -218,17 +221,18 @@ fn unassigned(number: &Number, named: impl Fn() -> Named) -> f32 {
 fn is_european(number: &Number) -> bool {
     let same = number.separators.windows(2).all(|w| w[0] == w[1]);
     let spaced = number.separators.first() == Some(&b' ');
-    let kind = number.digits[1];
+    let second = number.digits[1];
     same && number.digits[0] == 0
         && match number.groups[..] {
-            // Only mobile numbers are rarely bytes or a date.
-            [2, 2, 2, 2, 2] => matches!(kind, 6 | 7) && (spaced || number.separators[0] == b'.'),
-            [5, 6] | [5, 3, 3] => kind == 7 && spaced,
+            // Mobile numbers only: they are rarely bytes or a date.
+            [2, 2, 2, 2, 2] => matches!(second, 6 | 7) && (spaced || number.separators[0] == b'.'),
+            [5, 6] | [5, 3, 3] => second == 7 && spaced,
             _ => false,
         }
 }
 
-/// `06 12 34 56 78 9a ff`: a neighbour of two hexadecimal digits says that these are bytes.
+/// Whether the number is part of a hex dump, with two hexadecimal digits next to it:
+/// `06 12 34 56 78 9a ff`.
 fn among_bytes(scan: &Scan<'_>, start: usize, end: usize) -> bool {
     let byte = |at: usize| scan.at(at).is_ascii_hexdigit() && scan.at(at + 1).is_ascii_hexdigit();
     let before = start >= 3
@@ -251,60 +255,61 @@ fn is_date_or_decimal(text: &str, number: &Number) -> bool {
 }
 
 /// Seconds since 1970, from 2010 to 2035.
-fn is_time(text: &str) -> bool {
+fn is_unix_time(text: &str) -> bool {
     let is_now = |n: u64| (1_262_304_000..2_051_222_400).contains(&n);
     text.len() == 10 && text.parse().is_ok_and(is_now)
 }
 
-/// A number that is for calling if nothing else stands in the text.
+/// The confidence in a number that is a telephone number if the text contains nothing else.
 const LIKELY: f32 = 0.4;
 
-/// Whether a word says that the number is for calling.
+/// How strongly the words nearby identify a telephone number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
-    Surely,
-    Perhaps,
-    No,
+enum Context {
+    Strong,
+    Weak,
+    None,
 }
 
-fn named(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Named {
-    if context::just_before(scan.text, start, OTHER_REACH, OTHER_WORDS) {
-        Named::No
-    } else if scan.near(start, end, WORDS) {
-        Named::Surely
-    } else if number.groups.len() > 1 && scan.near(start, end, WEAK_WORDS) {
-        Named::Perhaps
+fn context(scan: &Scan<'_>, number: &Number, start: usize, end: usize) -> Context {
+    if has_word_before(scan.text, start, OTHER_REACH, OTHER_WORDS) {
+        Context::None
+    } else if scan.has_word_near(start, end, WORDS) {
+        Context::Strong
+    } else if number.groups.len() > 1 && scan.has_word_near(start, end, WEAK_WORDS) {
+        Context::Weak
     } else {
-        Named::No
+        Context::None
     }
 }
 
 /// The confidence in a number without a country code.
-fn national(number: &Number, digits: &[u8], named: Named) -> f32 {
+fn national(number: &Number, digits: &[u8], context: Context) -> f32 {
     let groups = number.groups.as_slice();
     let repeated = digits.iter().all(|d| *d == digits[0]);
     let same = number.separators.windows(2).all(|w| w[0] == w[1]) || number.brackets;
     if repeated || groups.iter().filter(|g| **g == 1).count() > 1 {
         return 0.0;
     }
-    // The North American plan: three, three and four digits; area and exchange begin with 2 to 9.
+    // The North American numbering plan: three, three and four digits; area and exchange begin with
+    // 2 to 9.
     let nanp = |d: &[u8]| d.len() == 10 && d[0] >= 2 && d[3] >= 2 && d[1] != 9;
     let american = match groups {
         [3, 3, 4] => nanp(digits),
         [1, 3, 3, 4] => digits[0] == 1 && nanp(&digits[1..]),
         _ => false,
     };
-    let has_sign =
+    let has_separator =
         number.brackets || number.separators.contains(&b'-') || number.separators.contains(&b'.');
-    if american && (has_sign || named != Named::No) {
-        return match (named, number.brackets || number.separators[0] == b'-') {
-            (Named::Surely | Named::Perhaps, _) => 0.9,
-            (Named::No, true) => 0.7,
-            (Named::No, false) => 0.55,
+    if american && (has_separator || context != Context::None) {
+        return match (context, number.brackets || number.separators[0] == b'-') {
+            (Context::Strong | Context::Weak, _) => 0.9,
+            (Context::None, true) => 0.7,
+            (Context::None, false) => 0.55,
         };
     }
-    if named == Named::No {
-        // `0171 2345678`, `0917 123 4567`, `0 (532) 1234567`: no amount begins with a zero.
+    if context == Context::None {
+        // `0171 2345678`, `0917 123 4567`, `0 (532) 1234567`: amounts do not begin with a zero.
         let trunk = digits[0] == 0 && digits[1] != 0 && (10..=11).contains(&digits.len());
         let rest = if groups[0] == 1 { &groups[1..] } else { groups };
         let grouped = rest.len() >= 2 && rest.iter().all(|g| (2..=4).contains(g)) && same;
@@ -316,14 +321,14 @@ fn national(number: &Number, digits: &[u8], named: Named) -> f32 {
             _ => 0.1,
         };
     }
-    // A year in a bracket or a version is no number to call.
+    // A year in brackets, or a version.
     let tiny = groups.len() > 1 && groups.iter().all(|g| *g <= 3) && digits.len() < 7;
-    match (digits.len(), groups.len(), named) {
-        _ if tiny && named == Named::Perhaps => 0.0,
-        (7..=15, 2.., Named::Surely) => 0.8,
+    match (digits.len(), groups.len(), context) {
+        _ if tiny && context == Context::Weak => 0.0,
+        (7..=15, 2.., Context::Strong) => 0.8,
         (7..=15, 2.., _) => 0.65,
         (6, 2.., _) => 0.5,
-        (7..=13, 1, Named::Surely) => 0.7,
+        (7..=13, 1, Context::Strong) => 0.7,
         _ => 0.0,
     }
 }
@@ -333,7 +338,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn numbers_are_found_by_code_notation_or_word() {
+    fn numbers_are_found_by_country_code_notation_or_context_word() {
         cases::check(
             "PHONE",
             &[

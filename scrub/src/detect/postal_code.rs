@@ -1,9 +1,9 @@
-//! Postal codes: after a word that announces one, below a street, and those of the United Kingdom
-//! and Canada by their form.
+//! Postal codes: after a context word, below a street, and those of the United Kingdom and Canada
+//! by their form.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::boundary::{is_word, stands_alone};
 use crate::scan::Scan;
@@ -13,11 +13,12 @@ pub(super) const POSTAL: Kind = Kind::new("POSTAL_CODE");
 pub(super) static DETECTOR: Detector = Detector {
     name: "postal_code",
     kinds: || vec![POSTAL],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
     triggers: &[
-        Trigger::Literals(|| WORDS, announced),
-        Trigger::Code(by_form),
-        Trigger::Whole(whole),
+        Trigger::Literals(|| WORDS, after_word),
+        Trigger::TwoPartCode(by_form),
+        Trigger::WholeText(whole_text),
     ],
 };
 
@@ -35,7 +36,7 @@ const LAYOUTS: &[&str] = &[
     "AA99?9AA", "A9A?9AA", "AA9A?9AA", "9999?AA", "999 99", "999-9999",
 ];
 
-/// The areas of the Royal Mail, with those of the islands and of the forces.
+/// The postcode areas of the Royal Mail, with those of the islands and the armed forces.
 #[rustfmt::skip]
 const AREAS: &[&str] = &[
     "AB", "AL", "B", "BA", "BB", "BD", "BF", "BH", "BL", "BN", "BR", "BS", "BT", "BX", "CA", "CB", "CF", "CH", "CM",
@@ -47,8 +48,8 @@ const AREAS: &[&str] = &[
     "UB", "W", "WA", "WC", "WD", "WF", "WN", "WR", "WS", "WV", "YO", "ZE",
 ];
 
-/// After the word: a sign or a verb, then the code.
-fn announced(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
+/// Checks the text after a context word: a separator or a verb, then the code.
+fn after_word(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     if is_word(scan.before(hit.start)) {
         return;
     }
@@ -68,21 +69,22 @@ fn announced(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
     {
         return;
     }
-    let Some(end) = longest(scan, from) else {
+    let Some(end) = longest_match(scan, from) else {
         return;
     };
     let code = &scan.bytes[from..end];
     // No British area begins with Q, V or X; no country has a code of zeros.
-    let british = code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
+    let invalid_british =
+        code[0].is_ascii_alphabetic() && b"QVX".contains(&code[0].to_ascii_uppercase());
     let german = WORDS[word].starts_with("plz") || WORDS[word].starts_with("postleitzahl");
     // German codes have five digits, from 01001 to 99998.
     let fits = !german || (code.len() == 5 && (&b"01001"[..]..=&b"99998"[..]).contains(&code));
-    if !british && fits && code.iter().any(|b| *b != b'0') {
-        scan.found(POSTAL, from, end, 0.75);
+    if !invalid_british && fits && code.iter().any(|b| *b != b'0') {
+        scan.add(POSTAL, from, end, 0.75);
     }
 }
 
-fn longest(scan: &Scan<'_>, start: usize) -> Option<usize> {
+fn longest_match(scan: &Scan<'_>, start: usize) -> Option<usize> {
     let ends = LAYOUTS
         .iter()
         .filter_map(|layout| super::ids::matches(layout.as_bytes(), scan.bytes, start));
@@ -93,20 +95,20 @@ fn longest(scan: &Scan<'_>, start: usize) -> Option<usize> {
 fn by_form(scan: &mut Scan<'_>, start: usize) {
     let end = scan.run(start, |b| b.is_ascii_alphanumeric()) + 4;
     if stands_alone(scan.bytes, start, end) && has_form(&scan.text[start..end]) {
-        scan.found(POSTAL, start, end, 0.6);
+        scan.add(POSTAL, start, end, 0.6);
     }
 }
 
-/// A text that is a code and nothing else may leave out the space.
-fn whole(scan: &mut Scan<'_>, start: usize) {
+/// A text that is a code and nothing else may omit the space.
+fn whole_text(scan: &mut Scan<'_>, start: usize) {
     let end = scan.run(start, |b| b.is_ascii_alphanumeric() || b == b' ');
-    if scan.is_whole(start, end) && has_form(&scan.text[start..end]) {
-        scan.found(POSTAL, start, end, 0.55);
+    if scan.is_whole_text(start, end) && has_form(&scan.text[start..end]) {
+        scan.add(POSTAL, start, end, 0.55);
     }
 }
 
-/// British: an area, a district, a sector and two letters that never are C, I, K, M, O or V.
-/// Canadian: letters and digits take turns, and letters that look like others are left out.
+/// British: an area, a district, a sector and two letters other than C, I, K, M, O and V.
+/// Canadian: letters and digits alternate, and ambiguous letters are not used.
 fn has_form(code: &str) -> bool {
     let compact: String = code.chars().filter(|c| *c != ' ').collect();
     let bytes = compact.as_bytes();
@@ -132,17 +134,18 @@ fn has_form(code: &str) -> bool {
     capitals && bytes.len() >= 5 && (british() || canadian())
 }
 
-/// The lines below a street are short: the town, the state, the code.
-const BLOCK_LINES: usize = 5;
-const BLOCK_LINE: usize = 48;
+/// The lines of an address block below its street: the town, the state, the code.
+const MAX_BLOCK_LINES: usize = 5;
+/// They are short.
+const MAX_BLOCK_LINE_BYTES: usize = 48;
 
-/// The code that ends one of the lines after a street.
+/// The code at the end of one of the lines below a street.
 pub(super) fn below_street(scan: &Scan<'_>, street_end: usize) -> Option<Range<usize>> {
     let mut at = street_end;
-    for number in 0..BLOCK_LINES {
-        let line = scan.run_most(at, BLOCK_LINE + 1, |b| b != b'\n');
+    for number in 0..MAX_BLOCK_LINES {
+        let line = scan.run_at_most(at, MAX_BLOCK_LINE_BYTES + 1, |b| b != b'\n');
         let text = scan.text.get(at..line)?.trim_end();
-        if line - at > BLOCK_LINE || (number > 0 && text.is_empty()) {
+        if line - at > MAX_BLOCK_LINE_BYTES || (number > 0 && text.is_empty()) {
             return None;
         }
         let end = at + text.len();
@@ -167,7 +170,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn postal_codes_are_found_where_they_are_announced() {
+    fn postal_codes_are_found_after_a_context_word() {
         cases::check(
             "POSTAL_CODE",
             &[

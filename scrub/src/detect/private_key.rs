@@ -1,8 +1,8 @@
-//! Private keys in PEM armour, OpenSSH, PGP and PuTTY files; also when the end is cut off.
+//! Private keys in PEM armour, OpenSSH, PGP and PuTTY files, also when they are truncated.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 
@@ -11,16 +11,17 @@ const PRIVATE_KEY: Kind = Kind::new("PRIVATE_KEY");
 pub(super) static DETECTOR: Detector = Detector {
     name: "private_key",
     kinds: || vec![PRIVATE_KEY],
-    default: Default::OneWay,
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::FoundByDetector,
     triggers: &[Trigger::Literals(
         || &["-----BEGIN ", "PuTTY-User-Key-File-", "AGE-SECRET-KEY-1"],
         check,
     )],
 };
 
-/// A heading without this much key after it is documentation.
+/// A header line followed by less of a key than this is documentation.
 const MIN_BODY: usize = 40;
-/// With an ending, less is enough: the middle may have been left out.
+/// With an end line, less is enough: the middle may have been elided.
 const MIN_CLOSED_BODY: usize = 16;
 
 fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
@@ -32,19 +33,19 @@ fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
         }
     };
     if let Some(end) = end {
-        scan.found(PRIVATE_KEY, hit.start, end, 0.99);
+        scan.add(PRIVATE_KEY, hit.start, end, 0.99);
     }
 }
 
 fn armour_end(scan: &Scan<'_>, name: usize) -> Option<usize> {
-    let heading = scan.run(name, |b| {
+    let header = scan.run(name, |b| {
         b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' '
     });
-    let label = &scan.text[name..heading];
-    if !label.contains("PRIVATE KEY") || !scan.text[heading..].starts_with("-----") {
+    let label = &scan.text[name..header];
+    if !label.contains("PRIVATE KEY") || !scan.text[header..].starts_with("-----") {
         return None;
     }
-    let body = heading + 5;
+    let body = header + 5;
     // The body is base64, line ends (also written as \n), and the headers of old encrypted keys.
     let rest = &scan.text[body..];
     let limit = rest.find("-----BEGIN ").unwrap_or(rest.len());
@@ -60,7 +61,7 @@ fn armour_end(scan: &Scan<'_>, name: usize) -> Option<usize> {
             .count();
         return (content >= MIN_CLOSED_BODY).then_some(end);
     }
-    // Cut off: everything that can still be base64.
+    // Truncated: everything that can still be base64.
     let end = scan.run(body, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r' | b' ')
     });
@@ -73,7 +74,7 @@ fn armour_end(scan: &Scan<'_>, name: usize) -> Option<usize> {
 }
 
 fn putty_end(scan: &Scan<'_>, at: usize) -> Option<usize> {
-    // Such a file is a few kilobytes long.
+    // A PuTTY key file is a few kilobytes long.
     let rest = &scan.bytes[at..scan.bytes.len().min(at + 16 * 1024)];
     let mac = memchr::memmem::find(rest, b"Private-MAC:")?;
     Some(scan.run(at + mac + 12, |b| b.is_ascii_hexdigit() || b == b' '))
@@ -84,7 +85,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn keys_are_found_whole_and_headings_alone_are_not() {
+    fn whole_keys_are_found_and_header_lines_alone_are_not() {
         let body = "SYNTHETIC0not0a0key0".repeat(4);
         let pem =
             |label: &str| format!("-----BEGIN {label}-----\n{body}\n{body}\n-----END {label}-----");

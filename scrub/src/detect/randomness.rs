@@ -1,20 +1,20 @@
-//! Tells random characters from words, names, hashes and numbers.
+//! Statistics that distinguish random characters from words, identifiers, hashes and numbers.
 
-/// How a token is made up.
-pub(super) struct Makeup {
+/// Character statistics of a token.
+pub(super) struct TokenStats {
     pub(super) lower: usize,
     pub(super) upper: usize,
     pub(super) digits: usize,
     pub(super) other: usize,
     /// Shannon entropy in bits per character.
     pub(super) entropy: f32,
-    /// How often two neighbours are of different classes, per character.
-    pub(super) changes: f32,
+    /// How often neighbouring characters are of different classes, per character.
+    pub(super) class_changes: f32,
     /// The longest run of letters of one case: words have long ones.
     pub(super) longest_word: usize,
 }
 
-impl Makeup {
+impl TokenStats {
     pub(super) fn of(token: &[u8]) -> Self {
         let mut counts = [0u32; 256];
         let (mut lower, mut upper, mut digits, mut other) = (0, 0, 0, 0);
@@ -59,7 +59,7 @@ impl Makeup {
             digits,
             other,
             entropy: entropy.sum(),
-            changes: changes as f32 / length,
+            class_changes: changes as f32 / length,
             longest_word,
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn is_uuid(token: &[u8]) -> bool {
         })
 }
 
-/// Git ids, digests and the like are all hexadecimal.
+/// Commit ids, digests and the like are hexadecimal.
 pub(super) fn is_hex(token: &[u8]) -> bool {
     token.iter().all(u8::is_ascii_hexdigit)
 }
@@ -94,14 +94,16 @@ mod tests {
 
     #[test]
     fn random_text_changes_often_and_words_do_not() {
-        let random = Makeup::of(b"q8Zt1LmX0vRb7KpYc3Wd");
-        let words = Makeup::of(b"getElementsByClassName");
-        assert!(random.changes > words.changes && random.longest_word < words.longest_word);
+        let random = TokenStats::of(b"q8Zt1LmX0vRb7KpYc3Wd");
+        let words = TokenStats::of(b"getElementsByClassName");
+        assert!(
+            random.class_changes > words.class_changes && random.longest_word < words.longest_word
+        );
         assert!(random.entropy > 4.0);
     }
 
     #[test]
-    fn what_is_no_secret_is_known() {
+    fn uuids_sequences_and_hashes_are_recognised() {
         assert!(is_uuid(b"123e4567-e89b-12d3-a456-426614174000"));
         assert!(is_sequence(
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

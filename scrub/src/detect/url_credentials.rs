@@ -1,8 +1,8 @@
-//! The user and password that a URL carries: `postgres://user:password@host/db`.
+//! The user and password in a URL: `postgres://user:password@host/db`.
 
 use std::ops::Range;
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 
@@ -11,7 +11,8 @@ const URL_CREDENTIALS: Kind = Kind::new("URL_CREDENTIALS");
 pub(super) static DETECTOR: Detector = Detector {
     name: "url_credentials",
     kinds: || vec![URL_CREDENTIALS],
-    default: Default::OneWay,
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::FoundByDetector,
     triggers: &[Trigger::Literals(|| &["://"], check)],
 };
 
@@ -32,7 +33,7 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
                 )
         })
         .unwrap_or(window.len());
-    // A password may hold an @ that should have been encoded: the last one is the separator.
+    // A password may contain an @ that should have been encoded: the last one is the separator.
     let Some(at) = memchr::memrchr(b'@', &window[..stop]) else {
         return;
     };
@@ -49,10 +50,10 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     {
         return;
     }
-    scan.found(URL_CREDENTIALS, start, start + at, 0.96);
+    scan.add(URL_CREDENTIALS, start, start + at, 0.96);
 }
 
-/// Documentation writes `user:password@host` and templates write `${USER}:${PASS}@host`.
+/// `user:password@host` in documentation, and `${USER}:${PASS}@host` in templates.
 fn is_sample(user: &str, password: &str) -> bool {
     const SAMPLES: [&str; 8] = [
         "password", "pass", "pwd", "passwd", "xxx", "secret", "pw", "p",

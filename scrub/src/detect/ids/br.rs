@@ -58,7 +58,7 @@ fn cpf(text: &str) -> bool {
     varied(text) && digits[9..] == [first, second]
 }
 
-/// Letters count as their ASCII code less 48, which leaves digits what they are.
+/// The value of a character is its ASCII code minus 48, for letters as well as digits.
 fn cnpj(text: &str) -> bool {
     let values: Vec<u32> = text.bytes().map(|b| u32::from(b - b'0')).collect();
     let first = check_digit(checksum::weighted(
@@ -83,7 +83,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn brazilian_numbers_have_two_right_check_digits() {
+    fn brazilian_numbers_have_valid_check_digits() {
         cases::check(
             "BR_CPF",
             &[

@@ -84,7 +84,7 @@ pub(super) const IDS: &[Id] = &[
         words: &["ust-id", "ust-idnr", "ustid", "umsatzsteuer", "vat"],
     },
     Id {
-        // Announced, it is worth hiding also when it was mistyped.
+        // With a context word, a mistyped number is redacted too.
         kind: Kind::new("DE_VAT_ID"),
         family: Family::Tax,
         layouts: &[("de?999?999?999", 0.3)],
@@ -183,14 +183,14 @@ fn tax_id(text: &str) -> bool {
     digits[0] != 0 && most <= Some(3) && checksum::mod_11_10(&digits)
 }
 
-/// Of the first ten digits exactly one occurs twice or three times, and no digit is alone twice.
+/// Whether exactly one of the first ten digits is repeated.
 fn repeats_one(text: &str) -> bool {
     let digits = checksum::digits(text);
     let counts = (0..10).map(|d| digits[..10].iter().filter(|x| **x == d).count());
     counts.filter(|n| *n > 1).count() == 1
 }
 
-/// Thirteen digits begin with the number of a state, or have a 0 after the tax office's four.
+/// Thirteen digits begin with the number of a state, or have a 0 after the four of the tax office.
 fn tax_number(text: &str) -> bool {
     let state = matches!(text[..2].parse(), Ok(1..=16));
     varied(text) && (text.len() != 13 || state || text.as_bytes()[4] == b'0')
@@ -231,8 +231,8 @@ fn health(text: &str) -> bool {
     sum % 10 == u32::from(bytes[9] - b'0')
 }
 
-/// Serial numbers leave out vowels and what looks like a digit. A tenth character is the check
-/// digit of the first nine.
+/// Serial numbers have no vowels and no letters that look like digits. A tenth character is the
+/// check digit of the first nine.
 fn document(text: &str) -> bool {
     let bytes = text.as_bytes();
     let fits = |b: &u8| b.is_ascii_digit() || b"CFGHJKLMNPRTVWXYZ".contains(b);
@@ -257,7 +257,7 @@ fn physician(text: &str) -> bool {
     varied(text) && (10 - sum % 10) % 10 == digits[6]
 }
 
-/// The first two digits are those of an association of physicians.
+/// The first two digits identify an association of physicians.
 fn practice(text: &str) -> bool {
     let association = text[..2].parse::<u32>().unwrap_or_default();
     matches!(association, 1..=3 | 6..=52 | 55..=73 | 78..=99) && varied(text)

@@ -1,5 +1,5 @@
-//! Other countries of Europe: Belgium, Denmark, Finland, Ireland, the Netherlands, Norway, Portugal,
-//! Sweden, Switzerland, Turkey.
+//! Other countries of Europe: Belgium, Denmark, Finland, Ireland, the Netherlands, Norway,
+//! Portugal, Sweden, Switzerland, Turkey.
 
 use super::{Family, Id, varied};
 use crate::{Kind, checksum};
@@ -119,7 +119,7 @@ fn number(text: &str) -> u64 {
 
 fn belgian(text: &str) -> bool {
     let (body, check) = (&text[..9], number(&text[9..]));
-    // People born from 2000 on have a 2 put before the number for the check.
+    // For people born from 2000 on, the check prepends a 2 to the number.
     let fits = |body: u64| 97 - body % 97 == check;
     number(&text[2..4]) % 20 <= 12
         && number(&text[4..6]) <= 31
@@ -133,7 +133,7 @@ fn day_month(text: &str) -> bool {
 }
 
 fn finnish(text: &str) -> bool {
-    let sign = text.as_bytes()[6];
+    let century_sign = text.as_bytes()[6];
     let individual = &text[text.len() - 4..text.len() - 1];
     let month = number(&text[2..4]) as u32;
     let is_date = checksum::is_date(
@@ -141,7 +141,7 @@ fn finnish(text: &str) -> bool {
         month,
         number(&text[..2]) as u32,
     );
-    if !is_date || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&sign)) {
+    if !is_date || (text.len() == 11 && !b"ABCDEFUVWXY".contains(&century_sign)) {
         return false;
     }
     let value = number(&format!("{}{individual}", &text[..6]));

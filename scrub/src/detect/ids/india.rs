@@ -52,7 +52,7 @@ fn aadhaar(text: &str) -> bool {
         && checksum::verhoeff(&checksum::digits(text))
 }
 
-/// The state's number, the holder's PAN, and what follows it.
+/// The number of the state, the holder's PAN, an entity number, Z and a check character.
 fn gstin(text: &str) -> bool {
     let state = text[..2].parse::<u32>().unwrap_or_default();
     matches!(state, 1..=37 | 97) && text.as_bytes()[12] != b'0'

@@ -12,7 +12,7 @@ pub(super) const IDS: &[Id] = &[
         words: &["codice fiscale", "fiscal code", "fiscal_code", "cf"],
     },
     Id {
-        // Letters and digits take turns as in nothing else: worth hiding also when mistyped.
+        // The pattern of letters and digits is unique, so a mistyped code is redacted too.
         kind: Kind::new("IT_FISCAL_CODE"),
         family: Family::National,
         layouts: &[("AAAAAA99A99A999A", 0.6)],
@@ -69,7 +69,7 @@ pub(super) const IDS: &[Id] = &[
     },
 ];
 
-/// After `U1` come digits and consonants.
+/// After `U1`, digits and consonants follow.
 fn consonants(text: &str) -> bool {
     text.starts_with("U1") && text[2..9].bytes().all(|b| !b"AEIOQJKV".contains(&b))
 }
@@ -79,7 +79,7 @@ const MONTHS: &[u8; 12] = b"ABCDEHLMPRST";
 
 fn is_birth(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // Letters replace digits where two people would have the same code.
+    // Letters replace digits if two people would have the same code.
     let digit = |b: u8| match b"LMNPQRSTUV".iter().position(|l| *l == b) {
         Some(value) => Some(value as u32),
         None => (b as char).to_digit(10),
@@ -87,15 +87,15 @@ fn is_birth(text: &str) -> bool {
     let (Some(tens), Some(ones)) = (digit(bytes[9]), digit(bytes[10])) else {
         return false;
     };
-    let places = [6, 7, 12, 13, 14];
+    let positions = [6, 7, 12, 13, 14];
     let day = tens * 10 + ones;
     MONTHS.contains(&bytes[8])
         && matches!(day, 1..=31 | 41..=71)
-        && places.iter().all(|p| digit(bytes[*p]).is_some())
+        && positions.iter().all(|p| digit(bytes[*p]).is_some())
 }
 
 fn fiscal_code(text: &str) -> bool {
-    /// What a character counts at the first, third, … place.
+    /// The value of a character at an odd position.
     const ODD: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24,
         23,

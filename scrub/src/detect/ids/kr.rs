@@ -19,7 +19,7 @@ pub(super) const IDS: &[Id] = &[
         words: &["frn", "foreigner registration", "외국인등록번호", "korean"],
     },
     Id {
-        // Numbers given since October 2020 are random after the birthday.
+        // Numbers issued since October 2020 are random after the date of birth.
         kind: Kind::new("KR_RRN"),
         family: Family::National,
         layouts: &[("999999-9999999", 0.6), ("9999999999999", 0.1)],
@@ -56,7 +56,7 @@ pub(super) const IDS: &[Id] = &[
     },
 ];
 
-/// A birthday, and a digit for sex and century.
+/// A date of birth, and a digit for sex and century.
 fn is_birth(text: &str, sex: std::ops::RangeInclusive<u8>) -> bool {
     let digits = checksum::digits(text);
     let century = match digits[6] {
@@ -68,7 +68,7 @@ fn is_birth(text: &str, sex: std::ops::RangeInclusive<u8>) -> bool {
     sex.contains(&text.as_bytes()[6]) && is_date
 }
 
-/// Numbers given before October 2020 have a place of registration up to 95 and a check digit.
+/// Numbers issued before October 2020 have a place of registration up to 95 and a check digit.
 fn resident(text: &str, base: u32) -> bool {
     let digits = checksum::digits(text);
     let sum = checksum::weighted(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
@@ -86,7 +86,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn korean_numbers_hold_a_birthday_and_a_check_digit() {
+    fn korean_numbers_have_a_date_of_birth_and_a_check_digit() {
         cases::check(
             "KR_RRN",
             &[("960121-1234561", "960121-1234561")],

@@ -12,7 +12,7 @@ pub(super) const IDS: &[Id] = &[
         words: &["nric", "fin", "identity card"],
     },
     Id {
-        // Announced, it is worth hiding also when it was mistyped.
+        // With a context word, a mistyped number is redacted too.
         kind: Kind::new("SG_NRIC_FIN"),
         family: Family::National,
         layouts: &[("A9999999A", 0.2)],
@@ -49,8 +49,8 @@ fn nric(text: &str) -> bool {
     letters[((sum + offset) % 11) as usize] == bytes[8]
 }
 
-/// Businesses, local companies (which begin with their year) and other entities each have their
-/// own weights and letters.
+/// Businesses, local companies (whose numbers begin with the year) and other entities each have
+/// their own weights and letters.
 fn uen(text: &str) -> bool {
     let last = text.as_bytes()[text.len() - 1];
     let digits = checksum::digits(&text[..text.len() - 1]);
@@ -65,14 +65,14 @@ fn uen(text: &str) -> bool {
             matches!(&text[..2], "18" | "19" | "20") && letter(b"ZKCMDNERGWH", sum)
         }
         (_, first) => {
-            const SIGNS: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWX0123456789";
+            const ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWX0123456789";
             let values = text.bytes().take(9).map(|b| {
-                let place = SIGNS.iter().position(|sign| *sign == b);
-                place.unwrap_or_default() as u32
+                let index = ALPHABET.iter().position(|symbol| *symbol == b);
+                index.unwrap_or_default() as u32
             });
             let values: Vec<u32> = values.collect();
             let sum = checksum::weighted(&values, &[4, 3, 5, 3, 10, 2, 2, 5, 7]);
-            matches!(first, b'R' | b'S' | b'T') && letter(SIGNS, sum + 6)
+            matches!(first, b'R' | b'S' | b'T') && letter(ALPHABET, sum + 6)
         }
     }
 }

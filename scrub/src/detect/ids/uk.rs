@@ -72,7 +72,7 @@ fn nhs(text: &str) -> bool {
     varied(text) && (11 - sum % 11) % 11 == digits[9]
 }
 
-/// Surname, decade, month (women's plus fifty), day, year, initials and three check characters.
+/// Surname, decade, month (plus 50 for women), day, year, initials and three check characters.
 fn driver(text: &str) -> bool {
     let bytes = text.as_bytes();
     let two = |at: usize| u32::from(bytes[at] - b'0') * 10 + u32::from(bytes[at + 1] - b'0');

@@ -114,14 +114,14 @@ pub(super) const IDS: &[Id] = &[
     },
 ];
 
-/// Luhn over the number with the prefix of health applications, 80840, before it.
+/// Luhn over the number with the prefix for health applications, 80840.
 fn npi(text: &str) -> bool {
     let mut digits = vec![8, 0, 8, 4, 0];
     digits.extend(checksum::digits(text));
     matches!(text.as_bytes()[0], b'1' | b'2') && varied(&text[..9]) && checksum::luhn(&digits)
 }
 
-/// S, L, O, I, B and Z are left out of the letters.
+/// The letters S, L, O, I, B and Z are not used.
 fn mbi(text: &str) -> bool {
     text.bytes().all(|b| !b"SLOIBZ".contains(&b)) && text.as_bytes()[0] != b'0'
 }

@@ -1,63 +1,63 @@
-//! A plain reading of a disguised text: look-alikes, invisible characters, URL-encoding and the
-//! escapes of JSON and HTML are resolved, and every place in the reading leads back to the text.
+//! Undoes obfuscation: homoglyphs, invisible characters, percent-encoding and the escapes of JSON
+//! and HTML are resolved, and every range of the normalized text maps back to the original.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lookalike::{Reading, may_begin, reading};
-use crate::skip;
+use crate::byte_search;
+use crate::confusables::{Mapping, mapping, may_begin};
 
-/// Encodings can be nested; this many layers are undone.
+/// Encodings can be nested; this many layers are decoded.
 const MAX_LAYERS: usize = 3;
 
-/// A text as detectors read it.
-pub(crate) struct Folded<'t> {
+/// A text as detectors see it.
+pub(crate) struct NormalizedText<'t> {
     text: Cow<'t, str>,
-    /// From the innermost reading out to the text; empty when nothing was disguised.
-    layers: Vec<Vec<Piece>>,
+    /// In the order of decoding; empty if nothing was encoded.
+    layers: Vec<Vec<Segment>>,
 }
 
-/// A stretch of the reading and the stretch of the layer below it that it came from.
-struct Piece {
+/// A range of a layer and the range of the layer before it that it was decoded from.
+struct Segment {
     from: usize,
     source: Range<usize>,
-    /// The bytes are the same, so places inside the stretch correspond one to one.
+    /// The bytes are the same, so offsets inside the segment correspond one to one.
     verbatim: bool,
 }
 
-impl<'t> Folded<'t> {
+impl<'t> NormalizedText<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
-        let mut folded = Self {
+        let mut normalized = Self {
             text: Cow::Borrowed(text),
             layers: Vec::new(),
         };
-        while folded.layers.len() < MAX_LAYERS {
-            let Some((reading, pieces)) = fold(&folded.text) else {
+        while normalized.layers.len() < MAX_LAYERS {
+            let Some((decoded, segments)) = decode_layer(&normalized.text) else {
                 break;
             };
-            folded.text = Cow::Owned(reading);
-            folded.layers.push(pieces);
+            normalized.text = Cow::Owned(decoded);
+            normalized.layers.push(segments);
         }
-        folded
+        normalized
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The stretch of the original text that a stretch of the reading came from.
+    /// The range of the original text that a range of the normalized text came from.
     pub(crate) fn source(&self, range: Range<usize>) -> Range<usize> {
-        self.layers.iter().rev().fold(range, |range, pieces| {
-            let piece = |at: usize| {
-                let after = pieces.partition_point(|p| p.from <= at);
-                &pieces[after.saturating_sub(1)]
+        self.layers.iter().rev().fold(range, |range, segments| {
+            let segment = |at: usize| {
+                let after = segments.partition_point(|s| s.from <= at);
+                &segments[after.saturating_sub(1)]
             };
-            let first = piece(range.start);
+            let first = segment(range.start);
             let start = match first.verbatim {
                 true => first.source.start + (range.start - first.from),
                 false => first.source.start,
             };
-            let last = piece(range.end.saturating_sub(1).max(range.start));
+            let last = segment(range.end.saturating_sub(1).max(range.start));
             let end = match last.verbatim {
                 true => last.source.start + (range.end - last.from),
                 false => last.source.end,
@@ -67,20 +67,21 @@ impl<'t> Folded<'t> {
     }
 }
 
-/// Whether a disguise can begin with this byte.
-fn is_interesting(byte: u8) -> bool {
+/// Whether an escape or a mapped character can begin with this byte.
+fn may_begin_encoded(byte: u8) -> bool {
     (byte >= 0x80) | (byte == b'%') | (byte == b'\\') | (byte == b'&')
 }
 
-fn fold(text: &str) -> Option<(String, Vec<Piece>)> {
+/// Decodes one layer; `None` if the text has nothing encoded.
+fn decode_layer(text: &str) -> Option<(String, Vec<Segment>)> {
     let bytes = text.as_bytes();
     let mut out = String::new();
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut segments: Vec<Segment> = Vec::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(place) = skip::to(bytes, at, is_interesting) {
-        at = place;
-        let Some((length, meaning)) = disguise(text, at) else {
+    while let Some(offset) = byte_search::find_from(bytes, at, may_begin_encoded) {
+        at = offset;
+        let Some((length, decoded)) = decode_at(text, at) else {
             at += char_length(bytes[at]);
             continue;
         };
@@ -88,15 +89,15 @@ fn fold(text: &str) -> Option<(String, Vec<Piece>)> {
             out.reserve(text.len());
         }
         if copied < at {
-            pieces.push(Piece {
+            segments.push(Segment {
                 from: out.len(),
                 source: copied..at,
                 verbatim: true,
             });
             out.push_str(&text[copied..at]);
         }
-        if let Some(byte) = meaning {
-            pieces.push(Piece {
+        if let Some(byte) = decoded {
+            segments.push(Segment {
                 from: out.len(),
                 source: at..at + length,
                 verbatim: false,
@@ -109,13 +110,13 @@ fn fold(text: &str) -> Option<(String, Vec<Piece>)> {
     if copied == 0 {
         return None;
     }
-    pieces.push(Piece {
+    segments.push(Segment {
         from: out.len(),
         source: copied..text.len(),
         verbatim: true,
     });
     out.push_str(&text[copied..]);
-    Some((out, pieces))
+    Some((out, segments))
 }
 
 fn char_length(first: u8) -> usize {
@@ -127,8 +128,8 @@ fn char_length(first: u8) -> usize {
     }
 }
 
-/// The length of the disguise at a place and the ASCII byte it means, if any.
-fn disguise(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
+/// The length of the encoded character at an offset, and the ASCII byte it decodes to, if any.
+fn decode_at(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
     let bytes = text.as_bytes();
     match bytes[at] {
         b'%' => Some((3, Some(printable(hex(bytes.get(at + 1..at + 3)?)?)?))),
@@ -136,13 +137,13 @@ fn disguise(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
         b'&' => entity(bytes, at),
         first if may_begin(first) => {
             let c = text[at..].chars().next()?;
-            match reading(c) {
-                Reading::As(byte) => Some((c.len_utf8(), Some(byte))),
-                Reading::Nothing => Some((c.len_utf8(), None)),
-                Reading::LooksLike(byte) if within_ascii_word(text, at) => {
+            match mapping(c) {
+                Mapping::Ascii(byte) => Some((c.len_utf8(), Some(byte))),
+                Mapping::Invisible => Some((c.len_utf8(), None)),
+                Mapping::Homoglyph(byte) if within_ascii_word(text, at) => {
                     Some((c.len_utf8(), Some(byte)))
                 }
-                Reading::LooksLike(_) | Reading::Itself => None,
+                Mapping::Homoglyph(_) | Mapping::Unchanged => None,
             }
         }
         _ => None,
@@ -189,12 +190,12 @@ fn printable(code: u32) -> Option<u8> {
     u8::try_from(code).ok().filter(|b| (0x20..0x7F).contains(b))
 }
 
-/// Whether the run of look-alike letters around a place touches an ASCII letter or digit.
+/// Whether the run of homoglyphs around an offset touches an ASCII letter or digit.
 fn within_ascii_word(text: &str, at: usize) -> bool {
-    let looks = |c: &char| matches!(reading(*c), Reading::LooksLike(_));
+    let is_homoglyph = |c: &char| matches!(mapping(*c), Mapping::Homoglyph(_));
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '@');
-    let before = text[..at].chars().rev().take(16).find(|c| !looks(c));
-    let after = text[at..].chars().take(16).find(|c| !looks(c));
+    let before = text[..at].chars().rev().take(16).find(|c| !is_homoglyph(c));
+    let after = text[at..].chars().take(16).find(|c| !is_homoglyph(c));
     joins(before) || joins(after)
 }
 
@@ -203,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_text_is_read_as_it_is() {
+    fn a_plain_text_stays_as_it_is() {
         for text in [
             "",
             "plain",
@@ -212,12 +213,12 @@ mod tests {
             "Привет, мир",
             "naïve café",
         ] {
-            assert_eq!(Folded::new(text).text(), text);
+            assert_eq!(NormalizedText::new(text).text(), text);
         }
     }
 
     #[test]
-    fn disguises_are_resolved_and_lead_back() {
+    fn encoded_characters_are_decoded_and_map_back() {
         for (text, plain, source) in [
             ("x a%40b.de y", "a@b.de", "a%40b.de"),
             ("x a%2540b.de y", "a@b.de", "a%2540b.de"),
@@ -230,19 +231,19 @@ mod tests {
             ("x \u{e0034}\u{e0031} y", "41", "\u{e0034}\u{e0031}"),
             ("x аdа@b.de y", "ada@b.de", "аdа@b.de"),
         ] {
-            let folded = Folded::new(text);
-            let start = folded.text().find(plain).expect(text);
-            let range = folded.source(start..start + plain.len());
+            let normalized = NormalizedText::new(text);
+            let start = normalized.text().find(plain).expect(text);
+            let range = normalized.source(start..start + plain.len());
             assert_eq!(&text[range], source);
         }
     }
 
     #[test]
-    fn a_text_that_begins_with_invisible_characters_leads_back_too() {
+    fn a_text_that_begins_with_invisible_characters_maps_back_too() {
         let text = "\u{200b}\u{feff}ab\u{200b}c";
-        let folded = Folded::new(text);
-        assert_eq!(folded.text(), "abc");
-        assert_eq!(&text[folded.source(0..3)], "ab\u{200b}c");
-        assert_eq!(&text[folded.source(2..3)], "c");
+        let normalized = NormalizedText::new(text);
+        assert_eq!(normalized.text(), "abc");
+        assert_eq!(&text[normalized.source(0..3)], "ab\u{200b}c");
+        assert_eq!(&text[normalized.source(2..3)], "c");
     }
 }

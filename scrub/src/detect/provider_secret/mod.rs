@@ -1,4 +1,4 @@
-//! Secrets of well-known providers, by the prefix and shape that each documents.
+//! Secrets of well-known providers, by the documented prefix and shape of each.
 
 mod keyword_table;
 mod prefix_table;
@@ -7,7 +7,7 @@ mod shape;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 use keyword_table::KEYWORDS;
@@ -26,17 +26,18 @@ pub(super) static DETECTOR: Detector = Detector {
         kinds.dedup();
         kinds
     },
-    default: Default::OneWay,
+    default_policy: DefaultPolicy::OneWay,
+    repeats: Repeats::SearchedIfDigits,
     triggers: &[Trigger::Literals(|| &LITERALS, check)],
 };
 
-/// A secret that is known by its own first characters.
+/// A secret with a prefix that identifies it.
 struct Prefixed {
     kind: Kind,
     shape: Shape,
 }
 
-/// A secret that any text of its shape could be, unless the provider is named before it.
+/// A secret whose shape is ambiguous: the provider's name must precede it.
 struct Named {
     kind: Kind,
     shape: Shape,
@@ -58,7 +59,7 @@ static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
     KEYWORDS.iter().map(one).collect()
 });
 
-/// First the prefixes, then the names, in the order of the tables.
+/// First the prefixes, then the keywords, in the order of the tables.
 static LITERALS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let prefixes = PREFIXES.iter().map(|(_, shape)| shape::prefix(shape));
     prefixes
@@ -68,60 +69,60 @@ static LITERALS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 
 fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
     match PREFIXED.get(literal) {
-        Some(secret) => prefixed(scan, secret, hit.start),
-        None => named(scan, &NAMED[literal - PREFIXED.len()], hit),
+        Some(secret) => check_prefixed(scan, secret, hit.start),
+        None => check_named(scan, &NAMED[literal - PREFIXED.len()], hit),
     }
 }
 
-fn prefixed(scan: &mut Scan<'_>, secret: &Prefixed, start: usize) {
+fn check_prefixed(scan: &mut Scan<'_>, secret: &Prefixed, start: usize) {
     let previous = scan.before(start);
-    // `\nghp_…` in source text: the letter before belongs to an escape that was not resolved.
+    // A letter before the prefix makes it a part of a longer word.
     if previous.is_ascii_alphanumeric() || (previous == b'_' && secret.shape.is_word()) {
         return;
     }
     if let Some(end) = secret.shape.end(scan.bytes, start) {
         let body = &scan.bytes[start..end];
         let rest = &body[secret.shape.prefix_length()..];
-        // After a short prefix, words without any digit are a name in a program.
+        // After a short prefix, words without a digit are an identifier in source code.
         let random = secret.shape.prefix_length() > 4 || rest.iter().any(u8::is_ascii_digit);
-        if random && !is_blank(rest) {
-            scan.found(secret.kind, start, end, 0.98);
+        if random && !is_sample(rest) {
+            scan.add(secret.kind, start, end, 0.98);
         }
     }
 }
 
-/// `DATADOG_API_KEY=…`: the name, then at most a few words, a sign, and a value of the shape.
-fn named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
+/// `DATADOG_API_KEY=…`: the name, at most a few words, a separator, and a value of the shape.
+fn check_named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
     const REACH: usize = 40;
     if scan.before(hit.start).is_ascii_alphabetic() && !scan.bytes[hit.start].is_ascii_uppercase() {
         return;
     }
-    let name_end = scan.run_most(hit.end, REACH + 1, |b| {
+    let name_end = scan.run_at_most(hit.end, REACH + 1, |b| {
         b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b' ')
     });
     if name_end - hit.end > REACH {
         return;
     }
     let name = scan.text[hit.end..name_end].to_ascii_lowercase();
-    let says_secret = ["key", "token", "secret", "pass", "auth", "cred", "pat"];
+    let secret_words = ["key", "token", "secret", "pass", "auth", "cred", "pat"];
     let Some(value) = scan.value_after(name_end) else {
         return;
     };
-    if !name.is_empty() && !says_secret.iter().any(|word| name.contains(word)) {
+    if !name.is_empty() && !secret_words.iter().any(|word| name.contains(word)) {
         return;
     }
     if let Some(end) = secret.shape.end(scan.bytes, value) {
         let body = &scan.bytes[value..end];
-        if body.iter().any(u8::is_ascii_digit) && !is_blank(body) {
-            scan.found(secret.kind, value, end, 0.93);
+        if body.iter().any(u8::is_ascii_digit) && !is_sample(body) {
+            scan.add(secret.kind, value, end, 0.93);
         }
     }
 }
 
-/// `xxxxxxxx` and `********` fill a place; they are no secret.
-fn is_blank(body: &[u8]) -> bool {
-    let mut kinds = body.iter().filter(|b| !matches!(b, b'-' | b'_' | b'.'));
-    kinds.clone().count() == 0 || kinds.all(|b| matches!(b, b'x' | b'X' | b'*' | b'.'))
+/// `xxxxxxxx` and `********` are sample values, not secrets.
+fn is_sample(body: &[u8]) -> bool {
+    let mut chars = body.iter().filter(|b| !matches!(b, b'-' | b'_' | b'.'));
+    chars.clone().count() == 0 || chars.all(|b| matches!(b, b'x' | b'X' | b'*' | b'.'))
 }
 
 #[cfg(test)]
@@ -140,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn every_secret_of_the_tables_is_found_and_a_cut_one_is_not() {
+    fn every_secret_of_the_tables_is_found_and_a_truncated_one_is_not() {
         let scrubber = cases::scrubber();
         let found =
             |text: &str, kind: Kind| scrubber.find(text, None).iter().any(|f| f.kind == kind);
         let kind_or_other = |text: &str, kind: Kind| {
-            // Some shapes are also those of another kind that is at least as sure.
+            // Some shapes match another kind too, with at least the same confidence.
             found(text, kind) || !scrubber.find(text, None).is_empty()
         };
         for secret in PREFIXED.iter() {

@@ -1,6 +1,6 @@
-//! US Social Security numbers and the ITINs that the tax office gives in their form.
+//! US Social Security numbers, and ITINs, which the IRS issues in the same form.
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::stands_alone;
 use crate::scan::Scan;
 use crate::{Kind, checksum};
@@ -11,7 +11,8 @@ const ITIN: Kind = Kind::new("US_ITIN");
 pub(super) static DETECTOR: Detector = Detector {
     name: "us_ssn",
     kinds: || vec![SSN, ITIN],
-    default: Default::Reversible,
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::SearchedIfDigits,
     triggers: &[Trigger::Number(check)],
 };
 
@@ -40,12 +41,13 @@ fn check(scan: &mut Scan<'_>, start: usize) {
         return;
     }
     let (kind, words) = match area {
-        // The IRS gives these groups to ITINs.
+        // The IRS uses these groups for ITINs.
         900.. if matches!(group, 50..=65 | 70..=88 | 90..=92 | 94..=99) => (ITIN, ITIN_WORDS),
         0 | 666 | 900.. => return,
         _ => (SSN, SSN_WORDS),
     };
-    // Numbers that the Social Security Administration itself declared void, after adverts.
+    // Numbers that the Social Security Administration declared void because advertisements used
+    // them.
     let void = matches!(
         (area, group, serial),
         (219, 9, 9999) | (987, 65, 4320..=4329)
@@ -53,17 +55,17 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     if void {
         return;
     }
-    let named = scan.near(start, end, words);
+    let named = scan.has_word_near(start, end, words);
     match (named, separators) {
-        (true, _) => scan.found(kind, start, end, 0.95),
-        (false, [b'-', b'-']) => scan.found(kind, start, end, 0.8),
-        (false, [b' ', b' ']) => scan.found(kind, start, end, 0.5),
-        (false, [b'.', b'.']) if scan.is_whole(start, end) => scan.found(kind, start, end, 0.55),
-        (false, _) => scan.found(kind, start, end, 0.1),
+        (true, _) => scan.add(kind, start, end, 0.95),
+        (false, [b'-', b'-']) => scan.add(kind, start, end, 0.8),
+        (false, [b' ', b' ']) => scan.add(kind, start, end, 0.5),
+        (false, [b'.', b'.']) if scan.is_whole_text(start, end) => scan.add(kind, start, end, 0.55),
+        (false, _) => scan.add(kind, start, end, 0.1),
     }
 }
 
-/// `ddd-dd-dddd` with both, one or no separator; 0 where there is none.
+/// The end and the separators of `ddd-dd-dddd` with both, one or no separator; 0 for a missing one.
 fn nine_digits(scan: &Scan<'_>, start: usize) -> Option<(usize, [u8; 2])> {
     let mut at = start;
     let mut separators = [0; 2];
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn itins_begin_with_nine_and_have_a_group_of_the_tax_office() {
+    fn itins_begin_with_nine_and_have_a_group_of_the_irs() {
         cases::check(
             "US_ITIN",
             &[

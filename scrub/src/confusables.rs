@@ -1,20 +1,21 @@
-//! Characters that stand for an ASCII one: full-width forms, other scripts' digits, letters that
-//! look the same, and characters that show nothing at all.
+//! Unicode characters that replace an ASCII one: homoglyphs, full-width forms, digits of other
+//! scripts; and invisible characters.
 
-/// What a character is read as.
+/// The ASCII equivalent of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
-    /// As this ASCII character, wherever it stands.
-    As(u8),
-    /// As this ASCII letter, but only inside a word that has ASCII letters or digits too: a text
-    /// in Cyrillic or Greek is not a disguise.
-    LooksLike(u8),
-    /// As nothing: it is invisible.
-    Nothing,
-    Itself,
+pub(crate) enum Mapping {
+    /// This ASCII character, everywhere.
+    Ascii(u8),
+    /// This ASCII letter, but only inside a word that has ASCII letters or digits too: a text in
+    /// Cyrillic or Greek is not obfuscated.
+    Homoglyph(u8),
+    /// The character is invisible.
+    Invisible,
+    /// The character stays.
+    Unchanged,
 }
 
-/// The letters of Cyrillic and Greek that look like Latin ones in most fonts.
+/// The Cyrillic and Greek letters that look like Latin ones in most fonts.
 #[rustfmt::skip]
 const LETTERS: &[(char, u8)] = &[
     ('А', b'A'),
@@ -68,59 +69,60 @@ const LETTERS: &[(char, u8)] = &[
     ('κ', b'k'),
 ];
 
-/// Where the ten digits of other scripts begin.
+/// The zeros of the decimal digits of other scripts.
 const DIGIT_ZEROS: &[u32] = &[0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50];
 
-pub(crate) fn reading(c: char) -> Reading {
+/// The mapping of a character.
+pub(crate) fn mapping(c: char) -> Mapping {
     let code = c as u32;
     match code {
-        0..=0x7F => Reading::Itself,
+        0..=0x7F => Mapping::Unchanged,
         0x00AD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x2069 | 0xFEFF => {
-            Reading::Nothing
+            Mapping::Invisible
         }
-        // Marks over and under the character before, variants of it, and letters that fill a place.
+        // Combining marks, variation selectors, and filler letters.
         0x0300..=0x036F | 0xFE00..=0xFE0F | 0x115F | 0x1160 | 0x180E | 0x3164 | 0xFFA0 => {
-            Reading::Nothing
+            Mapping::Invisible
         }
-        // Tags: a second, invisible ASCII, which models read.
-        0xE0020..=0xE007E => Reading::As((code - 0xE0000) as u8),
-        // Raised, lowered and circled digits.
-        0x00B9 => Reading::As(b'1'),
-        0x00B2 | 0x00B3 => Reading::As((code - 0x00B0) as u8 + b'0'),
-        0x2070 | 0x2074..=0x2079 => Reading::As((code - 0x2070) as u8 + b'0'),
-        0x2080..=0x2089 => Reading::As((code - 0x2080) as u8 + b'0'),
-        0x2460..=0x2468 => Reading::As((code - 0x2460) as u8 + b'1'),
-        0x24EA => Reading::As(b'0'),
-        0x00A0 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 => Reading::As(b' '),
-        0x2010..=0x2015 | 0x2212 | 0xFE58 | 0xFE63 => Reading::As(b'-'),
-        0xFE6B => Reading::As(b'@'),
-        0xFE52 | 0x3002 | 0xFF61 | 0x2024 => Reading::As(b'.'),
-        // The full-width forms are ASCII moved by a constant.
-        0xFF01..=0xFF5E => Reading::As((code - 0xFF01 + 0x21) as u8),
+        // Tag characters: a second, invisible ASCII, which models read.
+        0xE0020..=0xE007E => Mapping::Ascii((code - 0xE0000) as u8),
+        // Superscript, subscript and circled digits.
+        0x00B9 => Mapping::Ascii(b'1'),
+        0x00B2 | 0x00B3 => Mapping::Ascii((code - 0x00B0) as u8 + b'0'),
+        0x2070 | 0x2074..=0x2079 => Mapping::Ascii((code - 0x2070) as u8 + b'0'),
+        0x2080..=0x2089 => Mapping::Ascii((code - 0x2080) as u8 + b'0'),
+        0x2460..=0x2468 => Mapping::Ascii((code - 0x2460) as u8 + b'1'),
+        0x24EA => Mapping::Ascii(b'0'),
+        0x00A0 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 => Mapping::Ascii(b' '),
+        0x2010..=0x2015 | 0x2212 | 0xFE58 | 0xFE63 => Mapping::Ascii(b'-'),
+        0xFE6B => Mapping::Ascii(b'@'),
+        0xFE52 | 0x3002 | 0xFF61 | 0x2024 => Mapping::Ascii(b'.'),
+        // The full-width forms are ASCII shifted by a constant.
+        0xFF01..=0xFF5E => Mapping::Ascii((code - 0xFF01 + 0x21) as u8),
         // Mathematical letters come in alphabets of 52, mathematical digits in tens.
         0x1D400..=0x1D6A3 => {
             let letter = ((code - 0x1D400) % 52) as u8;
-            Reading::As(if letter < 26 {
+            Mapping::Ascii(if letter < 26 {
                 b'A' + letter
             } else {
                 b'a' + letter - 26
             })
         }
-        0x1D7CE..=0x1D7FF => Reading::As(b'0' + ((code - 0x1D7CE) % 10) as u8),
+        0x1D7CE..=0x1D7FF => Mapping::Ascii(b'0' + ((code - 0x1D7CE) % 10) as u8),
         _ => {
             if let Some(zero) = DIGIT_ZEROS.iter().find(|z| (**z..**z + 10).contains(&code)) {
-                return Reading::As(b'0' + (code - zero) as u8);
+                return Mapping::Ascii(b'0' + (code - zero) as u8);
             }
             match LETTERS.iter().find(|(letter, _)| *letter == c) {
-                Some((_, ascii)) => Reading::LooksLike(*ascii),
-                None => Reading::Itself,
+                Some((_, ascii)) => Mapping::Homoglyph(*ascii),
+                None => Mapping::Unchanged,
             }
         }
     }
 }
 
-/// Whether a byte can begin the UTF-8 form of a character that [`reading`] changes. Most accented
-/// Latin letters and all ideographs are ruled out here, which keeps such texts quick.
+/// Whether a byte can begin the UTF-8 encoding of a character that [`mapping`] changes. It excludes
+/// most accented Latin letters and all ideographs, so that such texts stay fast.
 pub(crate) fn may_begin(byte: u8) -> bool {
     matches!(
         byte,
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn every_changed_character_begins_with_a_listed_byte() {
         for c in (0x80..0xE1000).filter_map(char::from_u32) {
-            if reading(c) != Reading::Itself {
+            if mapping(c) != Mapping::Unchanged {
                 let mut buffer = [0; 4];
                 let first = c.encode_utf8(&mut buffer).as_bytes()[0];
                 assert!(may_begin(first), "{c:?}");
@@ -172,7 +174,7 @@ mod tests {
             ('⑨', b'9'),
             ('𝟗', b'9'),
         ] {
-            assert_eq!(reading(c), Reading::As(digit));
+            assert_eq!(mapping(c), Mapping::Ascii(digit));
         }
     }
 }

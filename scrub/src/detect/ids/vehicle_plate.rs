@@ -1,9 +1,9 @@
-//! Number plates of vehicles, where a word announces one or a text holds nothing else: within a
-//! sentence they look like anything else.
+//! Vehicle number plates, after a context word or as a whole text: within a sentence they look like
+//! other codes.
 
 use std::ops::Range;
 
-use super::super::{Default, Detector, Trigger};
+use super::super::{DefaultPolicy, Detector, Repeats, Trigger};
 use super::matches;
 use crate::Kind;
 use crate::boundary::{is_word, stands_alone};
@@ -14,8 +14,12 @@ const PLATE: Kind = Kind::new("VEHICLE_PLATE");
 pub(crate) static DETECTOR: Detector = Detector {
     name: "vehicle_plate",
     kinds: || vec![PLATE],
-    default: Default::Reversible,
-    triggers: &[Trigger::Literals(|| WORDS, check), Trigger::Whole(whole)],
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[
+        Trigger::Literals(|| WORDS, check),
+        Trigger::WholeText(whole_text),
+    ],
 };
 
 #[rustfmt::skip]
@@ -24,7 +28,7 @@ const WORDS: &[&str] = &[
     "registration number", "number plate", "vehicles", "targa", "matricula", "immatriculation",
 ];
 
-/// How far after the word plates may stand.
+/// How far after the word a plate may be, in bytes.
 const REACH: usize = 48;
 
 /// Germany, United Kingdom (four schemes), India, Nigeria, Turkey, France and Italy, Spain.
@@ -51,50 +55,50 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
             at += 1;
             continue;
         }
-        let Some(end) = longest(scan, at).filter(|_| !continues(scan, hit.end, at)) else {
+        let Some(end) = longest_match(scan, at).filter(|_| !continues(scan, hit.end, at)) else {
             at = scan.run(at, is_word);
             continue;
         };
         if is_plate(&scan.text[at..end], scan.key_end > 0) {
-            scan.found(PLATE, at, end, 0.8);
+            scan.add(PLATE, at, end, 0.8);
         }
         at = end;
     }
 }
 
-/// Fewer letters and digits are too little for a text of their own.
-const MIN_WHOLE: usize = 6;
+/// A whole text needs at least this many letters and digits.
+const MIN_WHOLE_TEXT: usize = 6;
 
-fn whole(scan: &mut Scan<'_>, start: usize) {
-    let Some(end) = longest(scan, start).filter(|end| scan.is_whole(start, *end)) else {
+fn whole_text(scan: &mut Scan<'_>, start: usize) {
+    let Some(end) = longest_match(scan, start).filter(|end| scan.is_whole_text(start, *end)) else {
         return;
     };
     let text = &scan.text[start..end];
     let size = text.bytes().filter(u8::is_ascii_alphanumeric).count();
-    if size >= MIN_WHOLE - usize::from(text.contains(' ')) && is_plate(text, false) {
-        scan.found(PLATE, start, end, 0.55);
+    if size >= MIN_WHOLE_TEXT - usize::from(text.contains(' ')) && is_plate(text, false) {
+        scan.add(PLATE, start, end, 0.55);
     }
 }
 
-fn longest(scan: &Scan<'_>, at: usize) -> Option<usize> {
+fn longest_match(scan: &Scan<'_>, at: usize) -> Option<usize> {
     let ends = LAYOUTS
         .iter()
         .filter_map(|layout| matches(layout.as_bytes(), scan.bytes, at));
     ends.filter(|end| stands_alone(scan.bytes, at, *end)).max()
 }
 
-/// Whether a short word in capitals right before the place is the first part of something longer.
+/// Whether a short upper-case word right before `at` makes it the second part of something longer.
 fn continues(scan: &Scan<'_>, word_end: usize, at: usize) -> bool {
     let gap = at.saturating_sub(1);
     let start = scan.run_back(gap, |b| b.is_ascii_uppercase());
     scan.before(at) == b' ' && start >= word_end && (1..=4).contains(&(gap - start))
 }
 
-/// A plate's letters are all of one case. Small ones are only taken below a JSON key: in a sentence
-/// they are words.
+/// A plate's letters are all of one case. Lower case counts only below a JSON key: in a sentence it
+/// is a word.
 fn is_plate(text: &str, keyed: bool) -> bool {
-    let small = text.bytes().any(|b| b.is_ascii_lowercase());
-    let capital = text.bytes().any(|b| b.is_ascii_uppercase());
+    let lower = text.bytes().any(|b| b.is_ascii_lowercase());
+    let upper = text.bytes().any(|b| b.is_ascii_uppercase());
     let compact: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
     let compact = compact.to_ascii_uppercase();
     let bytes = compact.as_bytes();
@@ -104,13 +108,13 @@ fn is_plate(text: &str, keyed: bool) -> bool {
             .get(2..4)
             .is_some_and(|b| b.iter().all(u8::is_ascii_digit))
         || matches!(compact[..2].parse(), Ok(1..=81));
-    small != capital && (capital || keyed) && province && is_british(bytes)
+    lower != upper && (upper || keyed) && province && may_be_british(bytes)
 }
 
-/// What the British schemes leave out: the current one (`AB51 ABC`) has no I, Q or Z in the area, no
-/// I or Q at the end and not every year; those before (`A123 BCD`, `ABC 123D`) have no I, O, Q, U or
-/// Z for the year.
-fn is_british(plate: &[u8]) -> bool {
+/// Whether a plate in a British layout is valid. The current scheme (`AB51 ABC`) has no I, Q or Z
+/// in the area, no I or Q at the end and not every year; the earlier ones (`A123 BCD`, `ABC 123D`)
+/// have no I, O, Q, U or Z for the year.
+fn may_be_british(plate: &[u8]) -> bool {
     let shape: String = plate
         .iter()
         .map(|b| if b.is_ascii_digit() { '9' } else { 'A' })
@@ -134,7 +138,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn plates_are_found_after_a_word_that_announces_them() {
+    fn plates_are_found_after_a_context_word() {
         cases::check(
             "VEHICLE_PLATE",
             &[

@@ -1,4 +1,4 @@
-//! Values that what stands around them gives away: a key, a label, a sign.
+//! Values that are identified by their context: a key, a label, a separator.
 
 use pml_scrub::{ScrubConfig, Scrubber};
 
@@ -9,7 +9,7 @@ fn kinds(text: &str, key: Option<&str>) -> Vec<&'static str> {
 }
 
 #[test]
-fn words_of_a_key_announce_a_value_however_they_are_joined() {
+fn the_words_of_a_key_are_context_in_every_case_style() {
     for (key, value, kind) in [
         ("license_number", "D1234567", "DRIVER_LICENSE"),
         ("drivers_license", "F162823540116", "DRIVER_LICENSE"),
@@ -48,7 +48,7 @@ fn a_number_sign_joins_a_label_to_its_value() {
 }
 
 #[test]
-fn a_french_number_with_dots_is_no_date() {
+fn a_french_number_with_dots_is_not_a_date() {
     assert_eq!(kinds("le 06.12.34.56.78 ou", None), ["PHONE"]);
     assert!(kinds("le 06.12.34.56 ou 06.12.2034", None).is_empty());
 }

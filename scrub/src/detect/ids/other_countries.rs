@@ -128,7 +128,7 @@ fn south_african(text: &str) -> bool {
     checksum::is_date(2000, two(2), two(4)) && digits[10] <= 2 && checksum::luhn(&digits)
 }
 
-/// Nine digits whose last is the weighted sum of the others modulo eleven, then a branch.
+/// Nine digits, the last being the weighted sum of the others modulo eleven, then a branch code.
 fn philippine(text: &str) -> bool {
     let digits = checksum::digits(text);
     let sum = checksum::weighted(&digits[..8], &[9, 8, 7, 6, 5, 4, 3, 2]);

@@ -1,4 +1,4 @@
-//! Secrets that are known by their first characters: kind and shape, in the notation of `shape`.
+//! Secrets with a prefix that identifies them: kind and shape, in the notation of `shape`.
 
 #[rustfmt::skip]
 pub(super) const PREFIXES: &[(&str, &str)] = &[
@@ -52,7 +52,7 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("DOCKER_TOKEN", "dckr_oat_{32b}"),
     ("POSTMAN_API_KEY", "PMAK-{24h}-{34h}"),
     ("README_API_KEY", "rdme_{70l}"),
-    // Clouds and hosting.
+    // Cloud and hosting providers.
     ("AWS_ACCESS_KEY_ID", "AKIA{16u}"),
     ("AWS_ACCESS_KEY_ID", "ASIA{16u}"),
     ("AWS_ACCESS_KEY_ID", "ABIA{16u}"),
@@ -115,7 +115,7 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("AIVEN_TOKEN", "AVNS_{16-24b}"),
     ("PINECONE_KEY", "pcsk_{60-75b}"),
     ("AIRTABLE_TOKEN", "pat{14w}.{64h}"),
-    // Models.
+    // Model providers.
     ("OPENAI_KEY", "sk-{20w}T3BlbkFJ{20w}"),
     ("OPENAI_KEY", "sk-proj-{40-200b}"),
     ("OPENAI_KEY", "sk-svcacct-{40-200b}"),
@@ -184,7 +184,7 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("FRAMEIO_TOKEN", "fio-u-{64b}"),
     ("CONTENTFUL_TOKEN", "CFPAT-{43b}"),
     ("SANITY_TOKEN", "sk{120-180w}"),
-    // Messages and mail.
+    // Messaging and e-mail.
     ("SLACK_TOKEN", "xoxb-{10-13d}-{10-13d}-{18-34w}"),
     ("SLACK_TOKEN", "xoxb-{8-14d}-{18-26w}"),
     ("SLACK_TOKEN", "xoxp-{10-13d}-{10-13d}-{10-13d}-{28-34w}"),
@@ -215,7 +215,7 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("ONESIGNAL_KEY", "os_v2_app_{80-110l}"),
     ("ONESIGNAL_KEY", "os_v2_org_{80-110l}"),
     ("COURIER_KEY", "pk_prod_{28u}"),
-    // Observation.
+    // Observability.
     ("SENTRY_TOKEN", "sntrys_eyJ{80-400s}_{43s}"),
     ("SENTRY_TOKEN", "sntryu_{64h}"),
     ("NEWRELIC_KEY", "NRAK-{27u}"),
@@ -242,7 +242,7 @@ pub(super) const PREFIXES: &[(&str, &str)] = &[
     ("CONFIGCAT_KEY", "configcat-sdk-1/{22b}/{22b}"),
     ("SEGMENT_KEY", "sgp_{64w}"),
     ("CHECKLY_KEY", "cu_{32h}"),
-    // Work and data.
+    // Productivity and data.
     ("LINEAR_KEY", "lin_api_{40w}"),
     ("LINEAR_KEY", "lin_oauth_{64h}"),
     ("NOTION_TOKEN", "ntn_{46w}"),

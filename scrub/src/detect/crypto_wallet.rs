@@ -1,10 +1,10 @@
-//! Addresses of crypto wallets, with their checksums where the format has one that is cheap.
+//! Cryptocurrency wallet addresses, with the checksum of the format if it is cheap.
 
 use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
-use super::{Default, Detector, Trigger};
+use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
 
@@ -13,8 +13,9 @@ const CRYPTO: Kind = Kind::new("CRYPTO_WALLET");
 pub(super) static DETECTOR: Detector = Detector {
     name: "crypto_wallet",
     kinds: || vec![CRYPTO],
-    default: Default::Reversible,
-    triggers: &[Trigger::Blob(check)],
+    default_policy: DefaultPolicy::Reversible,
+    repeats: Repeats::FoundByDetector,
+    triggers: &[Trigger::Token(check)],
 };
 
 const WORDS: &[&str] = &[
@@ -23,19 +24,19 @@ const WORDS: &[&str] = &[
     "cardano", "ada", "donate", "usdt",
 ];
 
-fn check(scan: &mut Scan<'_>, place: Range<usize>) {
-    // The address of a wallet is the last part of many a path: `etherscan.io/address/0x…`.
-    let slash = memchr::memrchr(b'/', &scan.bytes[place.clone()]);
-    let place = slash.map_or(place.start, |at| place.start + at + 1)..place.end;
-    let token = &scan.text[place.clone()];
+fn check(scan: &mut Scan<'_>, range: Range<usize>) {
+    // A wallet address is often the last segment of a path: `etherscan.io/address/0x…`.
+    let slash = memchr::memrchr(b'/', &scan.bytes[range.clone()]);
+    let range = slash.map_or(range.start, |at| range.start + at + 1)..range.end;
+    let token = &scan.text[range.clone()];
     let confidence = if is_bech32(token) {
         0.97
     } else if let Some(hex) = token.strip_prefix("0x").filter(|h| h.len() == 40) {
-        // 20 bytes in hexadecimal are also other things; wallets are mostly written in mixed case.
+        // 20 hexadecimal bytes can be other things; wallets are mostly written in mixed case.
         let mixed = hex.bytes().any(|b| b.is_ascii_uppercase())
             && hex.bytes().any(|b| b.is_ascii_lowercase());
         match hex.bytes().all(|b| b.is_ascii_hexdigit()) && hex.bytes().any(|b| b != b'0') {
-            true if scan.near(place.start, place.end, WORDS) => 0.9,
+            true if scan.has_word_near(range.start, range.end, WORDS) => 0.9,
             true if mixed => 0.7,
             true => 0.5,
             false => 0.0,
@@ -49,11 +50,11 @@ fn check(scan: &mut Scan<'_>, place: Range<usize>) {
         0.0
     };
     if confidence > 0.0 {
-        scan.found(CRYPTO, place.start, place.end, confidence);
+        scan.add(CRYPTO, range.start, range.end, confidence);
     }
 }
 
-/// Bitcoin, Litecoin, Dogecoin, Tron, Ripple and others whose alphabet is that of Bitcoin.
+/// Bitcoin, Litecoin, Dogecoin, Tron, Ripple and others that use Bitcoin's alphabet.
 fn is_base58(token: &str) -> bool {
     (26..=35).contains(&token.len())
         && token.starts_with(['1', '3', 'L', 'M', 'D', 'T', 'A'])
@@ -66,16 +67,16 @@ fn base58_value(byte: u8) -> Option<u32> {
     BASE58.iter().position(|b| *b == byte).map(|v| v as u32)
 }
 
-/// The last four of the 25 bytes are the first of a double SHA-256 of the others.
+/// The last four of the 25 bytes are the first four of the double SHA-256 of the others.
 fn base58_checksum(token: &str) -> bool {
     let mut bytes = [0u8; 25];
     for byte in token.bytes() {
         let Some(mut carry) = base58_value(byte) else {
             return false;
         };
-        for place in bytes.iter_mut().rev() {
-            carry += u32::from(*place) * 58;
-            *place = carry as u8;
+        for digit in bytes.iter_mut().rev() {
+            carry += u32::from(*digit) * 58;
+            *digit = carry as u8;
             carry >>= 8;
         }
         if carry > 0 {
@@ -134,7 +135,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn addresses_with_a_right_checksum_are_wallets() {
+    fn addresses_with_a_valid_checksum_are_wallets() {
         cases::check(
             "CRYPTO_WALLET",
             &[

@@ -1,45 +1,40 @@
-//! What a user of the crate sees: placeholders that stay the same, come back for tools, and obey
-//! the configuration.
+//! The crate's API: placeholders are stable, are restored for tools, and follow the configuration.
 
 use std::sync::Arc;
 
-use pml_scrub::{ScrubConfig, ScrubError, Scrubbed, Scrubber, Session};
+use pml_scrub::{PlaceholderMap, ScrubConfig, ScrubError, Scrubbed, Scrubber};
 use serde_json::{Value, json};
 
-fn session(config: Value) -> Session {
+fn placeholder_map(config: Value) -> PlaceholderMap {
     let config: ScrubConfig = serde_json::from_value(config).expect("a configuration");
-    Session::new(Arc::new(
-        Scrubber::new(&config).expect("a right configuration"),
+    PlaceholderMap::new(Arc::new(
+        Scrubber::new(&config).expect("a valid configuration"),
     ))
 }
 
-fn text(session: &mut Session, text: &str) -> String {
-    session
-        .scrub_text(text, None)
+fn text(map: &mut PlaceholderMap, text: &str) -> String {
+    map.scrub_text(text, None)
         .map(Scrubbed::into_inner)
         .expect("nothing is blocked")
 }
 
 #[test]
-fn the_same_value_keeps_its_name_within_a_session() {
-    let mut session = session(json!({}));
+fn the_same_value_keeps_its_placeholder_within_a_map() {
+    let mut map = placeholder_map(json!({}));
     let first = text(
-        &mut session,
+        &mut map,
         "jo@example.com and al@example.com and JO@example.com",
     );
     assert_eq!(first, "[EMAIL_1] and [EMAIL_2] and [EMAIL_1]");
-    assert_eq!(
-        text(&mut session, "again al@example.com"),
-        "again [EMAIL_2]"
-    );
+    assert_eq!(text(&mut map, "again al@example.com"), "again [EMAIL_2]");
 }
 
 #[test]
-fn a_placeholder_becomes_the_value_again_for_a_tool() {
-    let mut session = session(json!({}));
-    text(&mut session, "jo@example.com");
+fn a_placeholder_is_restored_for_a_tool() {
+    let mut map = placeholder_map(json!({}));
+    text(&mut map, "jo@example.com");
     let mut args = json!({"to": ["[EMAIL_1]", "x"], "body": "Dear [EMAIL_1], [EMAIL_9]"});
-    assert_eq!(session.restore_args(&mut args, "mail:send"), 2);
+    assert_eq!(map.restore_args(&mut args, "mail:send"), 2);
     assert_eq!(
         args,
         json!({"to": ["jo@example.com", "x"], "body": "Dear jo@example.com, [EMAIL_9]"})
@@ -47,15 +42,15 @@ fn a_placeholder_becomes_the_value_again_for_a_tool() {
 }
 
 #[test]
-fn secrets_and_cards_never_come_back() {
-    let mut session = session(json!({}));
+fn secrets_and_cards_are_never_restored() {
+    let mut map = placeholder_map(json!({}));
     let out = text(
-        &mut session,
+        &mut map,
         &format!("4111 1111 1111 1111 ghp_{}", "a1b2".repeat(9)),
     );
     assert_eq!(out, "[CARD_1] [GITHUB_TOKEN_1]");
     let mut args = json!(["[CARD_1]", "[GITHUB_TOKEN_1]"]);
-    assert_eq!(session.restore_args(&mut args, "any:tool"), 0);
+    assert_eq!(map.restore_args(&mut args, "any:tool"), 0);
 }
 
 #[test]
@@ -64,16 +59,16 @@ fn an_operator_can_make_everything_or_one_kind_one_way() {
         json!({"reversible": false}),
         json!({"detectors": {"email": {"reversible": false}}}),
     ] {
-        let mut session = session(config);
-        text(&mut session, "jo@example.com");
+        let mut map = placeholder_map(config);
+        text(&mut map, "jo@example.com");
         let mut args = json!("[EMAIL_1]");
-        assert_eq!(session.restore_args(&mut args, "mail:send"), 0);
+        assert_eq!(map.restore_args(&mut args, "mail:send"), 0);
     }
 }
 
 #[test]
 fn json_keeps_its_structure_and_keys_give_context() {
-    let mut session = session(json!({}));
+    let mut map = placeholder_map(json!({}));
     let value = json!({
         "user": {"first_name": "Zorblax", "password": "letmein please 1", "age": 7},
         "emails": ["jo@example.com"],
@@ -81,7 +76,7 @@ fn json_keeps_its_structure_and_keys_give_context() {
         "jo@example.com": true,
         "nested": "{\"ssn\":536221234,\"note\":\"al@example.com\"}",
     });
-    let scrubbed = session.scrub_json(value, None).expect("nothing is blocked");
+    let scrubbed = map.scrub_json(value, None).expect("nothing is blocked");
     let expected = json!({
         "user": {"first_name": "[NAME_1]", "password": "[PASSWORD_1]", "age": 7},
         "emails": ["[EMAIL_1]"],
@@ -103,67 +98,64 @@ fn json_keeps_its_structure_and_keys_give_context() {
 }
 
 #[test]
-fn a_number_that_was_replaced_comes_back_as_a_number() {
-    let mut session = session(json!({}));
-    session
-        .scrub_json(json!({"ssn": 536221234}), None)
+fn a_replaced_number_is_restored_as_a_number() {
+    let mut map = placeholder_map(json!({}));
+    map.scrub_json(json!({"ssn": 536221234}), None)
         .expect("nothing is blocked");
     let mut args = json!({"ssn": "[US_SSN_1]"});
-    session.restore_args(&mut args, "hr:find");
+    map.restore_args(&mut args, "hr:find");
     assert_eq!(args, json!({"ssn": 536221234}));
 }
 
 #[test]
-fn a_number_is_found_however_it_was_sent() {
-    let mut session = session(json!({}));
+fn a_number_is_found_in_every_json_notation() {
+    let mut map = placeholder_map(json!({}));
     let sent =
         json!({"a": 4111111111111111u64, "b": 4111111111111111.0, "c": -4111111111111111i64});
-    let out = session.scrub_json(sent, None).expect("nothing is blocked");
+    let out = map.scrub_json(sent, None).expect("nothing is blocked");
     assert_eq!(out.report().counts().values().sum::<usize>(), 3);
     assert!(!out.into_inner().to_string().contains("4111"));
 }
 
 #[test]
 fn a_number_without_a_key_is_a_count_and_a_text_without_words_is_a_value() {
-    let mut session = session(json!({}));
-    let out = session.scrub_json(json!([51824753556u64, "33102417032"]), None);
+    let mut map = placeholder_map(json!({}));
+    let out = map.scrub_json(json!([51824753556u64, "33102417032"]), None);
     let out = out.expect("nothing is blocked").into_inner();
     assert_eq!(out, json!([51824753556u64, "[AU_ABN_1]"]));
 }
 
 #[test]
-fn a_value_that_a_word_gave_away_is_gone_everywhere() {
+fn a_value_identified_by_a_context_word_is_replaced_everywhere() {
     let far = " and so on".repeat(20);
     let note = format!("ssn 536221234{far}; file 536221234");
-    let out = text(&mut session(json!({})), &note);
+    let out = text(&mut placeholder_map(json!({})), &note);
     assert!(!out.contains("536221234"), "{out}");
 
     let sent = json!({"ssn": "536221234", "name": "Zora Quill", "first_name": "Zora Quill",
         "note": "file 536221234 of Zora Quill", "n": 536221234});
-    let mut session = session(json!({}));
-    let out = session.scrub_json(sent, None).expect("nothing is blocked");
+    let mut map = placeholder_map(json!({}));
+    let out = map.scrub_json(sent, None).expect("nothing is blocked");
     let out = out.into_inner().to_string();
     assert!(
         !out.contains("536221234") && !out.contains("Quill"),
         "{out}"
     );
     let line = ["ssn 536221234".to_owned(), far, "file 536221234".to_owned()];
-    let out = session
-        .scrub_lines(&line, None)
-        .expect("nothing is blocked");
+    let out = map.scrub_lines(&line, None).expect("nothing is blocked");
     assert!(!out.into_inner().concat().contains("536221234"));
 }
 
 #[test]
 fn policies_mask_hash_allow_and_block() {
-    let mut masked = session(json!({"detectors": {"card": "mask"}}));
+    let mut masked = placeholder_map(json!({"detectors": {"card": "mask"}}));
     assert_eq!(text(&mut masked, "4111111111111111"), "****1111");
-    let mut hashed = session(json!({"detectors": {"email": "hash"}}));
+    let mut hashed = placeholder_map(json!({"detectors": {"email": "hash"}}));
     let hash = text(&mut hashed, "jo@example.com");
     assert!(hash.starts_with("[EMAIL#") && hash.len() == 20, "{hash}");
-    let mut allowed = session(json!({"detectors": {"email": "allow"}}));
+    let mut allowed = placeholder_map(json!({"detectors": {"email": "allow"}}));
     assert_eq!(text(&mut allowed, "jo@example.com"), "jo@example.com");
-    let mut blocked = session(json!({"detectors": {"us_ssn": "block"}}));
+    let mut blocked = placeholder_map(json!({"detectors": {"us_ssn": "block"}}));
     let error = blocked
         .scrub_text("ssn 536-22-1234", None)
         .expect_err("it is blocked");
@@ -174,12 +166,12 @@ fn policies_mask_hash_allow_and_block() {
 #[test]
 fn a_tool_can_have_rules_of_its_own() {
     let config = json!({"tools": [{"tool": "crm:*", "detectors": {"email": "allow"}}]});
-    let mut session = session(config);
-    let crm = session
+    let mut map = placeholder_map(config);
+    let crm = map
         .scrub_text("jo@example.com", Some("crm:find"))
         .expect("nothing is blocked");
     assert_eq!(*crm, "jo@example.com");
-    let other = session
+    let other = map
         .scrub_text("jo@example.com", Some("fs:read"))
         .expect("nothing is blocked");
     assert_eq!(*other, "[EMAIL_1]");
@@ -188,17 +180,18 @@ fn a_tool_can_have_rules_of_its_own() {
 #[test]
 fn allowed_values_and_domains_stay() {
     let config = json!({"allow": {"values": ["Jo@example.com"], "domains": ["example.org"]}});
-    let mut session = session(config);
+    let mut map = placeholder_map(config);
     let line = "jo@example.com al@mail.example.org al@notexample.org";
     assert_eq!(
-        text(&mut session, line),
+        text(&mut map, line),
         "jo@example.com al@mail.example.org [EMAIL_1]"
     );
 }
 
 #[test]
 fn custom_patterns_are_found_and_checked_at_load() {
-    let mut own = session(json!({"patterns": [{"name": "EMPLOYEE_ID", "regex": "EMP-[0-9]{6}"}]}));
+    let mut own =
+        placeholder_map(json!({"patterns": [{"name": "EMPLOYEE_ID", "regex": "EMP-[0-9]{6}"}]}));
     assert_eq!(text(&mut own, "by EMP-123456"), "by [EMPLOYEE_ID_1]");
     for (config, says) in [
         (json!({"patterns": [{"name": "X_Y", "regex": "("}]}), "X_Y"),
@@ -219,24 +212,27 @@ fn custom_patterns_are_found_and_checked_at_load() {
         (json!({"allow": {"values": [""]}}), "values"),
     ] {
         let config: ScrubConfig = serde_json::from_value(config).expect("the right shape");
-        let error = Scrubber::new(&config).err().expect("a mistake").to_string();
+        let error = Scrubber::new(&config)
+            .err()
+            .expect("an invalid configuration")
+            .to_string();
         assert!(error.contains(says), "{error}");
     }
     assert!(serde_json::from_value::<ScrubConfig>(json!({"detector": {}})).is_err());
 }
 
 #[test]
-fn past_the_bound_placeholders_have_no_number() {
-    let mut session = session(json!({"maxEntries": 1}));
+fn placeholders_past_max_entries_have_no_number() {
+    let mut map = placeholder_map(json!({"maxEntries": 1}));
     assert_eq!(
-        text(&mut session, "jo@example.com al@example.com"),
+        text(&mut map, "jo@example.com al@example.com"),
         "[EMAIL_1] [EMAIL]"
     );
 }
 
 #[test]
 fn a_value_split_over_log_lines_is_found() {
-    let mut session = session(json!({}));
+    let mut map = placeholder_map(json!({}));
     let token = format!("ghp_{}", "a1b2c3".repeat(6));
     let lines = [
         format!("token {}", &token[..20]),
@@ -244,7 +240,7 @@ fn a_value_split_over_log_lines_is_found() {
         "card 41111111".to_owned(),
         "11111111 ok".to_owned(),
     ];
-    let out = session
+    let out = map
         .scrub_lines(&lines, None)
         .expect("nothing is blocked")
         .into_inner();
@@ -255,9 +251,9 @@ fn a_value_split_over_log_lines_is_found() {
 }
 
 #[test]
-fn the_report_counts_and_places_without_the_value() {
-    let mut session = session(json!({}));
-    let scrubbed = session
+fn the_report_has_counts_and_positions_but_no_value() {
+    let mut map = placeholder_map(json!({}));
+    let scrubbed = map
         .scrub_text("a\nü jo@example.com", None)
         .expect("nothing is blocked");
     let report = serde_json::to_value(scrubbed.report()).expect("a report is JSON");
@@ -270,22 +266,22 @@ fn the_report_counts_and_places_without_the_value() {
 }
 
 #[test]
-fn bytes_pass_if_they_are_no_text_and_nothing_private_can_be_read_in_them() {
+fn binary_data_passes_unless_it_is_text_or_has_private_text_in_it() {
     use base64::Engine as _;
-    let mut session = session(json!({}));
+    let mut map = placeholder_map(json!({}));
     let mut passes = |bytes: &[u8]| {
         let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
-        session.scrub_binary(&base64).is_some()
+        map.scrub_binary(&base64).is_some()
     };
     assert!(passes(b"\x89PNG\r\n\x1a\n\x00\xff\xd8 pixels"));
     assert!(!passes(b"jo@example.com"));
     assert!(!passes(b"harmless text"));
     assert!(!passes(b"\x89PNG\xff\x00 jo@example.com \xff"));
-    assert!(session.scrub_binary("no base64!").is_none());
+    assert!(map.scrub_binary("not base64!").is_none());
 }
 
 #[test]
-fn the_name_beside_a_value_says_what_it_is() {
+fn the_name_beside_a_value_is_its_context() {
     for (pair, kind) in [
         (
             json!({"name": "DB_PASSWORD", "value": "hunter22x"}),
@@ -302,8 +298,8 @@ fn the_name_beside_a_value_says_what_it_is() {
             "US_SSN",
         ),
     ] {
-        let mut session = session(json!({}));
-        let scrubbed = session.scrub_json(pair.clone(), None).expect("not blocked");
+        let mut map = placeholder_map(json!({}));
+        let scrubbed = map.scrub_json(pair.clone(), None).expect("not blocked");
         let kinds: Vec<_> = scrubbed
             .report()
             .counts()
@@ -319,8 +315,8 @@ fn the_name_beside_a_value_says_what_it_is() {
         json!({"type": "Token", "value": "identifier2"}),
         json!({"name": 7, "value": 4155550132u64}),
     ] {
-        let mut session = session(json!({}));
-        let scrubbed = session.scrub_json(pair.clone(), None).expect("not blocked");
+        let mut map = placeholder_map(json!({}));
+        let scrubbed = map.scrub_json(pair.clone(), None).expect("not blocked");
         assert_eq!(scrubbed.into_inner(), pair);
     }
 }

@@ -1,40 +1,40 @@
-//! Passes over the stretches of a text that nobody asks about.
+//! Vectorised byte searches that skip ordinary text quickly.
 
-/// As many bytes as the compiler tests at once.
+/// The number of bytes that the compiler tests at once.
 const BLOCK: usize = 32;
 
-/// The first place from `at` on whose byte is of a class. The class should be made of comparisons
-/// alone: a block is then tested without a branch in it.
+/// The first offset from `at` on whose byte is of a class. The class should consist of comparisons
+/// only: a block is then tested without a branch.
 #[inline]
-pub(crate) fn to(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> Option<usize> {
+pub(crate) fn find_from(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let (blocks, _) = rest.as_chunks::<BLOCK>();
     let has = |block: &&[u8; BLOCK]| block.iter().fold(false, |any, byte| any | class(*byte));
-    let passed = BLOCK * blocks.iter().take_while(|block| !has(block)).count();
-    let found = rest[passed..].iter().position(|byte| class(*byte));
-    found.map(|place| at + passed + place)
+    let skipped = BLOCK * blocks.iter().take_while(|block| !has(block)).count();
+    let found = rest[skipped..].iter().position(|byte| class(*byte));
+    found.map(|offset| at + skipped + offset)
 }
 
-/// Calls `at` for the place of each digit, `-`, `.`, `/`, `:` and `@`, in order. It gives back the
-/// place to go on from.
+/// Calls `visit` with the offset of each digit, `-`, `.`, `/`, `:` and `@`, in order. `visit`
+/// returns the offset to continue from.
 #[inline]
-pub(crate) fn each_telling(bytes: &[u8], mut at: impl FnMut(usize) -> usize) {
+pub(crate) fn for_each_trigger_byte(bytes: &[u8], mut visit: impl FnMut(usize) -> usize) {
     let mut from = 0;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut last = [0; BLOCK];
     last[..rest.len()].copy_from_slice(rest);
     for (number, block) in blocks.iter().chain([&last]).enumerate() {
         let (words, _) = block.as_chunks::<8>();
-        let masks: [u64; BLOCK / 8] = std::array::from_fn(|i| telling(words[i]));
+        let masks: [u64; BLOCK / 8] = std::array::from_fn(|i| trigger_mask(words[i]));
         if masks.iter().all(|mask| *mask == 0) {
             continue;
         }
         for (word, mut mask) in masks.into_iter().enumerate() {
             while mask != 0 {
-                let place = number * BLOCK + word * 8 + mask.trailing_zeros() as usize / 8;
+                let offset = number * BLOCK + word * 8 + mask.trailing_zeros() as usize / 8;
                 mask &= mask - 1;
-                if place >= from {
-                    from = at(place);
+                if offset >= from {
+                    from = visit(offset);
                 }
             }
         }
@@ -43,7 +43,7 @@ pub(crate) fn each_telling(bytes: &[u8], mut at: impl FnMut(usize) -> usize) {
 
 /// The high bit of each byte that is a digit, `-`, `.`, `/`, `:` or `@`. Adding to the low seven
 /// bits of each byte carries into the high one where the byte is large enough, and never further.
-fn telling(word: [u8; 8]) -> u64 {
+fn trigger_mask(word: [u8; 8]) -> u64 {
     const fn each(byte: u8) -> u64 {
         u64::from_le_bytes([byte; 8])
     }
@@ -59,30 +59,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_telling_byte_is_visited_once_and_no_other() {
-        let is_telling = |b: u8| matches!(b, b'-'..=b':' | b'@');
+    fn every_trigger_byte_is_visited_once_and_no_other() {
+        let is_trigger = |b: u8| matches!(b, b'-'..=b':' | b'@');
         let all: Vec<u8> = (0..=255).chain((0..=255).rev()).collect();
         for cut in 0..100 {
             let bytes = &all[cut..all.len() - cut];
             let mut seen = Vec::new();
-            each_telling(bytes, |place| {
-                seen.push(place);
-                place + 1
+            for_each_trigger_byte(bytes, |offset| {
+                seen.push(offset);
+                offset + 1
             });
-            let expected: Vec<_> = (0..bytes.len()).filter(|i| is_telling(bytes[*i])).collect();
+            let expected: Vec<_> = (0..bytes.len()).filter(|i| is_trigger(bytes[*i])).collect();
             assert_eq!(seen, expected);
         }
     }
 
     #[test]
-    fn the_first_byte_of_the_class_is_found_wherever_it_stands() {
+    fn the_first_byte_of_the_class_is_found_at_every_offset() {
         for length in 0..100 {
-            for place in 0..length {
+            for offset in 0..length {
                 let mut bytes = vec![b'a'; length];
-                bytes[place] = b'7';
+                bytes[offset] = b'7';
                 for from in 0..=length {
-                    let expected = (from <= place).then_some(place);
-                    assert_eq!(to(&bytes, from, |b| b.is_ascii_digit()), expected);
+                    let expected = (from <= offset).then_some(offset);
+                    assert_eq!(find_from(&bytes, from, |b| b.is_ascii_digit()), expected);
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! Secrets whose shape says too little: the provider's name must stand before them, as in
-//! `DATADOG_API_KEY=…`. Kind, name, shape.
+//! Secrets with an ambiguous shape: the provider's name must precede them, as in
+//! `DATADOG_API_KEY=…`. Kind, keyword, shape.
 
 #[rustfmt::skip]
 pub(super) const KEYWORDS: &[(&str, &str, &str)] = &[

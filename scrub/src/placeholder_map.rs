@@ -1,0 +1,329 @@
+//! The placeholders of one client session: which value got which placeholder, and the way back for
+//! tool arguments.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use crate::config::Action;
+use crate::detect::Detector;
+use crate::known_values::KnownValues;
+use crate::scan::Candidate;
+use crate::scrubber::{Locator, finding};
+use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, replace};
+
+/// Values longer than this get a placeholder but cannot be restored, to bound the map's memory.
+const MAX_VALUE_BYTES: usize = 4096;
+/// Replacing can, rarely, leave a remainder that is private by itself, or bring a context word
+/// closer to the next value, so the output is scanned again. Each round scans the whole text.
+const MAX_ROUNDS: usize = 16;
+
+/// The placeholders of one client session, and the values they stand for. It lives in memory only
+/// and is bounded by `maxEntries` of the configuration.
+///
+/// ```
+/// use std::sync::Arc;
+/// use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+///
+/// let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
+/// let mut placeholders = PlaceholderMap::new(scrubber);
+/// let text = placeholders.scrub_text("write to jo@example.com", None)?;
+/// assert_eq!(*text, "write to [EMAIL_1]");
+///
+/// let mut args = serde_json::json!({ "to": "[EMAIL_1]" });
+/// placeholders.restore_args(&mut args, "mail:send");
+/// assert_eq!(args["to"], "jo@example.com");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PlaceholderMap {
+    scrubber: Arc<Scrubber>,
+    /// By the keyed hash of the value, so that one-way values are not stored.
+    placeholders: HashMap<u128, String>,
+    /// The last number used for each kind.
+    counters: HashMap<Kind, u32>,
+    originals: HashMap<String, Original>,
+    /// Of the reply that is being scrubbed.
+    pub(crate) known_values: KnownValues,
+}
+
+/// The value that a placeholder stands for.
+pub(crate) struct Original {
+    pub(crate) value: String,
+    /// The value was a JSON number and is restored as one.
+    pub(crate) number: bool,
+    kind: Kind,
+    detector: &'static Detector,
+}
+
+/// A string to scrub, and where it comes from.
+pub(crate) struct StringSource<'s> {
+    pub(crate) text: &'s str,
+    /// The JSON key whose value the string is.
+    pub(crate) key: Option<&'s str>,
+    /// The tool that returned it.
+    pub(crate) tool: Option<&'s str>,
+    /// Builds the JSON pointer, which only a finding needs.
+    pub(crate) pointer: &'s dyn Fn() -> String,
+}
+
+impl<'s> StringSource<'s> {
+    /// A plain text outside JSON.
+    pub(crate) fn plain(text: &'s str, tool: Option<&'s str>) -> Self {
+        Self {
+            text,
+            key: None,
+            tool,
+            pointer: &String::new,
+        }
+    }
+}
+
+impl PlaceholderMap {
+    /// An empty map.
+    pub fn new(scrubber: Arc<Scrubber>) -> Self {
+        Self {
+            scrubber,
+            placeholders: HashMap::new(),
+            counters: HashMap::new(),
+            originals: HashMap::new(),
+            known_values: KnownValues::default(),
+        }
+    }
+
+    /// Scrubs a text: a log line, an error, a result that is a string. `tool` is the tool that
+    /// returned it, if it came directly from one.
+    ///
+    /// # Errors
+    ///
+    /// [`ScrubError::Blocked`] if the text contains a kind that the policy blocks.
+    pub fn scrub_text(
+        &mut self,
+        text: &str,
+        tool: Option<&str>,
+    ) -> Result<Scrubbed<String>, ScrubError> {
+        let mut report = Report::default();
+        let scrubbed = self.scrub_string(&StringSource::plain(text, tool), &mut report);
+        self.known_values = KnownValues::default();
+        let scrubbed = scrubbed?;
+        Ok(Scrubbed::new(
+            scrubbed.unwrap_or_else(|| text.to_owned()),
+            report,
+        ))
+    }
+
+    /// Scrubs consecutive lines, such as logs. A value split over two lines is found.
+    ///
+    /// # Errors
+    ///
+    /// [`ScrubError::Blocked`] if a line contains a kind that the policy blocks.
+    pub fn scrub_lines(
+        &mut self,
+        lines: &[String],
+        tool: Option<&str>,
+    ) -> Result<Scrubbed<Vec<String>>, ScrubError> {
+        let scrubbed = json::scrub_lines(self, lines, tool);
+        self.known_values = KnownValues::default();
+        scrubbed
+    }
+
+    /// Scrubs every string, key and number of a JSON value; its structure stays.
+    ///
+    /// # Errors
+    ///
+    /// [`ScrubError::Blocked`] if the value contains a kind that the policy blocks.
+    pub fn scrub_json(
+        &mut self,
+        mut value: Value,
+        tool: Option<&str>,
+    ) -> Result<Scrubbed<Value>, ScrubError> {
+        let mut report = Report::default();
+        let scrubbed = json::scrub(self, &mut value, tool, &mut report);
+        let known_values = std::mem::take(&mut self.known_values);
+        scrubbed?;
+        json::scrub_known_values(self, &mut value, &known_values, tool, &mut report)?;
+        Ok(Scrubbed::new(value, report))
+    }
+
+    /// Checks binary data in base64, such as an image or audio, and returns it unchanged. Returns
+    /// `None` for invalid base64, for bytes that are UTF-8 text, and for bytes with readable
+    /// private data in them.
+    pub fn scrub_binary(&mut self, base64: &str) -> Option<Scrubbed<String>> {
+        let bytes = STANDARD.decode(base64).ok()?;
+        if std::str::from_utf8(&bytes).is_ok() {
+            return None;
+        }
+        let readable: Vec<u8> = bytes
+            .iter()
+            .map(|byte| {
+                if (b' '..=b'~').contains(byte) {
+                    *byte
+                } else {
+                    b'\n'
+                }
+            })
+            .collect();
+        // Bytes outside ASCII became line breaks, so this is valid UTF-8.
+        let readable = String::from_utf8(readable).ok()?;
+        let found = self.scrubber.candidates(&readable, None, None);
+        found
+            .is_empty()
+            .then(|| Scrubbed::new(base64.to_owned(), Report::default()))
+    }
+
+    /// Replaces placeholders in a tool's arguments by their values, right before the call is sent
+    /// to its server. Returns the number of replacements. The restored arguments must not be
+    /// logged.
+    pub fn restore_args(&self, args: &mut Value, tool: &str) -> usize {
+        json::restore(self, args, tool)
+    }
+
+    /// The scrubbed string, or `None` if nothing in it was private.
+    pub(crate) fn scrub_string(
+        &mut self,
+        source: &StringSource<'_>,
+        report: &mut Report,
+    ) -> Result<Option<String>, ScrubError> {
+        let mut found = Report::default();
+        let rounds = self.scrub_rounds(source, &mut found)?;
+        let mut scrubbed = rounds.scrubbed;
+        // A finding that extends past the end of a JSON string would break the JSON. Such a text is
+        // parsed and scrubbed string by string.
+        if scrubbed.as_ref().is_some_and(|out| {
+            rounds.may_break_json && replace::is_json(source.text) && !replace::is_json(out)
+        }) && let Ok(mut value) = serde_json::from_str::<Value>(source.text)
+        {
+            found = Report::default();
+            json::scrub(self, &mut value, source.tool, &mut found)?;
+            scrubbed = Some(value.to_string());
+        }
+        report.merge(found);
+        Ok(scrubbed)
+    }
+
+    fn scrub_rounds(
+        &mut self,
+        source: &StringSource<'_>,
+        report: &mut Report,
+    ) -> Result<Rounds, ScrubError> {
+        let mut scrubbed: Option<String> = None;
+        let mut may_break_json = false;
+        let mut known_values = KnownValues::default();
+        for _ in 0..MAX_ROUNDS {
+            let text = scrubbed.as_deref().unwrap_or(source.text);
+            let candidates = self.scrubber.candidates(text, source.key, source.tool);
+            for candidate in &candidates {
+                let value = &text[candidate.start..candidate.end];
+                known_values.add(candidate, value);
+                self.known_values.add(candidate, value);
+            }
+            let candidates = known_values.complete(text, candidates);
+            if candidates.is_empty() {
+                break;
+            }
+            let mut locator = Locator::new(text);
+            locator.pointer = (source.pointer)();
+            let mut replacements = Vec::with_capacity(candidates.len());
+            for candidate in &candidates {
+                let value = &text[candidate.start..candidate.end];
+                may_break_json |= replace::may_break_json(value);
+                let replacement = self.replacement(candidate, value, false, source.tool)?;
+                report.add(candidate.kind, || finding(candidate, &mut locator));
+                replacements.push((candidate.start..candidate.end, replacement));
+            }
+            scrubbed = Some(replace::replace(text, &replacements));
+        }
+        Ok(Rounds {
+            scrubbed,
+            may_break_json,
+        })
+    }
+
+    /// The replacement for a value, as the policy says; a redacted value is added to the map.
+    pub(crate) fn replacement(
+        &mut self,
+        candidate: &Candidate,
+        value: &str,
+        number: bool,
+        tool: Option<&str>,
+    ) -> Result<String, ScrubError> {
+        let kind = candidate.kind;
+        let verdict = self.scrubber.verdict(kind, candidate.detector, tool);
+        match verdict.action {
+            Action::Block => Err(ScrubError::Blocked {
+                kind,
+                detector: candidate.detector.name.to_owned(),
+                tool: tool.map(str::to_owned),
+            }),
+            Action::Mask => Ok(placeholder::masked(value)),
+            Action::Hash => Ok(placeholder::hashed(
+                kind,
+                self.scrubber.hash(kind, &canonical(value)),
+            )),
+            Action::Allow => Ok(value.to_owned()),
+            Action::Redact => {
+                let hash = self.scrubber.hash(kind, &canonical(value));
+                if let Some(placeholder) = self.placeholders.get(&hash) {
+                    return Ok(placeholder.clone());
+                }
+                if self.placeholders.len() >= self.scrubber.max_entries() {
+                    return Ok(placeholder::bare(kind));
+                }
+                let counter = self.counters.entry(kind).or_default();
+                *counter += 1;
+                let placeholder = placeholder::numbered(kind, *counter);
+                self.placeholders.insert(hash, placeholder.clone());
+                if verdict.reversible && value.len() <= MAX_VALUE_BYTES {
+                    let original = Original {
+                        value: value.to_owned(),
+                        number,
+                        kind,
+                        detector: candidate.detector,
+                    };
+                    self.originals.insert(placeholder.clone(), original);
+                }
+                Ok(placeholder)
+            }
+        }
+    }
+
+    pub(crate) fn scrubber(&self) -> &Arc<Scrubber> {
+        &self.scrubber
+    }
+
+    /// The value that a placeholder stands for, if the policy lets this tool have it.
+    pub(crate) fn original(&self, placeholder: &str, tool: &str) -> Option<&Original> {
+        let original = self.originals.get(placeholder)?;
+        let verdict = self
+            .scrubber
+            .verdict(original.kind, original.detector, Some(tool));
+        verdict.reversible.then_some(original)
+    }
+}
+
+/// The result of scrubbing a text until nothing private is left.
+struct Rounds {
+    /// `None` if nothing was private.
+    scrubbed: Option<String>,
+    may_break_json: bool,
+}
+
+/// The form in which values are compared. A number written with spaces or dashes is the same
+/// number, and addresses ignore case; a word in capitals is not always the same word, so others
+/// stay as they are.
+fn canonical(value: &str) -> String {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_number = digits >= 6 && value.bytes().all(|b| !b.is_ascii_alphabetic());
+    if is_number {
+        value
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '-' | '.' | '/' | '(' | ')'))
+            .collect()
+    } else if value.contains('@') {
+        value.to_lowercase()
+    } else {
+        value.to_owned()
+    }
+}
