@@ -150,7 +150,7 @@ function transferred(list) {
 const CLOCK_GRAIN_MS = 0.1;
 let origin = 0;
 
-// All three are replaced in a world of its own: see 45_world.js.
+// All three are replaced in a world of its own: see 45_virtual_clock.js.
 const realElapsedMs = () => core.ops.op_timer_now() - origin;
 let elapsedMs = realElapsedMs;
 let epochMs = DateNow;

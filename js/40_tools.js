@@ -10,7 +10,7 @@ import {
   op_read_resource,
   op_search_tools,
 } from "ext:core/ops";
-import { isTooMuch, list, toJson } from "ext:pml/30_plain.js";
+import { isTooMuch, list, toJson } from "ext:pml/30_serialize.js";
 
 const {
   ArrayIsArray,

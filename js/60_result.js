@@ -1,8 +1,8 @@
 // Runs the script and hands over what it left behind, or what it threw.
 
 import { core, primordials } from "ext:core/mod.js";
-import { list, toJson } from "ext:pml/30_plain.js";
-import { describe } from "ext:pml/55_fault.js";
+import { list, toJson } from "ext:pml/30_serialize.js";
+import { describe } from "ext:pml/55_errors.js";
 
 const { saveGlobalThisReference } = core.loadExtScript("ext:deno_web/02_event.js");
 const {

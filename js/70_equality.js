@@ -1,7 +1,7 @@
 // When two values of a test are the same, piece by piece.
 
 import { core, primordials } from "ext:core/mod.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 
 const {
   ArrayIsArray,

@@ -1,9 +1,9 @@
 // `expect`: claims about values, and errors that say how a value differs from the claim.
 
 import { core, primordials } from "ext:core/mod.js";
-import { toJson } from "ext:pml/30_plain.js";
+import { toJson } from "ext:pml/30_serialize.js";
 import { equal, Matcher } from "ext:pml/70_equality.js";
-import { brief, difference, lineDifference } from "ext:pml/71_difference.js";
+import { brief, difference, lineDifference } from "ext:pml/71_diff.js";
 
 const {
   ArrayIsArray,

@@ -1,7 +1,7 @@
 // `mockTool`: tools that are functions of the test.
 
 import { primordials } from "ext:core/mod.js";
-import { list, toJson } from "ext:pml/30_plain.js";
+import { list, toJson } from "ext:pml/30_serialize.js";
 import { isToolError, mockCalls, ToolError } from "ext:pml/40_tools.js";
 import { connect, isAssertionError } from "ext:pml/72_expect.js";
 

@@ -2,7 +2,7 @@
 // before and after.
 
 import { primordials } from "ext:core/mod.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 
 const {
   ArrayIsArray,

@@ -11,4 +11,4 @@ export {
   test,
   test as it,
 } from "ext:pml/74_declare.js";
-export { fakeTime, runScript, useRecording } from "ext:pml/76_surroundings.js";
+export { fakeTime, runScript, useRecording } from "ext:pml/76_test_environment.js";

@@ -4,12 +4,12 @@
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, limitLogs } from "ext:pml/20_console.js";
-import { forgetSeed } from "ext:pml/35_chance.js";
+import { forgetSeed } from "ext:pml/35_random.js";
 import * as api from "ext:pml/40_tools.js";
-import { captureGlobals, captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
+import { captureGlobals, captureTemporal, enterWorld, SLEEP } from "ext:pml/45_virtual_clock.js";
 import { load, store } from "ext:pml/46_storage.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
-import { runTests } from "ext:pml/77_run.js";
+import { runTests } from "ext:pml/77_run_tests.js";
 import "node:pml";
 import "node:pml/test";
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::transpile::{Rejection, RejectionKind};
 use crate::outcome::{ErrorKind, RunError};
 
-/// What `js/55_fault.js` says of a thrown value.
+/// What `js/55_errors.js` says of a thrown value.
 #[derive(Deserialize)]
 pub struct Fault {
     kind: Option<ErrorKind>,

@@ -3,9 +3,9 @@
 import { primordials } from "ext:core/mod.js";
 import { op_void_async_deferred } from "ext:core/ops";
 import { realTimers } from "ext:pml/10_web.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 import { tell } from "ext:pml/41_harness.js";
-import { describe } from "ext:pml/55_fault.js";
+import { describe } from "ext:pml/55_errors.js";
 import { pair, takeUncaught, watchTest } from "ext:pml/60_result.js";
 import { AssertionError } from "ext:pml/72_expect.js";
 import { beginTest, endTest, startMocking } from "ext:pml/73_mocks.js";
@@ -18,7 +18,7 @@ import {
   verdictOf,
 } from "ext:pml/74_declare.js";
 import { keepSnapshots, snapshotsOf } from "ext:pml/75_snapshots.js";
-import { enterTest, leaveTest } from "ext:pml/76_surroundings.js";
+import { enterTest, leaveTest } from "ext:pml/76_test_environment.js";
 
 const {
   ArrayPrototypePush,

@@ -2,11 +2,11 @@
 // way `pml run` runs it.
 
 import { primordials } from "ext:core/mod.js";
-import { toJson } from "ext:pml/30_plain.js";
+import { toJson } from "ext:pml/30_serialize.js";
 import { args as scriptArgs } from "ext:pml/40_tools.js";
 import { tell } from "ext:pml/41_harness.js";
 import { advance, drain, moveTo, now } from "ext:pml/42_timers.js";
-import { enterWorld, leaveWorld, SLEEP } from "ext:pml/45_world.js";
+import { enterWorld, leaveWorld, SLEEP } from "ext:pml/45_virtual_clock.js";
 import { isFunctionToCall } from "ext:pml/60_result.js";
 
 const {

@@ -2,7 +2,7 @@
 
 import { primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 import { equal, isMatcher } from "ext:pml/70_equality.js";
 
 const {

@@ -2,8 +2,8 @@
 
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, replaceClock, replaceEntropy, restoreClock } from "ext:pml/10_web.js";
-import { list } from "ext:pml/30_plain.js";
-import { fill, forgetSeed, seedFromNumber } from "ext:pml/35_chance.js";
+import { list } from "ext:pml/30_serialize.js";
+import { fill, forgetSeed, seedFromNumber } from "ext:pml/35_random.js";
 import { addTimer, look, startTimers, stopTimers } from "ext:pml/42_timers.js";
 
 const {

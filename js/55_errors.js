@@ -3,7 +3,7 @@
 
 import { core, primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
-import { isTooMuch, list } from "ext:pml/30_plain.js";
+import { isTooMuch, list } from "ext:pml/30_serialize.js";
 import { isToolError } from "ext:pml/40_tools.js";
 
 const {
