@@ -1,4 +1,5 @@
-// What stays from script to script: values under a key, and results that were too large to show.
+// `store` and `load`: session storage that outlives a script. `load` also returns a result that was
+// too large for the reply, by its handle.
 
 import { op_load_value, op_store_value } from "ext:core/ops";
 import { toJson } from "ext:pml/30_serialize.js";

@@ -1,23 +1,23 @@
-// Runs the tests of a file one after the other, and says what became of each.
+// Runs the tests of a file one after the other, and reports the status of each to the broker.
 
 import { primordials } from "ext:core/mod.js";
 import { op_void_async_deferred } from "ext:core/ops";
 import { realTimers } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_serialize.js";
-import { tell } from "ext:pml/41_harness.js";
-import { describe } from "ext:pml/55_errors.js";
-import { pair, takeUncaught, watchTest } from "ext:pml/60_result.js";
+import { sendToHarness } from "ext:pml/41_harness.js";
+import { describeThrown } from "ext:pml/55_errors.js";
+import { pair, setCurrentTest, takeUncaught } from "ext:pml/60_result.js";
 import { AssertionError } from "ext:pml/72_expect.js";
 import { beginTest, endTest, startMocking } from "ext:pml/73_mocks.js";
 import {
   endCollecting,
+  excludedByOnly,
   file,
   fullName,
-  hidden,
+  modeOf,
   SEPARATOR,
-  verdictOf,
 } from "ext:pml/74_declare.js";
-import { keepSnapshots, snapshotsOf } from "ext:pml/75_snapshots.js";
+import { loadSnapshots, setSnapshotTest } from "ext:pml/75_snapshots.js";
 import { enterTest, leaveTest } from "ext:pml/76_test_environment.js";
 
 const {
@@ -34,8 +34,8 @@ const {
   StringPrototypeIncludes,
 } = primordials;
 
-// What "pml/test" exports and other runners have as globals.
-const IMPORTED = {
+// Exports of "pml/test" that are globals in other test runners.
+const GLOBALS_ELSEWHERE = {
   __proto__: null,
   afterAll: true,
   afterEach: true,
@@ -46,135 +46,136 @@ const IMPORTED = {
   it: true,
   test: true,
 };
-const UNDEFINED = new SafeRegExp(/^ReferenceError: (\w+) is not defined$/);
-const PLACE = new SafeRegExp(/file:\/\/\/(\S+:\d+:\d+)/);
+const UNDEFINED_NAME = new SafeRegExp(/^ReferenceError: (\w+) is not defined$/);
+const POSITION = new SafeRegExp(/file:\/\/\/(\S+:\d+:\d+)/);
 
 let settings;
 
 async function runTests(script, settingsText) {
   settings = JSONParse(settingsText);
-  keepSnapshots(settings.snapshots, settings.update);
+  loadSnapshots(settings.snapshots, settings.update);
   startMocking();
   try {
     await script();
     endCollecting();
     if (file.hasOnly && !settings.allowOnly) {
-      throw new Error("a test is marked `only`, and CI is to run all of them; take the mark away");
+      throw new Error("a test is marked `only`, but CI must run all tests; remove the mark");
     }
     const names = list();
     collectNames(file, names);
-    await tell({ __proto__: null, planned: names });
-    await runGroup(file, verdictOf(file, "run"));
+    await sendToHarness({ __proto__: null, planned: names });
+    await runGroup(file, modeOf(file, "run"));
     return pair(undefined, undefined);
   } catch (thrown) {
-    return pair(undefined, describeFault(thrown));
+    return pair(undefined, describeFailure(thrown));
   }
 }
 
-// Every test that is about to run or to be passed over: what ends the worker must not hide those
-// behind it.
+// The names of all tests that will run or be skipped, sent in advance: if a test ends the worker,
+// the tests after it are still reported.
 function collectNames(at, names) {
   for (let i = 0; i < at.tests.length; i++) {
     const item = at.tests[i];
     if (item.tests !== undefined) collectNames(item, names);
-    else if (wanted(item)) ArrayPrototypePush(names, fullName(item));
+    else if (matchesFilter(item)) ArrayPrototypePush(names, fullName(item));
   }
 }
 
-async function runGroup(at, verdict) {
-  const runs = verdict === "run" && hasRunning(at);
+async function runGroup(at, mode) {
+  const runs = mode === "run" && hasTestsToRun(at);
   if (runs) {
     for (let i = 0; i < at.beforeAll.length; i++) {
-      const fault = await attemptAround(at, at.beforeAll[i], "beforeAll");
-      if (fault !== undefined) {
-        await failAll(at, verdict, fault);
+      const failure = await attemptHook(at, at.beforeAll[i], "beforeAll");
+      if (failure !== undefined) {
+        await failAll(at, mode, failure);
         return;
       }
     }
   }
   for (let i = 0; i < at.tests.length; i++) {
     const item = at.tests[i];
-    const inner = hidden(at, item) ? "skip" : verdictOf(item, verdict);
+    const inner = excludedByOnly(at, item) ? "skip" : modeOf(item, mode);
     if (item.tests !== undefined) await runGroup(item, inner);
     else await runTest(item, inner);
   }
   if (runs) {
     for (let i = at.afterAll.length - 1; i >= 0; i--) {
-      const fault = await attemptAround(at, at.afterAll[i], "afterAll");
-      if (fault !== undefined) await ended(nameOfHook(at, "afterAll"), "failed", 0, fault);
+      const failure = await attemptHook(at, at.afterAll[i], "afterAll");
+      if (failure !== undefined) await reportEnd(hookName(at, "afterAll"), "failed", 0, failure);
     }
   }
 }
 
-function nameOfHook(at, what) {
+function hookName(at, what) {
   return at === file ? what : fullName(at) + SEPARATOR + what;
 }
 
-async function attemptAround(at, body, what) {
+async function attemptHook(at, body, what) {
   const { timeoutMs } = settings;
-  await begin(nameOfHook(at, what), timeoutMs);
-  const fault = withUncaught(await attempt(body, timeoutMs, what), await uncaught());
-  await tell({ __proto__: null, began: null });
-  return fault;
+  await begin(hookName(at, what), timeoutMs);
+  const failure = withUncaught(await attempt(body, timeoutMs, what), await uncaught());
+  await sendToHarness({ __proto__: null, began: null });
+  return failure;
 }
 
-function hasRunning(at) {
+function hasTestsToRun(at) {
   for (let i = 0; i < at.tests.length; i++) {
     const item = at.tests[i];
-    if (hidden(at, item) || item.flags.skip || item.flags.todo) continue;
-    if (item.tests !== undefined ? hasRunning(item) : wanted(item)) return true;
+    if (excludedByOnly(at, item) || item.flags.skip || item.flags.todo) continue;
+    if (item.tests !== undefined ? hasTestsToRun(item) : matchesFilter(item)) return true;
   }
   return false;
 }
 
-function wanted(item) {
+function matchesFilter(item) {
   return settings.name === undefined || StringPrototypeIncludes(fullName(item), settings.name);
 }
 
-// What would have run fails with what came before it.
-async function failAll(at, verdict, fault) {
+// A failed `beforeAll` fails every test of the group that would have run.
+async function failAll(at, mode, failure) {
   for (let i = 0; i < at.tests.length; i++) {
     const item = at.tests[i];
-    const inner = hidden(at, item) ? "skip" : verdictOf(item, verdict);
-    if (item.tests !== undefined) await failAll(item, inner, fault);
+    const inner = excludedByOnly(at, item) ? "skip" : modeOf(item, mode);
+    if (item.tests !== undefined) await failAll(item, inner, failure);
     else if (inner !== "run") await runTest(item, inner);
-    else if (wanted(item)) await ended(fullName(item), "failed", 0, fault);
+    else if (matchesFilter(item)) await reportEnd(fullName(item), "failed", 0, failure);
   }
 }
 
-async function runTest(item, verdict) {
+async function runTest(item, mode) {
   const name = fullName(item);
-  if (!wanted(item)) return;
-  if (verdict !== "run") {
-    await ended(name, verdict === "todo" ? "todo" : "skipped", 0, undefined);
+  if (!matchesFilter(item)) return;
+  if (mode !== "run") {
+    await reportEnd(name, mode === "todo" ? "todo" : "skipped", 0, undefined);
     return;
   }
   const timeoutMs = item.timeoutMs ?? settings.timeoutMs;
-  const before = hooksAround(item.group, "beforeEach");
-  const after = hooksAround(item.group, "afterEach");
+  const before = hooksFor(item.group, "beforeEach");
+  const after = hooksFor(item.group, "afterEach");
   await begin(name, timeoutMs * (1 + before.length + after.length));
   const began = DateNow();
-  snapshotsOf(name);
+  setSnapshotTest(name);
   enterTest();
   beginTest();
-  let fault;
+  let failure;
   for (let i = 0; i < before.length; i++) {
-    fault ??= await attempt(before[i], timeoutMs, "beforeEach");
+    failure ??= await attempt(before[i], timeoutMs, "beforeEach");
   }
-  fault ??= await attempt(item.body, timeoutMs, "the test");
+  failure ??= await attempt(item.body, timeoutMs, "the test");
   for (let i = 0; i < after.length; i++) {
     const late = await attempt(after[i], timeoutMs, "afterEach");
-    fault ??= late;
+    failure ??= late;
   }
   endTest();
   await leaveTest();
-  fault = withUncaught(fault, await uncaught());
-  snapshotsOf(undefined);
-  await ended(name, fault === undefined ? "passed" : "failed", DateNow() - began, fault);
+  failure = withUncaught(failure, await uncaught());
+  setSnapshotTest(undefined);
+  await reportEnd(name, failure === undefined ? "passed" : "failed", DateNow() - began, failure);
 }
 
-// Those of outer groups first on the way in, those of inner groups first on the way out.
-function hooksAround(at, name) {
+// `beforeEach` hooks run from the outermost group inwards, `afterEach` hooks from the innermost
+// out.
+function hooksFor(at, name) {
   const groups = list();
   for (let here = at; here !== null; here = here.parent) {
     if (name === "beforeEach") ArrayPrototypeUnshift(groups, here);
@@ -189,42 +190,43 @@ function hooksAround(at, name) {
   return bodies;
 }
 
-// A loop that never ends keeps this side from looking at the time: the broker does then.
+// The broker enforces the timeout as well: an endless loop keeps the timer of `attempt` from
+// firing.
 async function begin(name, timeoutMs) {
-  await tell({ __proto__: null, began: { __proto__: null, name, timeoutMs } });
-  watchTest(name);
+  await sendToHarness({ __proto__: null, began: { __proto__: null, name, timeoutMs } });
+  setCurrentTest(name);
 }
 
-// A rejection is known to be unhandled when everything that is ready has run.
+// A rejection is known to be unhandled only after everything that is ready has run.
 async function uncaught() {
   await op_void_async_deferred();
   return takeUncaught();
 }
 
-// The first of them is what failed; the others are told with it.
-function withUncaught(fault, others) {
-  if (others.length === 0) return fault;
-  const all = JSONParse(fault ?? others[0]);
-  for (let i = fault === undefined ? 1 : 0; i < others.length; i++) {
+// Merges failures into one description: the first one, with the messages of the others appended.
+function withUncaught(failure, others) {
+  if (others.length === 0) return failure;
+  const all = JSONParse(failure ?? others[0]);
+  for (let i = failure === undefined ? 1 : 0; i < others.length; i++) {
     const { message, stack } = JSONParse(others[i]);
-    const place = RegExpPrototypeExec(PLACE, stack ?? "");
-    all.message += `\n\nand nobody caught: ${message}${place === null ? "" : ` (${place[1]})`}`;
+    const position = RegExpPrototypeExec(POSITION, stack ?? "");
+    all.message += `\n\nalso uncaught: ${message}${position === null ? "" : ` (${position[1]})`}`;
   }
   return JSONStringify(all);
 }
 
-function describeFault(thrown) {
-  const fault = JSONParse(describe(thrown));
-  const name = RegExpPrototypeExec(UNDEFINED, fault.message)?.[1];
-  if (name in IMPORTED) {
+function describeFailure(thrown) {
+  const description = JSONParse(describeThrown(thrown));
+  const name = RegExpPrototypeExec(UNDEFINED_NAME, description.message)?.[1];
+  if (name in GLOBALS_ELSEWHERE) {
     const names = name === "test" ? "test, expect" : name;
-    fault.message += `; write import { ${names} } from "pml/test"`;
+    description.message += `; write import { ${names} } from "pml/test"`;
   }
-  return JSONStringify(fault);
+  return JSONStringify(description);
 }
 
-// What a function failed with, described, or undefined. Real time counts, whatever the test does
-// to the clock.
+// Runs a function and returns the description of its failure, or undefined. The timeout is in real
+// time, even if the test uses a virtual clock.
 async function attempt(body, timeoutMs, what) {
   let timer;
   try {
@@ -237,7 +239,7 @@ async function attempt(body, timeoutMs, what) {
     });
     return undefined;
   } catch (thrown) {
-    return describeFault(thrown);
+    return describeFailure(thrown);
   } finally {
     realTimers.clearTimeout(timer);
   }
@@ -247,15 +249,15 @@ async function invoke(body) {
   await body();
 }
 
-async function ended(name, status, ms, fault) {
-  await tell({
+async function reportEnd(name, status, ms, failure) {
+  await sendToHarness({
     __proto__: null,
     ended: {
       __proto__: null,
       name,
       status,
       ms,
-      fault: fault === undefined ? undefined : JSONParse(fault),
+      fault: failure === undefined ? undefined : JSONParse(failure),
     },
   });
 }

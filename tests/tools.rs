@@ -705,13 +705,13 @@ async fn a_batch_refuses_what_it_does_not_know() {
     let script = "callToolsBatch([{ tool: 'demo:add', args: {} }, { tool: 'demo:add', arguments: { a: 1 } }])";
     assert_eq!(
         thrown(script).await,
-        "TypeError: callToolsBatch, call 1 has an unknown `arguments`; the arguments are called `args`"
+        "TypeError: callToolsBatch, call 1 has an unknown key `arguments`; the arguments are called `args`"
     );
     assert!(run(script).await.calls.is_empty());
     for (script, told) in [
         (
             "callToolsBatch([{ name: 'demo:add', args: {} }])",
-            "callToolsBatch, call 0 has an unknown `name`; a call has `tool` and `args`",
+            "callToolsBatch, call 0 has an unknown key `name`; a call has `tool` and `args`",
         ),
         (
             "callToolsBatch([], { concurency: 2 })",

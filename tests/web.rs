@@ -74,7 +74,7 @@ fn structured_clone_refuses_objects_of_the_web() {
     }
     assert_eq!(
         thrown("structuredClone({ inside: new DOMException('a') })"),
-        "DataCloneError: A DOMException inside of another value could not be cloned"
+        "DataCloneError: A DOMException nested inside another value cannot be cloned"
     );
 }
 

@@ -200,7 +200,7 @@ fn what_nobody_catches_fails_the_test_that_runs_then() {
     assert_eq!(results[0].2, "Error: one");
     assert_eq!(
         results[1].2,
-        "Error: two\n\nand nobody caught: Error: three (a.test.ts:7:16)"
+        "Error: two\n\nalso uncaught: Error: three (a.test.ts:7:16)"
     );
     assert!(
         results[2].2.starts_with("AssertionError: toBe"),
@@ -209,7 +209,7 @@ fn what_nobody_catches_fails_the_test_that_runs_then() {
     assert!(
         results[2]
             .2
-            .ends_with("and nobody caught: Error: four (a.test.ts:11:16)"),
+            .ends_with("also uncaught: Error: four (a.test.ts:11:16)"),
         "{results:?}"
     );
     assert_eq!(results[3].2, "Error: five");
