@@ -34,9 +34,9 @@ const EXAMPLES: [(&str, &str, &[&str]); 6] = [
 #[test]
 fn the_tests_of_the_examples_pass_with_no_server() {
     let output = run(&["test", "examples/"]);
-    let told = text(&output.stdout);
-    assert!(output.status.success(), "{told}{}", text(&output.stderr));
-    assert!(told.contains("passed in 6 files"), "{told}");
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", text(&output.stderr));
+    assert!(printed.contains("passed in 6 files"), "{printed}");
 }
 
 #[test]

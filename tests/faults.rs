@@ -30,25 +30,25 @@ const SCRIPTS: usize = 50;
 /// Twenty calls, each with a key of its own, to servers chosen at random.
 const SCRIPT: &str = r#"
 const [script, servers] = args;
-const told = [];
+const results = [];
 for (let n = 0; n < 20; n++) {
   const title = `${script}-${n}`;
   const server = String(Math.floor(Math.random() * Number(servers))).padStart(2, "0");
   const { success, error } = await callTool(`s${server}:add_note`, { title, text: "" });
-  told.push({ title, success, message: error?.message ?? "" });
+  results.push({ title, success, message: error?.message ?? "" });
 }
-return told;
+return results;
 "#;
 
-/// What a script was told about one call.
+/// The outcome of one call, as its script saw it.
 #[derive(Deserialize)]
-struct Told {
+struct CallReport {
     title: String,
     success: bool,
     message: String,
 }
 
-impl Told {
+impl CallReport {
     fn was_never_sent(&self) -> bool {
         let signs = ["before the call was sent", "is not usable"];
         !self.success && signs.iter().any(|sign| self.message.contains(sign))
@@ -98,23 +98,23 @@ async fn faults() {
         .collect();
     let faults = cause_faults(&mark, Duration::from_secs(seconds)).await;
     stop.store(true, Ordering::Relaxed);
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for script in scripts {
-        told.extend(script.await.unwrap());
+        results.extend(script.await.unwrap());
     }
     let grown = resident().saturating_sub(memory);
 
     let done = done(&journal);
-    let count = |call: &Told| done.get(&call.title).copied().unwrap_or(0);
-    let answered = told.iter().filter(|call| call.success).count();
-    let unsent = told.iter().filter(|call| call.was_never_sent()).count();
+    let count = |call: &CallReport| done.get(&call.title).copied().unwrap_or(0);
+    let answered = results.iter().filter(|call| call.success).count();
+    let unsent = results.iter().filter(|call| call.was_never_sent()).count();
     println!(
         "{seconds} s, {faults} faults: {answered} calls answered, {unsent} refused unsent, {} unsure; memory grew by {} KiB",
-        told.len() - answered - unsent,
+        results.len() - answered - unsent,
         grown / 1024
     );
     assert!(answered > 100, "too few calls went through");
-    for call in &told {
+    for call in &results {
         let title = &call.title;
         assert!(count(call) <= 1, "{title} was done {} times", count(call));
         assert!(
@@ -166,13 +166,13 @@ fn pool() -> Pool {
     Pool::new(options)
 }
 
-/// Script after script until told to stop; what they were told about their calls.
+/// Runs scripts one after the other until `stop` is set, and returns the outcomes of their calls.
 async fn run_scripts(
     gateway: Gateway,
     pool: Arc<Pool>,
     number: usize,
     stop: Arc<AtomicBool>,
-) -> Vec<Told> {
+) -> Vec<CallReport> {
     let session = Session::new(SessionOptions {
         gateway,
         search: Search::new(SearchOptions::default()),
@@ -185,7 +185,7 @@ async fn run_scripts(
         cpu_ms: 60_000,
         ..Limits::default()
     };
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for round in 0.. {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -201,9 +201,9 @@ async fn run_scripts(
             .await;
         let result = outcome.result.as_ref().map(|result| result.get());
         let result = result.unwrap_or_else(|| panic!("{:?}", outcome.error));
-        told.extend(serde_json::from_str::<Vec<Told>>(result).unwrap());
+        results.extend(serde_json::from_str::<Vec<CallReport>>(result).unwrap());
     }
-    told
+    results
 }
 
 /// How often each title was noted by a server.

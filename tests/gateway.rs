@@ -286,7 +286,7 @@ fn a_search_finds_tools_of_every_server_and_says_which_are_missing() {
 
 #[test]
 fn a_misspelt_key_is_told_with_file_line_and_the_key_that_was_meant() {
-    for (configuration, told) in [
+    for (configuration, expected) in [
         (
             "{ \"mcpServers\": {\n  \"fs\": {\n    \"comand\": \"x\" } } }",
             ".mcp.json:3: unknown key `mcpServers.fs.comand`: did you mean `command`?",
@@ -307,7 +307,10 @@ fn a_misspelt_key_is_told_with_file_line_and_the_key_that_was_meant() {
         let place = Place::with_text(configuration);
         let output = place.run(&["run", "-e", "1"]);
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(text(&output.stderr).trim_end(), format!("error: {told}"));
+        assert_eq!(
+            text(&output.stderr).trim_end(),
+            format!("error: {expected}")
+        );
         assert_eq!(text(&output.stdout), "");
     }
 }

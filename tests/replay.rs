@@ -167,12 +167,12 @@ fn a_call_that_was_not_recorded_fails_with_the_nearest_one() {
     place.write("return await tools.demo.read_json({ path: 'b.json' });");
     let output = place.elsewhere(&["--replay", "calls.json"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("  - path: \"a.json\"\n  + path: \"b.json\""),
-        "{told}"
+        printed.contains("  - path: \"a.json\"\n  + path: \"b.json\""),
+        "{printed}"
     );
-    assert!(told.contains("--record missing"), "{told}");
+    assert!(printed.contains("--record missing"), "{printed}");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn personal_data_is_replaced_in_a_recording_unless_it_is_told_otherwise() {
     let kept = fs::read_to_string(place.path("calls.json")).unwrap();
     assert!(!kept.contains(address), "{kept}");
     assert!(kept.contains("[EMAIL_1]"), "{kept}");
-    // The script writes the address itself, and passes on the one it is told.
+    // The script contains the address itself, and passes on the one that the tool returned.
     stdout(&place.elsewhere(&["--replay", "calls.json"]));
     stdout(&place.live(&["--record", "calls.json", "--record-raw"]));
     assert!(
@@ -307,7 +307,7 @@ fn searches_and_descriptions_are_recorded_too() {
 fn wrong_usage_and_wrong_files_are_told_before_anything_runs() {
     let place = Place::new("return 1");
     fs::write(place.path("calls.json"), "{}").unwrap();
-    for (flags, told) in [
+    for (flags, expected) in [
         (&["--replay", "calls.json"][..], "no recording"),
         (&["--replay", "gone.json"], "gone.json"),
         (&["--record", "missing"], "name it with --replay"),
@@ -321,7 +321,7 @@ fn wrong_usage_and_wrong_files_are_told_before_anything_runs() {
         let output = place.elsewhere(flags);
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
         let error = text(&output.stderr);
-        assert!(error.contains(told), "{flags:?}: {error}");
+        assert!(error.contains(expected), "{flags:?}: {error}");
     }
 }
 
@@ -367,14 +367,14 @@ fn a_dry_run_sends_nothing_and_lists_what_it_would_have_sent() {
     assert_eq!(place.served(), 0);
 
     let output = place.live(&["--dry-run", "--fixtures", "fixtures.json"]);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("dry run: 4 calls, nothing was sent"),
-        "{told}"
+        printed.contains("dry run: 4 calls, nothing was sent"),
+        "{printed}"
     );
     assert!(
-        told.contains("demo:add_note {\"title\":\"found\",\"text\":\"1\"}"),
-        "{told}"
+        printed.contains("demo:add_note {\"title\":\"found\",\"text\":\"1\"}"),
+        "{printed}"
     );
 }
 

@@ -38,9 +38,9 @@ fn succeeded(output: Output) -> Output {
 
 fn search(place: &Place, args: &[&str]) -> Vec<Value> {
     let output = place.run(&[&["search", "--json", "--explain"], args].concat());
-    let told: Value = serde_json::from_slice(&output.stdout)
+    let reply: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stderr)));
-    told["tools"].as_array().unwrap().clone()
+    reply["tools"].as_array().unwrap().clone()
 }
 
 fn stats(place: &Place) -> Value {
@@ -107,8 +107,8 @@ fn odd_queries_have_sane_answers() {
         "\\",
     ] {
         let output = place.run(&["search", "--json", "--limit", "50", query]);
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let hits = told["tools"].as_array().unwrap();
+        let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let hits = reply["tools"].as_array().unwrap();
         assert!(hits.len() < 5, "{query} found {hits:#?}");
     }
     let output = place.run(&["search", " "]);
@@ -231,10 +231,14 @@ fn without_a_library_words_have_to_do_and_it_is_said_once() {
         .env("PIP_NO_INDEX", "1")
         .output()
         .unwrap();
-    let told = text(&output.stderr);
-    assert_eq!(text(&output.stdout).trim(), "demo:count_text", "{told}");
-    assert_eq!(told.matches("searched by words alone").count(), 1, "{told}");
-    assert!(told.contains("ORT_DYLIB_PATH"), "{told}");
+    let printed = text(&output.stderr);
+    assert_eq!(text(&output.stdout).trim(), "demo:count_text", "{printed}");
+    assert_eq!(
+        printed.matches("searched by words alone").count(),
+        1,
+        "{printed}"
+    );
+    assert!(printed.contains("ORT_DYLIB_PATH"), "{printed}");
 }
 
 #[test]
@@ -253,15 +257,21 @@ fn a_model_with_a_flipped_bit_is_refused() {
     fs::write(&file, bytes).unwrap();
     succeeded(place.run(&["model", "use", "model"]));
     let output = place.run(&["search", "count words"]);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("model_int8.onnx of the model is damaged"),
-        "{told}"
+        printed.contains("model_int8.onnx of the model is damaged"),
+        "{printed}"
     );
-    assert!(text(&output.stdout).contains("demo:count_text"), "{told}");
+    assert!(
+        text(&output.stdout).contains("demo:count_text"),
+        "{printed}"
+    );
     succeeded(place.run(&["model", "use", "all-MiniLM-L6-v2-int8"]));
     let listed = text(&place.run(&["model", "list"]).stdout);
     assert!(listed.starts_with("* all-MiniLM-L6-v2-int8"), "{listed}");
-    let told = text(&place.run(&["model", "path"]).stdout);
-    assert!(told.contains(&*onnx_runtime().to_string_lossy()), "{told}");
+    let printed = text(&place.run(&["model", "path"]).stdout);
+    assert!(
+        printed.contains(&*onnx_runtime().to_string_lossy()),
+        "{printed}"
+    );
 }

@@ -708,7 +708,7 @@ async fn a_batch_refuses_what_it_does_not_know() {
         "TypeError: callToolsBatch, call 1 has an unknown key `arguments`; the arguments are called `args`"
     );
     assert!(run(script).await.calls.is_empty());
-    for (script, told) in [
+    for (script, expected) in [
         (
             "callToolsBatch([{ name: 'demo:add', args: {} }])",
             "callToolsBatch, call 0 has an unknown key `name`; a call has `tool` and `args`",
@@ -722,7 +722,7 @@ async fn a_batch_refuses_what_it_does_not_know() {
             "callToolsBatch takes options in an object, not a number",
         ),
     ] {
-        assert_eq!(thrown(script).await, format!("TypeError: {told}"));
+        assert_eq!(thrown(script).await, format!("TypeError: {expected}"));
     }
 }
 

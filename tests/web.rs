@@ -68,8 +68,11 @@ fn structured_clone_refuses_objects_of_the_web() {
         "performance",
     ] {
         for value in [object, &format!("{{ list: [{object}] }}")] {
-            let told = thrown(&format!("structuredClone({value})"));
-            assert!(told.starts_with("DataCloneError: "), "{value}: {told}");
+            let message = thrown(&format!("structuredClone({value})"));
+            assert!(
+                message.starts_with("DataCloneError: "),
+                "{value}: {message}"
+            );
         }
     }
     assert_eq!(
@@ -373,9 +376,9 @@ fn a_timer_takes_no_code_as_text() {
         let error = error_of(&[], &format!("const a = 1;\n{name}('a + 1' as never, 1);"));
         assert_eq!(error["kind"], "denied", "{error:#}");
         assert_eq!(error["line"], 2, "{error:#}");
-        let told = format!("{name} needs a function to call, not text");
+        let expected = format!("{name} needs a function to call, not text");
         assert!(
-            error["message"].as_str().unwrap().ends_with(&told),
+            error["message"].as_str().unwrap().ends_with(&expected),
             "{error:#}"
         );
     }
@@ -396,8 +399,8 @@ fn a_timer_without_a_function_is_refused_where_it_is_set() {
             ] {
                 let script = format!("const a = 1;\n{name}({callback} as never, 5);");
                 let error = error_of(flags, &script);
-                let told = format!("TypeError: {name} needs a function to call, not {given}");
-                assert_eq!(error["message"], told, "{error:#}");
+                let expected = format!("TypeError: {name} needs a function to call, not {given}");
+                assert_eq!(error["message"], expected, "{error:#}");
                 assert_eq!(error["line"], 2, "{error:#}");
             }
         }

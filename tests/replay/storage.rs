@@ -40,8 +40,8 @@ fn a_call_that_a_person_has_to_allow_is_refused_however_it_is_run() {
         assert_eq!(stdout(&place.live(flags)), "denied\n", "{flags:?}");
     }
     assert_eq!(place.served(), 0);
-    let told = text(&place.live(&["--dry-run"]).stderr);
-    assert!(told.contains("refused: "), "{told}");
+    let printed = text(&place.live(&["--dry-run"]).stderr);
+    assert!(printed.contains("refused: "), "{printed}");
 }
 
 #[test]
@@ -62,10 +62,13 @@ fn a_dry_run_answers_with_what_earlier_results_looked_like() {
     assert_eq!(planned[0]["answer"], "observed");
     assert_eq!(result, json!({ "name": "text" }));
     assert_eq!(place.served(), 1);
-    let told = text(&place.live(&["--dry-run"]).stderr);
-    assert!(told.contains("started to list their tools: demo"), "{told}");
+    let printed = text(&place.live(&["--dry-run"]).stderr);
     assert!(
-        told.contains("answered by an example of earlier results"),
-        "{told}"
+        printed.contains("started to list their tools: demo"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("answered by an example of earlier results"),
+        "{printed}"
     );
 }

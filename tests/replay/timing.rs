@@ -119,7 +119,7 @@ fn a_call_that_the_run_did_not_wait_for_does_not_decide_the_replay() {
             .contains_key("unanswered")
     );
     let replayed = place.elsewhere(&["--replay", "calls.json"]);
-    let told = text(&replayed.stderr);
-    assert!(told.contains("the second was first"), "{told}");
-    assert!(!told.contains("recording"), "{told}");
+    let printed = text(&replayed.stderr);
+    assert!(printed.contains("the second was first"), "{printed}");
+    assert!(!printed.contains("recording"), "{printed}");
 }

@@ -115,10 +115,10 @@ fn a_client_that_cannot_ask_is_refused_where_the_operator_wants_it() {
     let mut client = Lines::open(&place, &[]);
     let envelope =
         client.run("return (await callTool('demo:add_note', { title: 't', text: 'x' })).error");
-    let told = envelope["result"].to_string();
+    let result = envelope["result"].to_string();
     assert!(
-        told.contains("this client cannot ask") && told.contains("pml.policy.ask"),
-        "{told}"
+        result.contains("this client cannot ask") && result.contains("pml.policy.ask"),
+        "{result}"
     );
     let call = client.call(
         "call_tool",
@@ -145,12 +145,12 @@ fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
             "timeout_ms": 1000,
         } }),
     );
-    let told = envelope(&answer["result"]);
+    let reply = envelope(&answer["result"]);
     assert!(
-        told["result"]
+        reply["result"]
             .as_str()
-            .is_some_and(|told| told.contains("did not answer in time")),
-        "{told}"
+            .is_some_and(|message| message.contains("did not answer in time")),
+        "{reply}"
     );
     assert!(
         client
@@ -184,8 +184,8 @@ fn time_stands_still_until_the_last_of_several_questions() {
         json!({ "name": "execute_code", "arguments": { "code": code, "timeout_ms": 1000 } }),
     );
     // Two answers were waited for, 1.5 s each, one after the other.
-    let told = envelope(&answer["result"]);
-    assert_eq!(told["result"], json!(["denied", "denied"]), "{told}");
+    let reply = envelope(&answer["result"]);
+    assert_eq!(reply["result"], json!(["denied", "denied"]), "{reply}");
 }
 
 /// Parameters of the revision without sessions, from a program of this name.
@@ -215,8 +215,8 @@ fn an_answer_counts_for_the_request_that_was_asked_about() {
     for (program, title) in [("one", "another"), ("two", "mine")] {
         let refused = answer(program, title);
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
-        let told = refused["error"]["message"].to_string();
-        assert!(told.contains("belongs to another request"), "{told}");
+        let message = refused["error"]["message"].to_string();
+        assert!(message.contains("belongs to another request"), "{message}");
     }
     let done = answer("one", "mine");
     assert_eq!(done["result"]["isError"], false, "{done}");

@@ -150,8 +150,8 @@ fn an_address_of_others_needs_a_token() {
     let (_data, place) = place();
     let output = place.run(&["serve", "--http", "0.0.0.0:0"]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("PML_TOKEN"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("PML_TOKEN"), "{printed}");
 }
 
 #[test]

@@ -356,14 +356,14 @@ fn a_gateway_among_its_own_servers_is_left_out() {
     let mut client = Lines::open(&place, &[]);
     let result =
         client.run("return (await callTool('pml:execute_code', { code: '1' })).error.message");
-    let told = result["result"].as_str().unwrap();
-    assert!(told.ends_with("the servers are: demo"), "{told}");
+    let message = result["result"].as_str().unwrap();
+    assert!(message.ends_with("the servers are: demo"), "{message}");
     // One that is reached in a roundabout way ends by itself.
     let mut deep = place.command(&["serve"]);
     let refused = deep.env("PML_DEPTH", "3").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("take that server out"), "{told}");
+    let printed = String::from_utf8(refused.stderr).unwrap();
+    assert!(printed.contains("take that server out"), "{printed}");
 }
 
 #[test]

@@ -103,8 +103,8 @@ fn a_mock_answers_one_call_at_a_time() {
 fn a_test_without_a_name_is_refused() {
     let output = Project::of("test('', () => {});").run(&[]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    assert!(told.contains("test needs a name"), "{told}");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("test needs a name"), "{printed}");
 }
 
 #[test]
@@ -235,31 +235,31 @@ fn values_that_are_too_large_to_show_are_told_by_where_they_differ() {
     let snapshots = "__snapshots__/a.test.ts.snap";
     let kept = project.read(snapshots).replace("\n4000\n", "\nfour\n");
     project.write(snapshots, &kept);
-    let told: Vec<String> = project
+    let messages: Vec<String> = project
         .results(&[])
         .into_iter()
         .map(|test| test.2)
         .collect();
     let head = "AssertionError: toEqual: the values differ (- expected, + actual):\n";
-    assert_eq!(told[0], format!("{head}  at [4000]:\n- 4000\n+ -1"));
+    assert_eq!(messages[0], format!("{head}  at [4000]:\n- 4000\n+ -1"));
     assert_eq!(
-        told[1],
+        messages[1],
         format!("{head}  at rows[4000].tags[1]:\n- \"b\"\n+ \"c\"")
     );
     assert_eq!(
-        told[2],
+        messages[2],
         format!("{head}  at length:\n- 5000\n+ 5001\n  at [5000]:\n- undefined\n+ 1")
     );
     assert!(
-        told[3].ends_with("  at [9]:\n- 9\n+ -10\n  ..."),
+        messages[3].ends_with("  at [9]:\n- 9\n+ -10\n  ..."),
         "{}",
-        told[3]
+        messages[3]
     );
-    assert!(told[4].contains("xxb\"\n+ ...\"xx"), "{}", told[4]);
+    assert!(messages[4].contains("xxb\"\n+ ...\"xx"), "{}", messages[4]);
     assert!(
-        told[5].ends_with("\n  ...\n  3998\n  3999\n- four\n+ 4000\n  4001\n  4002\n  ..."),
+        messages[5].ends_with("\n  ...\n  3998\n  3999\n- four\n+ 4000\n  4001\n  4002\n  ..."),
         "{}",
-        told[5]
+        messages[5]
     );
 }
 
@@ -311,7 +311,7 @@ fn a_file_without_its_imports_is_told_what_to_import() {
     ]);
     let refused = "the import of \"vitest\" is refused: a test can import \"pml\", \"pml/test\" \
         and files by their path, such as \"./audit.ts\"";
-    for (name, told) in [
+    for (name, expected) in [
         (
             "globals",
             "test is not defined; write import { test, expect } from \"pml/test\"",
@@ -324,7 +324,7 @@ fn a_file_without_its_imports_is_told_what_to_import() {
         ("later", refused),
     ] {
         let report = text(&project.run(&[name]).stdout);
-        assert!(report.contains(told), "{name}: {report}");
+        assert!(report.contains(expected), "{name}: {report}");
     }
     let output = crate::support::pml()
         .args(["check", "other.test.ts"])
