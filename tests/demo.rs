@@ -1,4 +1,4 @@
-//! `pml demo-server`: every tool of it, through the commands of the binary.
+//! `pml demo-server`: all its tools, through the commands of the binary.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::gateway::{Place, demo};
 use crate::support::{pml, repository};
 
-/// A folder with two files, and a configuration whose one server reads it.
+/// A folder with two files, and a configuration with the demo server over that folder.
 fn place() -> (TempDir, Place) {
     let data = tempfile::tempdir().unwrap();
     fs::write(
@@ -140,7 +140,7 @@ fn the_journal_has_a_line_for_every_call() {
 }
 
 #[test]
-fn what_a_server_does_not_offer_is_told_in_words() {
+fn a_request_for_something_a_server_does_not_offer_fails_with_a_message() {
     let (_data, place) = place();
     let messages = place.result(
         "const messageOf = (failed) => failed.then(() => 'nothing', (error) => error.message);

@@ -1,6 +1,7 @@
-//! Twenty demo servers that are killed, stopped and print garbage, under fifty scripts.
+//! Fault injection: twenty demo servers are killed and stopped, and print garbage, while fifty
+//! scripts call them.
 //!
-//! Ten seconds in an ordinary run; `PML_FAULT_SECONDS=60` for the full test.
+//! It takes ten seconds by default; `PML_FAULT_SECONDS=60` runs the full test.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,11 +24,11 @@ use processes::{eventually, processes_with};
 mod processes;
 
 const SERVERS: usize = 20;
-/// Of them, so many print lines between their messages.
+/// Number of servers that print garbage between their messages.
 const NOISY: usize = 5;
 const SCRIPTS: usize = 50;
 
-/// Twenty calls, each with a key of its own, to servers chosen at random.
+/// Twenty calls, each with a unique title, to servers chosen at random.
 const SCRIPT: &str = r#"
 const [script, servers] = args;
 const results = [];
@@ -55,7 +56,7 @@ impl CallReport {
     }
 }
 
-/// In a process of its own, since it counts descriptors, memory and zombies.
+/// Runs in its own process, because it counts descriptors, memory and zombies.
 #[test]
 fn no_call_is_lost_or_doubled_and_nothing_leaks_under_faults() {
     let run = std::process::Command::new(std::env::current_exe().unwrap())
@@ -179,7 +180,7 @@ async fn run_scripts(
         scrubber: None,
         tool_timeout: Some(Duration::from_secs(3)),
     });
-    // A script may meet twenty servers that hang.
+    // All twenty calls of a script may hit a server that hangs.
     let limits = Limits {
         wall_ms: 120_000,
         cpu_ms: 60_000,
@@ -206,7 +207,7 @@ async fn run_scripts(
     results
 }
 
-/// How often each title was noted by a server.
+/// How often the servers stored each title.
 fn done(journal: &Path) -> HashMap<String, usize> {
     let mut done = HashMap::new();
     for line in std::fs::read_to_string(journal).unwrap().lines() {
@@ -242,8 +243,8 @@ async fn cause_faults(mark: &str, time: Duration) -> usize {
 
 fn pick(servers: &[u32]) -> Option<u32> {
     use std::hash::{BuildHasher, RandomState};
-    let chance = RandomState::new().hash_one(0) as usize;
-    servers.get(chance.checked_rem(servers.len())?).copied()
+    let random = RandomState::new().hash_one(0) as usize;
+    servers.get(random.checked_rem(servers.len())?).copied()
 }
 
 fn signal(process: u32, signal: i32) {
@@ -263,7 +264,7 @@ fn resident() -> usize {
     pages.parse::<usize>().unwrap() * 4096
 }
 
-/// The zombies among our own children.
+/// The number of zombies among the children of this process.
 fn zombies() -> usize {
     let own = std::process::id().to_string();
     std::fs::read_dir("/proc")
@@ -271,7 +272,7 @@ fn zombies() -> usize {
         .flatten()
         .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
         .filter(|stat| {
-            // After the name, which may hold anything: state, then parent.
+            // After the process name, which may contain anything: state, then parent pid.
             let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
             fields.next() == Some("Z") && fields.next() == Some(own.as_str())
         })

@@ -48,7 +48,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// With the servers of the configuration.
+    /// Runs the script with the servers of the configuration.
     fn live(&self, flags: &[&str]) -> Output {
         let config = self.path("servers.json");
         let mut flags = flags.to_vec();
@@ -56,7 +56,7 @@ impl Place {
         run_in(self.folder.path(), &flags)
     }
 
-    /// As on a machine that has only the script and the recording.
+    /// Runs the script in a folder that has only the script and the recording.
     fn elsewhere(&self, flags: &[&str]) -> Output {
         let other = tempfile::tempdir().unwrap();
         for name in ["script.ts", "calls.json"] {
@@ -70,7 +70,7 @@ impl Place {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// How often the server was called.
+    /// The number of calls that reached the server.
     fn served(&self) -> usize {
         let journal = fs::read_to_string(self.path("journal.txt")).unwrap_or_default();
         journal.lines().count()
@@ -187,7 +187,7 @@ fn a_recording_is_extended_by_what_it_lacks_and_by_nothing_else() {
 }
 
 #[test]
-fn personal_data_is_replaced_in_a_recording_unless_it_is_told_otherwise() {
+fn personal_data_is_replaced_in_a_recording_by_default() {
     let address = "jo.doe@mail.example.org";
     let script = format!(
         "const title = '{address}';\n\
@@ -229,7 +229,7 @@ fn a_failed_run_leaves_its_recording() {
 }
 
 #[test]
-fn time_and_chance_are_the_same_in_every_replay() {
+fn time_and_randomness_are_the_same_in_every_replay() {
     let place = Place::new(
         "const bytes = crypto.getRandomValues(new Uint8Array(4));\n\
          const began = performance.now();\n\
@@ -304,7 +304,7 @@ fn searches_and_descriptions_are_recorded_too() {
 }
 
 #[test]
-fn wrong_usage_and_wrong_files_are_told_before_anything_runs() {
+fn wrong_usage_and_wrong_files_are_reported_before_anything_runs() {
     let place = Place::new("return 1");
     fs::write(place.path("calls.json"), "{}").unwrap();
     for (flags, expected) in [

@@ -27,7 +27,7 @@ impl Project {
         project
     }
 
-    /// One file of tests, with everything imported.
+    /// A project with one test file that imports everything.
     fn of(body: &str) -> Self {
         Self::new(&[("a.test.ts", &format!("{IMPORT}{body}"))])
     }
@@ -50,7 +50,7 @@ impl Project {
         command(self.folder.path(), args).output().unwrap()
     }
 
-    /// The report as JSON.
+    /// Runs the tests and returns the JSON report.
     fn report(&self, args: &[&str]) -> Value {
         let output = self.run(&[&["--reporter", "json"], args].concat());
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -58,7 +58,7 @@ impl Project {
         })
     }
 
-    /// Each test's status by its name, and the message of those that failed.
+    /// Name, status and failure message of each test.
     fn results(&self, args: &[&str]) -> Vec<(String, String, String)> {
         let report = self.report(args);
         let files = report["files"].as_array().unwrap();
@@ -145,7 +145,7 @@ fn a_script_is_tested_with_mocked_tools() {
 }
 
 #[test]
-fn a_failure_is_told_with_its_difference_and_its_line() {
+fn a_failure_is_reported_with_its_diff_and_its_line() {
     let project = Project::of(
         "test('adds up', () => {\n  const sum = { a: 1, b: [1, 2] };\n  expect(sum).toEqual({ a: 1, b: [1, 3] });\n});",
     );
@@ -756,7 +756,7 @@ fn reports_are_what_ci_systems_read() {
     assert!(well_formed(&xml), "{xml}");
 }
 
-/// Every element is closed by its own end, and no text has a bare bracket in it.
+/// Checks that every element is closed by its end tag, and that no text has an unescaped bracket.
 fn well_formed(xml: &str) -> bool {
     let mut open = Vec::new();
     for piece in xml.split('<').skip(1) {
@@ -882,7 +882,7 @@ fn each_file_has_a_sandbox_of_its_own() {
     .passes();
 }
 
-/// The names that lines of a file declare after one of the words, sorted.
+/// The names that lines of a file declare after one of the prefixes, sorted.
 fn declared(text: &str, before: &[&str]) -> Vec<String> {
     let mut names: Vec<String> = text
         .lines()

@@ -1,4 +1,4 @@
-//! The globals that a script may rely on, besides the language itself.
+//! The web globals of a script.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn assert_results(cases: &[(&str, Value)]) {
     }
 }
 
-/// The name and message of what an expression throws.
+/// Name and message of the error that an expression throws.
 fn thrown(expression: &str) -> String {
     let script = format!(
         "try {{ await ({expression}); return 'nothing' }} catch (e) {{ return `${{e.name}}: ${{e.message}}` }}"
@@ -199,7 +199,7 @@ fn base64_goes_both_ways() {
     assert!(thrown("atob('*')").starts_with("InvalidCharacterError: "));
 }
 
-// Addresses.
+// URLs.
 
 #[test]
 fn urls_are_parsed_resolved_and_changed() {
@@ -302,7 +302,7 @@ fn a_signal_can_abort_after_a_time() {
 }
 
 #[test]
-fn a_timeout_signal_that_nobody_waits_for_does_not_hold_the_run() {
+fn an_unused_timeout_signal_does_not_delay_the_run() {
     let script = "const s = AbortSignal.timeout(20_000);\nconst aborted = s.aborted;";
     assert_eq!(run_json(&["--timeout", "5s"], script)["ok"], true);
 }

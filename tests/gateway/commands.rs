@@ -1,4 +1,4 @@
-//! The commands about servers: `tools`, `call`, `doctor`, `init`, `login` and `logout`.
+//! The commands for servers: `tools`, `call`, `doctor`, `init`, `login` and `logout`.
 
 use std::fs;
 

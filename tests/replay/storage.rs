@@ -1,4 +1,4 @@
-//! `store` and `load` where there is no session, and calls that a person would have to allow.
+//! `store` and `load` without a session, and calls that need an approval.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn what_a_script_stores_it_loads_in_every_kind_of_run() {
     let replayed = stdout(&place.elsewhere(&["--replay", "calls.json", "--json"]));
     let replayed: Value = serde_json::from_str(&replayed).unwrap();
     assert_eq!(replayed["result"], seen);
-    // Only the call is in the recording.
+    // The recording has only the call.
     assert_eq!(place.recording()["requests"].as_array().unwrap().len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Tests that go wrong in ways of their own.
+//! Mistakes in test files: wrong usage, leaks between tests, uncaught errors.
 
 use std::time::{Duration, Instant};
 
@@ -161,7 +161,7 @@ fn what_fails_before_a_group_does_not_fail_what_is_skipped_there() {
 }
 
 #[test]
-fn what_nobody_catches_fails_the_test_that_runs_then() {
+fn an_uncaught_error_fails_the_running_test() {
     let project = Project::of(
         "const pause = () => new Promise((done) => setTimeout(done, 20));\n\
          const early = Promise.reject(new Error('handled later'));\n\
@@ -216,7 +216,7 @@ fn what_nobody_catches_fails_the_test_that_runs_then() {
 }
 
 #[test]
-fn values_that_are_too_large_to_show_are_told_by_where_they_differ() {
+fn values_that_are_too_large_to_show_are_reported_by_the_paths_that_differ() {
     let project = Project::of(
         "const numbers = Array.from({ length: 5_000 }, (_, i) => i);\n\
          const rows = numbers.map((id) => ({ id, tags: ['a', 'b'] }));\n\
@@ -293,7 +293,7 @@ fn the_fields_of_a_row_fill_the_title_of_its_test() {
 }
 
 #[test]
-fn a_file_without_its_imports_is_told_what_to_import() {
+fn a_file_without_its_imports_fails_with_the_import_to_add() {
     let project = Project::new(&[
         ("globals.test.ts", "test('x', () => {});"),
         (
