@@ -1,9 +1,10 @@
-// Ask many things at once, keep the big answers in the sandbox, and give back a summary.
+// Calls many tools concurrently, keeps the large results in the sandbox, and returns a summary.
 //
 //   pml run examples/gather.ts
 //   pml run examples/gather.ts -- welcome.txt services/search.json
 //
-// With a server that can read files it counts their lines; without one it says what is missing.
+// With a server that can read files it counts their lines; without one it reports the files as
+// missing.
 
 import { type MCPTool, callToolsBatch, searchTools } from "pml";
 
@@ -21,18 +22,18 @@ async function main() {
     return { read: 0, missing: paths };
   }
 
-  const answers = await callToolsBatch<string>(
+  const results = await callToolsBatch<string>(
     paths.map((path) => ({ tool: reader.id, args: { path } })),
     { concurrency: 4 },
   );
   const lines: Record<string, number> = {};
   const missing: string[] = [];
-  for (const [i, answer] of answers.entries()) {
+  for (const [i, result] of results.entries()) {
     const path = paths[i]!;
-    if (answer.success) {
-      lines[path] = String(answer.result).split("\n").length;
+    if (result.success) {
+      lines[path] = String(result.result).split("\n").length;
     } else {
-      console.error(`${path}: ${answer.error.message}`);
+      console.error(`${path}: ${result.error.message}`);
       missing.push(path);
     }
   }

@@ -3,8 +3,8 @@
 //   pml run examples/quickstart.ts
 //   pml run examples/quickstart.ts -- 3
 //
-// The tools are those of `pml demo-server`, which .mcp.json names. What the script logs goes to
-// standard error, what it exports is the result.
+// The tools are those of `pml demo-server`, which .mcp.json configures. Logs go to standard error;
+// the default export is the result.
 
 interface Service {
   name: string;
@@ -15,25 +15,25 @@ interface Service {
 
 const atLeast = Number(args[0] ?? 1);
 
-// There is no network, no file and no environment in here ...
+// A script has no network, no files and no environment ...
 const absent = ["fetch", "Deno", "process", "require", "eval"].filter((name) => !(name in globalThis));
 console.log("Not in here:", absent.join(", "));
 
-// ... but every tool of every configured MCP server can be found with words,
+// ... but it can search for every tool of every configured MCP server,
 const found = await searchTools("read a JSON file", 3);
 console.table(found.map(({ id, score }) => ({ id, score: score.toFixed(2) })));
 
-// and called. Five files are read at once, and stay in the sandbox:
+// and call it. Five files are read concurrently, and their content stays in the sandbox:
 const { files } = await tools.demo.list_files({ suffix: ".json" });
 const services: Service[] = await Promise.all(
   files.map(({ path }: { path: string }) => tools.demo.read_json({ path })),
 );
 
-// A call by id answers instead of throwing, also when it fails.
+// `callTool` returns a failure instead of throwing it.
 const missing = await callTool("demo:read_json", { path: "services/nothing.json" });
 if (!missing.success) console.warn("As expected:", missing.error.message);
 
-// Only this small result leaves.
+// Only this small result leaves the sandbox.
 const large = services.filter((service) => service.replicas >= atLeast);
 export default {
   services: large.map(({ name, version }) => `${name} ${version}`),

@@ -1,4 +1,4 @@
-// Work on data without a tool: types, grouping, and a table on standard error.
+// Processes data without a tool: types, grouping, and a table on standard error.
 //
 //   pml run examples/report.ts
 //   pml run examples/report.ts -- EUR          only orders in euros
@@ -20,13 +20,15 @@ const orders: Order[] = [
   { customer: "south", day: "2026-04-03", currency: "USD", cents: 1_00 },
 ];
 
-const only = args[0];
-const wanted = orders.filter((order) => only === undefined || order.currency === only);
+const currencyFilter = args[0];
+const selected = orders.filter(
+  (order) => currencyFilter === undefined || order.currency === currencyFilter,
+);
 
 const money = (cents: number, currency: Currency): string =>
   new Intl.NumberFormat("en-US", { style: "currency", currency }).format(cents / 100);
 
-const rows = [...Map.groupBy(wanted, (order) => `${order.customer} ${order.currency}`).values()]
+const rows = [...Map.groupBy(selected, (order) => `${order.customer} ${order.currency}`).values()]
   .map((group) => {
     const { customer, currency } = group[0]!;
     const cents = group.reduce((sum, order) => sum + order.cents, 0);

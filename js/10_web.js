@@ -1,10 +1,10 @@
-// The web globals a script may rely on. They come from Deno's own extension; nothing here
-// reaches outside the isolate.
+// The web globals of a script: URL, timers, text encoding, events, abort signals, crypto,
+// performance. Most come from Deno's `deno_web` extension; none does I/O outside the isolate.
 
 import { core, primordials } from "ext:core/mod.js";
 import { op_random_fill, op_structured_clone } from "ext:core/ops";
 
-// Error classes that deno_web's ops name.
+// DOMException names that the ops of deno_web throw.
 const DOM_EXCEPTIONS = [
   "DataCloneError",
   "IndexSizeError",
@@ -71,7 +71,8 @@ for (const name of new SafeArrayIterator(DOM_EXCEPTIONS)) {
   );
 }
 
-// Deno's own would make code of anything else, later and where no line of the script is known.
+// Deno's timers compile a non-function callback as code when the timer fires, and the error has no
+// position in the script then. So the callback is checked in the call.
 function checkCallback(callback, name) {
   if (typeof callback === "function") return;
   if (typeof callback === "string") {
@@ -95,11 +96,11 @@ function setTimeout(callback) {
 
 const reviveException = core.getCloneableDeserializers().DOMException;
 
-// Deno's own takes any object that carries its (public) brand for one of Deno's and ends the
-// process when nobody is registered to revive it. Without a register the op throws, also for an
-// exception of the web that is not the value itself.
+// Replaces Deno's clone, which trusts any object with the (public) host object brand and aborts the
+// process if no deserializer is registered for it. Without a registry the op throws instead, also
+// for a DOMException nested inside the value.
 function clone(value) {
-  if (isException(value)) return reviveException(value[core.hostObjectBrand]());
+  if (isDOMException(value)) return reviveException(value[core.hostObjectBrand]());
   try {
     return op_structured_clone(value, undefined);
   } catch (error) {
@@ -108,7 +109,7 @@ function clone(value) {
     }
     if (error?.message === "could not deserialize value") {
       throw new DOMException(
-        "A DOMException inside of another value could not be cloned",
+        "A DOMException nested inside another value cannot be cloned",
         "DataCloneError",
       );
     }
@@ -116,14 +117,14 @@ function clone(value) {
   }
 }
 
-function isException(value) {
+function isDOMException(value) {
   return core.isNativeError(value) && ObjectHasOwn(value, core.hostObjectBrand) &&
     ObjectPrototypeIsPrototypeOf(DOMException.prototype, value);
 }
 
 function structuredClone(value, options = undefined) {
   if (arguments.length === 0) throw new TypeError("structuredClone needs a value to copy");
-  const buffers = transferred(options?.transfer);
+  const buffers = transferList(options?.transfer);
   const cloned = clone(value);
   for (const buffer of new SafeArrayIterator(buffers)) {
     ArrayBufferPrototypeTransfer(buffer);
@@ -131,11 +132,11 @@ function structuredClone(value, options = undefined) {
   return cloned;
 }
 
-function transferred(list) {
+function transferList(list) {
   const buffers = ObjectSetPrototypeOf([], null);
   if (list === undefined) return buffers;
   if (typeof list?.[SymbolIterator] !== "function") {
-    throw new TypeError("structuredClone takes a list of array buffers to transfer");
+    throw new TypeError("structuredClone takes an iterable of array buffers as `transfer`");
   }
   for (const buffer of list) {
     if (!core.isArrayBuffer(buffer)) {
@@ -146,11 +147,12 @@ function transferred(list) {
   return buffers;
 }
 
-// 100 microseconds: enough to see which half of a script is slow, too coarse to time a cache.
-const CLOCK_GRAIN_MS = 0.1;
+// 100 microseconds: fine enough to find the slow half of a script, too coarse for a cache timing
+// attack.
+const CLOCK_RESOLUTION_MS = 0.1;
 let origin = 0;
 
-// All three are replaced in a world of its own: see 45_world.js.
+// The virtual clock replaces `elapsedMs`, `epochMs` and `fillRandom`: see 45_virtual_clock.js.
 const realElapsedMs = () => core.ops.op_timer_now() - origin;
 let elapsedMs = realElapsedMs;
 let epochMs = DateNow;
@@ -159,7 +161,7 @@ let fillRandom = op_random_fill;
 class Performance {
   now() {
     const elapsed = elapsedMs();
-    return MathFloor(elapsed / CLOCK_GRAIN_MS) * CLOCK_GRAIN_MS;
+    return MathFloor(elapsed / CLOCK_RESOLUTION_MS) * CLOCK_RESOLUTION_MS;
   }
   get timeOrigin() {
     return epochMs() - MathFloor(this.now());
@@ -172,7 +174,7 @@ class Performance {
   }
 }
 
-const RANDOM_BYTES_AT_ONCE = 65536;
+const MAX_RANDOM_BYTES = 65536;
 
 class Crypto {
   getRandomValues(array) {
@@ -190,9 +192,9 @@ class Crypto {
       );
     }
     const length = TypedArrayPrototypeGetByteLength(array);
-    if (length > RANDOM_BYTES_AT_ONCE) {
+    if (length > MAX_RANDOM_BYTES) {
       throw new QuotaExceededError(
-        `crypto.getRandomValues gives at most ${RANDOM_BYTES_AT_ONCE} bytes at once, not ${length}`,
+        `crypto.getRandomValues fills at most ${MAX_RANDOM_BYTES} bytes at once, not ${length}`,
       );
     }
     fillRandom(
@@ -247,8 +249,9 @@ const GLOBALS = ObjectFreeze({
   structuredClone,
 });
 
-// A copy of their properties would be an empty object: branded so, the op refuses them.
-const NOT_CLONED = [
+// Their state is in private or symbol fields, so cloning their properties would give an empty
+// object. The brand makes the clone op refuse them.
+const NOT_CLONEABLE = [
   AbortController,
   Crypto,
   Event,
@@ -259,7 +262,7 @@ const NOT_CLONED = [
   URL,
   URLSearchParams,
 ];
-for (const type of new SafeArrayIterator(NOT_CLONED)) {
+for (const type of new SafeArrayIterator(NOT_CLONEABLE)) {
   ObjectDefineProperty(type.prototype, core.hostObjectBrand, {
     __proto__: null,
     value: type.name,
@@ -272,7 +275,7 @@ function defineWebGlobals(target) {
   }
 }
 
-// As on the web: not listed by a loop over the global object, and replaceable by the script.
+// As on the web: not enumerable, and replaceable by the script.
 function defineGlobal(target, name, value) {
   ObjectDefineProperty(target, name, {
     __proto__: null,
@@ -292,16 +295,16 @@ function replaceClock(elapsed, epoch) {
   epochMs = epoch;
 }
 
-function replaceEntropy(fill) {
+function replaceRandomFill(fill) {
   fillRandom = fill;
 }
 
-function restoreClock() {
+function restoreClockAndRandom() {
   replaceClock(realElapsedMs, DateNow);
-  replaceEntropy(op_random_fill);
+  replaceRandomFill(op_random_fill);
 }
 
-// Deno's own look at what they are called on.
+// Deno's timers check their receiver (`this`), so they are wrapped.
 const realTimers = {
   __proto__: null,
   clearTimeout: (id) => clearTimeout(id),
@@ -314,7 +317,7 @@ export {
   defineWebGlobals,
   realTimers,
   replaceClock,
-  replaceEntropy,
-  restoreClock,
+  replaceRandomFill,
+  restoreClockAndRandom,
   startClock,
 };

@@ -1,5 +1,5 @@
-// The console: values are printed as Deno prints them, and every line goes to the broker with
-// its level instead of to a terminal.
+// The console. Values are formatted by Deno's `inspect`; each line is sent to the broker with its
+// level instead of to a terminal.
 
 import { core, primordials } from "ext:core/mod.js";
 import { op_log } from "ext:core/ops";
@@ -21,19 +21,19 @@ const { Console, inspect, inspectArgs, setNoColorFns } = core.loadExtScript(
   "ext:deno_web/01_console.js",
 );
 
-// Deno's levels do not tell `log` from `info`: the method that is running does.
+// Deno's `print` levels do not distinguish `log` from `info`, so the running method sets the level.
 const LEVELS = { __proto__: null, debug: 0, info: 2, warn: 3, error: 4, assert: 4 };
 const LOG = 1;
 const WARN = 3;
 const ERROR = 4;
-let current = LOG;
+let currentLevel = LOG;
 
 function print(text, denoLevel) {
   const line = StringPrototypeEndsWith(text, "\n")
     ? StringPrototypeSlice(text, 0, text.length - 1)
     : text;
-  const level = current !== LOG
-    ? current
+  const level = currentLevel !== LOG
+    ? currentLevel
     : denoLevel === 2
     ? WARN
     : denoLevel === 3
@@ -42,14 +42,14 @@ function print(text, denoLevel) {
   op_log(level, line);
 }
 
-// Text beyond this is cut before it is formatted and sent: it ends the run in any case.
+// Text over this limit ends the run, so it is not formatted: a filler of limit + 1 is sent instead.
 let logLimit = 0;
 
-function limitLogs(bytes) {
+function setLogLimit(bytes) {
   logLimit = bytes;
 }
 
-function tooLong(args) {
+function exceedsLogLimit(args) {
   let length = 0;
   for (const arg of new SafeArrayIterator(args)) {
     if (typeof arg === "string") length += arg.length;
@@ -66,18 +66,18 @@ function createConsole() {
     const level = LEVELS[name] ?? LOG;
     ObjectDefineProperty(console, name, {
       __proto__: null,
-      // A method of its own object: `const { log } = console` works as everywhere else.
+      // A method that does not use `this`: `const { log } = console` works.
       value: {
         [name](...args) {
-          if (tooLong(args)) {
+          if (exceedsLogLimit(args)) {
             op_log(level, StringPrototypeRepeat(" ", logLimit + 1));
             return;
           }
-          current = level;
+          currentLevel = level;
           try {
             return ReflectApply(method, inner, args);
           } finally {
-            current = LOG;
+            currentLevel = LOG;
           }
         },
       }[name],
@@ -88,7 +88,7 @@ function createConsole() {
   }
   // There is no terminal to clear.
   console.clear = function clear() {};
-  // Deno's own would show the frames of this file.
+  // Deno's `trace` would include the frames of this file.
   console.trace = function trace(...args) {
     const holder = { name: "Trace", message: inspectArgs(args, { colors: false }) };
     ErrorCaptureStackTrace(holder, trace);
@@ -112,4 +112,4 @@ function consoleMethods(inner) {
   return names;
 }
 
-export { createConsole, inspect, limitLogs };
+export { createConsole, inspect, setLogLimit };

@@ -1,4 +1,4 @@
-// What a script can do: find tools, read about them, call them.
+// The script API for MCP servers: find, typeName and call tools; read resources and prompts.
 
 import { primordials } from "ext:core/mod.js";
 import {
@@ -10,7 +10,7 @@ import {
   op_read_resource,
   op_search_tools,
 } from "ext:core/ops";
-import { isTooMuch, list, toJson } from "ext:pml/30_plain.js";
+import { isTooLarge, list, toJson } from "ext:pml/30_serialize.js";
 
 const {
   ArrayIsArray,
@@ -35,7 +35,7 @@ const {
   TypeError,
 } = primordials;
 
-const MAX_QUERY = 500;
+const MAX_QUERY_CHARS = 500;
 const MAX_LIMIT = 50;
 const MAX_CONCURRENCY = 64;
 
@@ -49,10 +49,10 @@ class ToolError extends Error {
     isToolError = (error) => #brand in error;
   }
 
-  // A script may throw one of its own, with a message in place of a failure.
+  // `failure` has the fields of the error. A script may construct one with only a message instead.
   constructor(tool, failure = undefined) {
-    const told = isObject(failure) ? failure : { __proto__: null, message: failure ?? tool };
-    super(told.message);
+    const fields = isObject(failure) ? failure : { __proto__: null, message: failure ?? tool };
+    super(fields.message);
     ObjectDefineProperty(this, "name", {
       __proto__: null,
       value: "ToolError",
@@ -60,36 +60,36 @@ class ToolError extends Error {
       enumerable: false,
       configurable: true,
     });
-    this.kind = told.kind ?? "tool";
+    this.kind = fields.kind ?? "tool";
     this.tool = tool;
-    this.retryable = told.retryable ?? false;
-    if (ObjectHasOwn(told, "retryAfterMs")) {
-      this.retryAfterMs = told.retryAfterMs;
+    this.retryable = fields.retryable ?? false;
+    if (ObjectHasOwn(fields, "retryAfterMs")) {
+      this.retryAfterMs = fields.retryAfterMs;
     }
   }
 
-  // The message of an error is no property that JSON has; of this one it is what matters.
+  // `message` is not enumerable on errors, so JSON would leave it out.
   toJSON() {
     return { name: this.name, message: this.message, ...this };
   }
 }
 
-// In a world of its own, time stands still while a request is under way.
-let tracked = (request) => request;
+// Set by the virtual clock, which stands still while a request is in flight.
+let tracker = (request) => request;
 
 function track(request) {
-  return tracked(request);
+  return tracker(request);
 }
 
-function trackRequests(tracker) {
-  tracked = tracker;
+function trackRequests(newTracker) {
+  tracker = newTracker;
 }
 
-// In a test, a tool may be a function of the test; a promise of its answer then.
-let mockedCall = (_tool, _args) => undefined;
+// Set by the test runner: returns a promise of the result for a tool that a test mocks.
+let callMock = (_tool, _args) => undefined;
 
 function mockCalls(mock) {
-  mockedCall = mock;
+  callMock = mock;
 }
 
 function unpack(text, tool) {
@@ -100,19 +100,19 @@ function unpack(text, tool) {
 
 async function searchTools(query, limit = 10, threshold = undefined) {
   if (typeof query !== "string") {
-    throw new TypeError(`searchTools needs a query in words, not ${describe(query)}`);
+    throw new TypeError(`searchTools needs a query in words, not ${typeName(query)}`);
   }
-  const words = StringPrototypeTrim(query);
-  if (words.length === 0) {
+  const trimmed = StringPrototypeTrim(query);
+  if (trimmed.length === 0) {
     throw new TypeError("searchTools needs a query; the one given is empty");
   }
-  if (words.length > MAX_QUERY) {
+  if (trimmed.length > MAX_QUERY_CHARS) {
     throw new RangeError(
-      `searchTools takes a query of at most ${MAX_QUERY} characters, not ${words.length}`,
+      `searchTools takes a query of at most ${MAX_QUERY_CHARS} characters, not ${trimmed.length}`,
     );
   }
   if (!NumberIsInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    const given = typeof limit === "number" ? limit : describe(limit);
+    const given = typeof limit === "number" ? limit : typeName(limit);
     throw new RangeError(
       `searchTools takes a limit that is a whole number from 1 to ${MAX_LIMIT}, not ${given}`,
     );
@@ -123,50 +123,51 @@ async function searchTools(query, limit = 10, threshold = undefined) {
   ) {
     throw new RangeError("searchTools takes a threshold from 0 to 1");
   }
-  return unpack(await tracked(op_search_tools(words, limit, threshold ?? NaN)), "searchTools");
+  return unpack(await tracker(op_search_tools(trimmed, limit, threshold ?? NaN)), "searchTools");
 }
 
 async function describeTool(tool) {
   checkId(tool, "describeTool");
-  return unpack(await tracked(op_describe_tool(tool)), tool);
+  return unpack(await tracker(op_describe_tool(tool)), tool);
 }
 
-// The value itself, or a thrown ToolError.
-async function invoke(tool, input, called) {
-  // Where the call stands in the script: a promise that is awaited elsewhere, or nowhere, leads to
-  // an error without a place.
+// Returns the tool's result, or throws a ToolError. `caller` is the API function that the script
+// called; stack frames down to it are left out.
+async function invoke(tool, input, caller) {
+  // The stack at the call. The error's own stack has no frames of the script if the promise is
+  // awaited elsewhere or not at all.
   const site = new Error();
-  ErrorCaptureStackTrace(site, called);
-  const json = input === undefined || input === null ? "{}" : inputText(tool, input);
-  // Nothing is awaited that need not be: the op starts in the tick of the call.
+  ErrorCaptureStackTrace(site, caller);
+  const json = input === undefined || input === null ? "{}" : serializeInput(tool, input);
+  // A string is not awaited, so that the op starts in the same tick as the call.
   const text = (typeof json === "string" ? json : await json) ?? "{}";
-  const mocked = mockedCall(tool, text);
+  const mocked = callMock(tool, text);
   if (mocked !== undefined) return await mocked;
-  const answer = await tracked(op_call_tool(tool, text));
+  const answer = await tracker(op_call_tool(tool, text));
   try {
     return unpack(answer, tool);
   } catch (error) {
-    throw placed(error, site);
+    throw withCallSite(error, site);
   }
 }
 
-// What does not fit into a message is a mistake in the arguments.
-function inputText(tool, input) {
+// An input that is too large for a message fails with kind `arguments`.
+function serializeInput(tool, input) {
   try {
     return toJson(input, `the input of ${tool}`);
   } catch (error) {
-    if (!isObject(error) || !isTooMuch(error)) throw error;
+    if (!isObject(error) || !isTooLarge(error)) throw error;
     const { message } = error;
     throw new ToolError(tool, { kind: "arguments", message, retryable: false });
   }
 }
 
-const FRAMES = "\n    at ";
+const FRAME_PREFIX = "\n    at ";
 
-function placed(error, site) {
+function withCallSite(error, site) {
   const { stack } = error;
-  const at = StringPrototypeIndexOf(site.stack, FRAMES);
-  if (at >= 0 && !StringPrototypeIncludes(stack, FRAMES)) {
+  const at = StringPrototypeIndexOf(site.stack, FRAME_PREFIX);
+  if (at >= 0 && !StringPrototypeIncludes(stack, FRAME_PREFIX)) {
     error.stack = stack + StringPrototypeSlice(site.stack, at);
   }
   return error;
@@ -181,7 +182,7 @@ async function callTool(tool, input = undefined, options = undefined) {
   }
   if (isObject(options)) {
     throw new TypeError(
-      "callTool takes an id and its arguments; a call has no options: race it against a timer",
+      "callTool takes a tool id and arguments, no options; for a timeout, race it against a timer",
     );
   }
   checkInput(input, tool);
@@ -196,7 +197,7 @@ async function callTool(tool, input = undefined, options = undefined) {
 async function callToolsBatch(calls, options = undefined) {
   if (!ArrayIsArray(calls)) {
     throw new TypeError(
-      `callToolsBatch needs an array of { tool, args }, not ${describe(calls)}`,
+      `callToolsBatch needs an array of { tool, args }, not ${typeName(calls)}`,
     );
   }
   if (options !== undefined && options !== null) checkOptions(options);
@@ -217,7 +218,7 @@ async function callToolsBatch(calls, options = undefined) {
   }
   let next = 0;
   let stopped = false;
-  // What a lane throws is no failure of a tool; the first is thrown when all lanes have ended.
+  // An exception in a lane is not a tool failure; the first is rethrown when all lanes have ended.
   let thrown;
   const lane = async () => {
     try {
@@ -252,7 +253,7 @@ async function callToolsBatch(calls, options = undefined) {
 
 function checkOptions(options) {
   if (!isObject(options)) {
-    throw new TypeError(`callToolsBatch takes options in an object, not ${describe(options)}`);
+    throw new TypeError(`callToolsBatch takes options in an object, not ${typeName(options)}`);
   }
   const keys = ObjectKeys(options);
   for (let i = 0; i < keys.length; i++) {
@@ -263,16 +264,16 @@ function checkOptions(options) {
   }
 }
 
-// What is not known here would not reach the tool.
-function checkCall(call, place) {
+// An unknown key would be ignored silently and never reach the tool.
+function checkCall(call, index) {
   if (!isObject(call)) return;
   const keys = ObjectKeys(call);
   for (let i = 0; i < keys.length; i++) {
     if (keys[i] === "tool" || keys[i] === "args") continue;
-    const known = keys[i] === "arguments"
+    const hint = keys[i] === "arguments"
       ? "the arguments are called `args`"
       : "a call has `tool` and `args`";
-    throw new TypeError(`callToolsBatch, call ${place} has an unknown \`${keys[i]}\`; ${known}`);
+    throw new TypeError(`callToolsBatch, call ${index} has an unknown key \`${keys[i]}\`; ${hint}`);
   }
 }
 
@@ -283,7 +284,7 @@ function isObject(value) {
 function checkId(tool, where) {
   if (typeof tool !== "string" || tool.length === 0) {
     throw new TypeError(
-      `${where} needs a tool id such as "server:tool", not ${describe(tool)}`,
+      `${where} needs a tool id such as "server:tool", not ${typeName(tool)}`,
     );
   }
 }
@@ -291,11 +292,11 @@ function checkId(tool, where) {
 function checkInput(input, tool) {
   if (input === undefined || input === null) return;
   if (typeof input !== "object" || ArrayIsArray(input)) {
-    throw new TypeError(`${tool} takes an object of named arguments, not ${describe(input)}`);
+    throw new TypeError(`${tool} takes an object of named arguments, not ${typeName(input)}`);
   }
 }
 
-function describe(value) {
+function typeName(value) {
   if (value === null) return "null";
   if (ArrayIsArray(value)) return "an array";
   if (value === "") return "an empty string";
@@ -303,22 +304,22 @@ function describe(value) {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-// What a server has besides tools. Each throws a ToolError if the server cannot give it.
+// Resources and prompts of a server. Each function throws a ToolError if the server fails.
 
 async function listResources(server) {
   checkText(server, "listResources", "the name of a server");
-  return unpack(await tracked(op_list_resources(server)), server);
+  return unpack(await tracker(op_list_resources(server)), server);
 }
 
 async function readResource(server, uri) {
   checkText(server, "readResource", "the name of a server");
   checkText(uri, "readResource", "the URI of a resource");
-  return unpack(await tracked(op_read_resource(server, uri)), server);
+  return unpack(await tracker(op_read_resource(server, uri)), server);
 }
 
 async function listPrompts(server) {
   checkText(server, "listPrompts", "the name of a server");
-  return unpack(await tracked(op_list_prompts(server)), server);
+  return unpack(await tracker(op_list_prompts(server)), server);
 }
 
 async function getPrompt(server, name, input = undefined) {
@@ -329,37 +330,38 @@ async function getPrompt(server, name, input = undefined) {
     ? "{}"
     : toJson(input, `the input of ${name}`);
   const text = typeof json === "string" ? json : await json;
-  return unpack(await tracked(op_get_prompt(server, name, text ?? "{}")), server);
+  return unpack(await tracker(op_get_prompt(server, name, text ?? "{}")), server);
 }
 
 function checkText(value, where, what) {
   if (typeof value !== "string" || value.length === 0) {
-    throw new TypeError(`${where} needs ${what}, not ${describe(value)}`);
+    throw new TypeError(`${where} needs ${what}, not ${typeName(value)}`);
   }
 }
 
-// Names that the language itself asks of any object; answering them would make `tools.server`
-// look like a promise or like something with a JSON form of its own.
+// Properties that the language itself reads from any object. A function here would make
+// `tools.server` a thenable, or give it a custom JSON form.
 const NOT_TOOLS = { __proto__: null, then: true, toJSON: true };
 
 const servers = { __proto__: null };
 
-// Which tools there are is not known here. The console says so instead of showing none; what it
-// asks for is inherited, as a proxy could not hide a property of its own.
-function unlisted(name) {
+// The target of a `tools` proxy. The worker does not know which tools exist, so the console prints
+// a hint instead of an empty object. The inspect method is inherited: a proxy cannot hide an own,
+// non-configurable property of its target.
+function proxyTarget(name) {
   const text = `${name} { not listed here: searchTools("what it should do") finds them }`;
-  const shown = ObjectFreeze({
+  const inspectable = ObjectFreeze({
     __proto__: null,
     [SymbolFor("Deno.customInspect")]: () => text,
   });
-  return ObjectFreeze({ __proto__: shown });
+  return ObjectFreeze({ __proto__: inspectable });
 }
 
-const tools = new Proxy(unlisted("tools"), {
+const tools = new Proxy(proxyTarget("tools"), {
   __proto__: null,
   get(_target, server) {
     if (typeof server !== "string" || server in NOT_TOOLS) return undefined;
-    // `tools[hit.id]`: the name of a server has no colon.
+    // `tools[hit.id]`: a server name has no colon.
     const colon = StringPrototypeIndexOf(server, ":");
     if (colon > 0) return toolsOf(StringPrototypeSlice(server, 0, colon))[
       StringPrototypeSlice(server, colon + 1)
@@ -373,13 +375,13 @@ function toolsOf(server) {
 }
 
 function serverTools(server) {
-  const known = { __proto__: null };
-  return new Proxy(unlisted(`tools.${server}`), {
+  const functions = { __proto__: null };
+  return new Proxy(proxyTarget(`tools.${server}`), {
     __proto__: null,
     get(_target, tool) {
       if (typeof tool !== "string" || tool in NOT_TOOLS) return undefined;
       const id = `${server}:${tool}`;
-      return known[tool] ??= async function call(input = undefined) {
+      return functions[tool] ??= async function call(input = undefined) {
         checkInput(input, id);
         return await invoke(id, input, call);
       };

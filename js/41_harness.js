@@ -1,5 +1,5 @@
-// What is said to the broker besides requests of the script: where the clock of its own world
-// stands, and in a test how it goes.
+// Messages of the runtime to the broker, apart from the script's requests: the time of the virtual
+// clock, and in a test file the progress of its tests.
 
 import { primordials } from "ext:core/mod.js";
 import { op_harness } from "ext:core/ops";
@@ -7,11 +7,11 @@ import { ToolError } from "ext:pml/40_tools.js";
 
 const { JSONParse, JSONStringify, ObjectHasOwn } = primordials;
 
-// What the broker answers; a refusal is thrown.
-async function tell(message) {
-  const answer = JSONParse(await op_harness(JSONStringify(message)));
-  if (ObjectHasOwn(answer, "failure")) throw new ToolError("pml/test", answer.failure);
-  return answer.value;
+// Returns the broker's reply; a failure is thrown.
+async function sendToHarness(message) {
+  const reply = JSONParse(await op_harness(JSONStringify(message)));
+  if (ObjectHasOwn(reply, "failure")) throw new ToolError("pml/test", reply.failure);
+  return reply.value;
 }
 
-export { tell };
+export { sendToHarness };

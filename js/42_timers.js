@@ -1,17 +1,17 @@
-// Timers that can be had again, and the clock that only they move.
+// Deterministic timers, and the virtual clock that only they move.
 //
-// The clock stands still while the script computes and while a request is under way; a timer
-// moves it to the moment the timer was set for. A millionth of a second passes with each look at
-// it, so that a loop that waits for the time to pass comes to an end.
+// The clock stands still while the script computes and while a request is in flight; a timer that
+// fires moves it to the time the timer was due. Each read advances it by one microsecond, so that a
+// loop that polls the time terminates.
 //
-// The broker hears where the clock stands. A recording keeps how far it moved while an answer was
-// awaited, and a replay gives that answer after the same timers as before.
+// The broker is sent the time of the clock. A recording stores how far the clock moved while a
+// response was pending, and a replay delivers that response after the same timers.
 
 import { core, primordials } from "ext:core/mod.js";
 import { checkCallback, realTimers } from "ext:pml/10_web.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 import { trackRequests } from "ext:pml/40_tools.js";
-import { tell } from "ext:pml/41_harness.js";
+import { sendToHarness } from "ext:pml/41_harness.js";
 
 const {
   ArrayPrototypeSplice,
@@ -27,56 +27,58 @@ const {
 
 const { unrefTimer } = core.loadExtScript("ext:deno_web/02_timers.js");
 
-const LOOK_MS = 0.001;
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
+const READ_STEP_MS = 0.001;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 const ONCE = { __proto__: null };
 const REPEATS = { __proto__: null, repeats: true };
 
 let nowMs = 0;
 
-function look() {
-  nowMs += LOOK_MS;
+function readClock() {
+  nowMs += READ_STEP_MS;
   return nowMs;
 }
 
-let lastTimer = 0;
-let underWay = 0;
+let lastTimerId = 0;
+// Requests of the script without a response.
+let inFlight = 0;
+// Whether a real timer that will fire the next virtual one is set.
 let pumping = false;
-// Counts the worlds: what was asked in one is not answered in the next.
-let world = 0;
-// "wait": timers take their time. "skip": the next one fires when nothing else is left to do.
-// "hold": only `advance` fires them.
+// Incremented when a clock starts or stops: callbacks of an earlier generation do nothing.
+let generation = 0;
+// "wait": timers take real time. "skip": the next timer fires as soon as the script is idle.
+// "hold": only `advance` and `drain` fire timers.
 let mode = "wait";
-// In the order in which they are due.
+// Sorted by due time.
 const timers = list();
 
-// A quiet timer does not keep a script going that has nothing else to do.
-function addTimer(callback, delay, values, { repeats = false, quiet = false }) {
+// An unref'd timer does not keep an otherwise idle script running.
+function addTimer(callback, delay, values, { repeats = false, unref = false }) {
   const given = Number(delay);
-  const wait = NumberIsFinite(given) && given > 0 && given <= LONGEST_DELAY_MS
+  const wait = NumberIsFinite(given) && given > 0 && given <= MAX_DELAY_MS
     ? MathFloor(given)
     : 0;
-  const id = ++lastTimer;
-  schedule({ __proto__: null, id, callback, values, wait, repeats, quiet, at: 0 });
+  const id = ++lastTimerId;
+  schedule({ __proto__: null, id, callback, values, wait, repeats, unref, at: 0 });
   return id;
 }
 
 function schedule(timer) {
   timer.at = nowMs + (timer.repeats ? MathMax(timer.wait, 1) : timer.wait);
-  let place = timers.length;
-  while (place > 0 && timers[place - 1].at > timer.at) place--;
-  ArrayPrototypeSplice(timers, place, 0, timer);
+  let index = timers.length;
+  while (index > 0 && timers[index - 1].at > timer.at) index--;
+  ArrayPrototypeSplice(timers, index, 0, timer);
   if (mode === "wait") waitFor(timer, timer.wait);
   else pump();
 }
 
 function waitFor(timer, ms) {
   timer.real = realTimers.setTimeout(() => elapsed(timer), ms);
-  if (timer.quiet) unrefTimer(timer.real);
+  if (timer.unref) unrefTimer(timer.real);
 }
 
-// Timers fire in the order of the clock. It is behind the real time by what requests took, so a
-// timer that was set later may be due earlier: what it lets the script do comes first.
+// Timers fire in the order of virtual time. The clock lags behind real time by the duration of
+// requests, so a timer that was set later may be due earlier; that one fires first.
 function elapsed(timer) {
   if (timers[0].at < timer.at) {
     waitFor(timer, 0);
@@ -103,56 +105,56 @@ function fire(timer) {
   ReflectApply(timer.callback, globalThis, timer.values);
 }
 
-// Messages arrive in the order in which they leave: the broker knows the time of each request.
+// Messages arrive in the order they are sent, so the broker knows the time of each request.
 function moveTo(time) {
   nowMs = time;
   stalls = 0;
   watchStall();
-  PromisePrototypeThen(tell({ __proto__: null, clock: nowMs }), undefined, () => {});
+  PromisePrototypeThen(sendToHarness({ __proto__: null, clock: nowMs }), undefined, () => {});
 }
 
-// How many of the requests under way have an answer that waits for the clock. The earliest of
-// them comes now if it is due before the next timer.
-async function heldUntil(next) {
+// Asks the broker how many requests in flight have a response that waits for the clock. The broker
+// delivers the earliest of them if it is due before `next`, the time of the next timer.
+async function countHeld(next) {
   try {
-    return await tell({ __proto__: null, idle: next }) ?? 0;
+    return await sendToHarness({ __proto__: null, idle: next }) ?? 0;
   } catch {
     return 0;
   }
 }
 
-// A real timer of no length comes after everything that is ready to run. If no request is under
-// way then, or only such whose answers wait for the clock, nothing but the clock can bring the
-// script on.
+// A real timer of 0 ms fires after everything that is ready has run. If no request is in flight
+// then, or only requests whose responses wait for the clock, only the clock can make progress.
 function pump() {
   if (mode !== "skip" || pumping || !hasWork()) return;
   pumping = true;
   realTimers.setTimeout(step, 0);
 }
 
-// What a timer lets the script do may have been a request, made after the pump was set going.
+// The script may have sent a request after `pump` was called.
 function step() {
-  if (underWay > 0) inquire();
+  if (inFlight > 0) fireUnlessPending();
   else fireNext();
 }
 
 function hasWork() {
-  if (underWay > 0) return timers.length > 0;
+  if (inFlight > 0) return timers.length > 0;
   for (let i = 0; i < timers.length; i++) {
-    if (!timers[i].quiet) return true;
+    if (!timers[i].unref) return true;
   }
   return false;
 }
 
-async function inquire() {
-  const asked = world;
-  const held = await heldUntil(timers.length > 0 ? timers[0].at : null);
-  if (asked !== world) return;
+// Fires the next timer unless a response is due that does not wait for the clock.
+async function fireUnlessPending() {
+  const asked = generation;
+  const held = await countHeld(timers.length > 0 ? timers[0].at : null);
+  if (asked !== generation) return;
   pumping = false;
-  // Otherwise an answer is on its way, and its arrival pumps again.
-  if (underWay > 0 && underWay > held && stalls < MOST_STALLS) return;
+  // A response is on its way; its arrival calls `pump` again.
+  if (inFlight > 0 && inFlight > held && stalls < MAX_STALLS) return;
   pumping = true;
-  // Not here: what a timer throws must not become the rejection of a promise.
+  // Not called here: an exception in a timer must not become a promise rejection.
   realTimers.setTimeout(fireNext, 0);
 }
 
@@ -166,48 +168,48 @@ function fireNext() {
   }
 }
 
-// Requests that stay under way for longer than the broker needs for any answer it has: one of them
-// waits for a clock that nothing moves any more, or for its turn behind those that do.
+// A stall: a request stays in flight for longer than the broker needs for any response it has. It
+// waits for a clock that nothing moves any more, or is queued behind a request that does.
 const STALL_MS = 20;
-const MOST_STALLS = 10;
+const MAX_STALLS = 10;
 let stalls = 0;
 let stallTimer;
 
 function watchStall() {
   if (stallTimer !== undefined) realTimers.clearTimeout(stallTimer);
-  stallTimer = underWay > 0 ? realTimers.setTimeout(stalled, STALL_MS) : undefined;
+  stallTimer = inFlight > 0 ? realTimers.setTimeout(stalled, STALL_MS) : undefined;
 }
 
 async function stalled() {
   stallTimer = undefined;
   stalls++;
   if (timers.length === 0) {
-    await heldUntil(null);
+    await countHeld(null);
   } else if (mode === "skip") {
     pump();
     watchStall();
   }
 }
 
-// Listens to the requests of the script from now on, and says how it sets its timers.
-function startTimers(time, sleep) {
-  world++;
-  underWay = 0;
+// Starts the clock, tracks the script's requests, and returns the timer functions for its globals.
+function startTimers(time, timerMode) {
+  generation++;
+  inFlight = 0;
   pumping = false;
   stalls = 0;
   nowMs = time;
-  mode = sleep;
-  const here = world;
+  mode = timerMode;
+  const started = generation;
   const ended = () => {
-    if (here !== world) return;
-    underWay--;
+    if (started !== generation) return;
+    inFlight--;
     stalls = 0;
     watchStall();
     pump();
   };
   trackRequests((request) => {
-    underWay++;
-    if (underWay === 1) watchStall();
+    inFlight++;
+    if (inFlight === 1) watchStall();
     PromisePrototypeThen(request, ended, ended);
     return request;
   });
@@ -226,16 +228,16 @@ function startTimers(time, sleep) {
   };
 }
 
-// Timers that are left never fire.
+// Timers that are still pending never fire.
 function stopTimers() {
-  world++;
-  underWay = 0;
+  generation++;
+  inFlight = 0;
   watchStall();
   while (timers.length > 0) removeTimer(timers[0].id);
   trackRequests((request) => request);
 }
 
-// Moves a clock that only moves when it is told to, and fires what becomes due. Between two timers
+// In mode "hold": moves the clock by `ms` and fires the timers that become due. Between two timers
 // everything that is ready runs.
 async function advance(ms) {
   const until = nowMs + ms;
@@ -248,24 +250,26 @@ async function advance(ms) {
   await settle();
 }
 
-// Fires timers until none is left, or too many were.
+// Fires timers until none is left. Throws if more than `limit` fire.
 async function drain(limit) {
   await settle();
   for (let count = 0; timers.length > 0; count++) {
     if (count === limit) {
-      throw new RangeError(`${limit} timers fired and there are still more; is there an interval?`);
+      throw new RangeError(
+        `${limit} timers fired and more are pending; is there an interval that is never cleared?`,
+      );
     }
     fire(timers[0]);
     await settle();
   }
 }
 
-// Everything that is ready has run, and no request is under way but those whose answers wait for
-// the clock.
+// Waits until everything that is ready has run, and the only requests in flight are those whose
+// responses wait for the clock.
 async function settle() {
   do {
     await new Promise((resolve) => realTimers.setTimeout(() => resolve(undefined), 0));
-  } while (underWay > 0 && underWay > await heldUntil(nowMs));
+  } while (inFlight > 0 && inFlight > await countHeld(nowMs));
 }
 
 function now() {
@@ -276,9 +280,9 @@ export {
   addTimer,
   advance,
   drain,
-  look,
   moveTo,
   now,
+  readClock,
   startTimers,
   stopTimers,
 };

@@ -1,7 +1,8 @@
-// What stays from script to script: values under a key, and results that were too large to show.
+// `store` and `load`: session storage that outlives a script. `load` also returns a result that was
+// too large for the reply, by its handle.
 
 import { op_load_value, op_store_value } from "ext:core/ops";
-import { toJson } from "ext:pml/30_plain.js";
+import { toJson } from "ext:pml/30_serialize.js";
 import { checkText, track, unpack } from "ext:pml/40_tools.js";
 
 async function store(key, value) {

@@ -1,6 +1,6 @@
-// The module behind `import ... from "pml"`.
+// The module `pml`: `import { callTool } from "pml"`. The same names are globals (90_start.js).
 
-export {
+import {
   args,
   callTool,
   callToolsBatch,
@@ -13,4 +13,21 @@ export {
   ToolError,
   tools,
 } from "ext:pml/40_tools.js";
-export { load, store } from "ext:pml/46_storage.js";
+import { load, store } from "ext:pml/46_storage.js";
+
+// Parsed by tests: one name per line.
+export {
+  args,
+  callTool,
+  callToolsBatch,
+  describeTool,
+  getPrompt,
+  listPrompts,
+  listResources,
+  load,
+  readResource,
+  searchTools,
+  store,
+  ToolError,
+  tools,
+};

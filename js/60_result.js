@@ -1,8 +1,8 @@
-// Runs the script and hands over what it left behind, or what it threw.
+// Runs the script and returns its result as JSON, or a description of what it threw.
 
 import { core, primordials } from "ext:core/mod.js";
-import { list, toJson } from "ext:pml/30_plain.js";
-import { describe } from "ext:pml/55_fault.js";
+import { list, toJson } from "ext:pml/30_serialize.js";
+import { describeThrown } from "ext:pml/55_errors.js";
 
 const { saveGlobalThisReference } = core.loadExtScript("ext:deno_web/02_event.js");
 const {
@@ -18,84 +18,86 @@ const {
   Promise,
 } = primordials;
 
-// Rejections nobody has handled yet. A promise that is part of the result is handled late, when
-// the result is walked, so the verdict waits until the end of the run.
+// Unhandled rejections so far. A promise inside the result is handled late, when the result is
+// serialized, so they are evaluated at the end of the run.
 const rejected = new SafeMap();
 
-// Exceptions that a timer, a microtask or a listener let escape; the first settles a run.
-const escaped = list();
-const MAX_ESCAPED = 100;
-let onEscape;
+// Uncaught exceptions of timers, microtasks and event listeners; the first one settles the run.
+const uncaught = list();
+const MAX_UNCAUGHT = 100;
+let onUncaught;
 
-// The test that runs now: what nobody catches meanwhile is its failure.
-let test;
+// The running test: uncaught errors in the meantime count as its failure.
+let currentTest;
 
 function watchFailures() {
   core.setUnhandledPromiseRejectionHandler((promise, thrown) => {
-    MapPrototypeSet(rejected, promise, { __proto__: null, thrown, test });
+    MapPrototypeSet(rejected, promise, { __proto__: null, thrown, test: currentTest });
     return true;
   });
   core.setHandledPromiseRejectionHandler((promise) => {
     MapPrototypeDelete(rejected, promise);
   });
-  core.setReportExceptionCallback(escape);
-  // What a listener throws is told to this object, which stands for the global one.
+  core.setReportExceptionCallback(reportUncaught);
+  // deno_web reports an exception of a listener as an event on the global object; this object
+  // stands in for it.
   saveGlobalThisReference({
     __proto__: null,
     dispatchEvent(event) {
-      escape(event.error);
+      reportUncaught(event.error);
       return false;
     },
   });
 }
 
-function escape(thrown) {
-  if (escaped.length === MAX_ESCAPED) return;
-  ArrayPrototypePush(escaped, { __proto__: null, thrown, test });
-  onEscape?.();
+function reportUncaught(thrown) {
+  if (uncaught.length === MAX_UNCAUGHT) return;
+  ArrayPrototypePush(uncaught, { __proto__: null, thrown, test: currentTest });
+  onUncaught?.();
 }
 
-function watchTest(name) {
-  test = name;
+function setCurrentTest(name) {
+  currentTest = name;
 }
 
-// Descriptions of what nobody caught during the test, which ends with this.
+// Ends the current test and returns descriptions of its uncaught errors.
 function takeUncaught() {
-  const faults = list();
-  for (let i = 0; i < escaped.length;) {
-    if (escaped[i].test === test) {
-      ArrayPrototypePush(faults, describe(ArrayPrototypeSplice(escaped, i, 1)[0].thrown));
+  const failures = list();
+  for (let i = 0; i < uncaught.length;) {
+    if (uncaught[i].test === currentTest) {
+      ArrayPrototypePush(failures, describeThrown(ArrayPrototypeSplice(uncaught, i, 1)[0].thrown));
     } else {
       i++;
     }
   }
   MapPrototypeForEach(rejected, (rejection, promise) => {
-    if (rejection.test !== test) return;
+    if (rejection.test !== currentTest) return;
     MapPrototypeDelete(rejected, promise);
-    ArrayPrototypePush(faults, describe(rejection.thrown));
+    ArrayPrototypePush(failures, describeThrown(rejection.thrown));
   });
-  test = undefined;
-  return faults;
+  currentTest = undefined;
+  return failures;
 }
 
-// Calls the script: [JSON text or undefined, description of a failure or undefined].
+// Calls the script. Returns [JSON text or undefined, description of a failure or undefined].
 async function run(script) {
   try {
     const result = await new Promise((resolve, reject) => {
-      onEscape = () => resolve(undefined);
+      onUncaught = () => resolve(undefined);
       PromisePrototypeThen(evaluate(script), resolve, reject);
     });
-    return pair(result, escaped.length > 0 ? describe(escaped[0].thrown) : undefined);
+    return pair(result, uncaught.length > 0 ? describeThrown(uncaught[0].thrown) : undefined);
   } catch (thrown) {
-    return pair(undefined, describe(thrown));
+    return pair(undefined, describeThrown(thrown));
   }
 }
 
-// An array with a prototype would be asked for its `then`, which may be the script's.
-function pair(result, fault) {
+// A null-prototype array: awaiting an ordinary one would read `then`, which a script may have put
+// on the prototype.
+function pair(result, failure) {
   const both = list();
   ArrayPrototypePush(both, result);
-  ArrayPrototypePush(both, fault);
+  ArrayPrototypePush(both, failure);
   return both;
 }
 
@@ -113,14 +115,22 @@ function isClass(value) {
   return StringPrototypeStartsWith(FunctionPrototypeToString(value), "class");
 }
 
-// What went wrong behind the result: an exception that escaped later, or the first rejection
-// that is still unhandled. Its description, or undefined.
+// Describes a failure outside of the script's own promise: the first uncaught exception, or else
+// the first rejection that is still unhandled. Returns undefined if there is none.
 function leftover() {
-  let first = escaped[0];
+  let first = uncaught[0];
   MapPrototypeForEach(rejected, (rejection) => {
     first ??= rejection;
   });
-  return first === undefined ? undefined : describe(first.thrown);
+  return first === undefined ? undefined : describeThrown(first.thrown);
 }
 
-export { isFunctionToCall, leftover, pair, run, takeUncaught, watchFailures, watchTest };
+export {
+  isFunctionToCall,
+  leftover,
+  pair,
+  run,
+  setCurrentTest,
+  takeUncaught,
+  watchFailures,
+};

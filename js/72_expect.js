@@ -1,9 +1,9 @@
-// `expect`: claims about values, and errors that say how a value differs from the claim.
+// `expect`: matchers for values, and assertion errors that show how a value differs.
 
 import { core, primordials } from "ext:core/mod.js";
-import { toJson } from "ext:pml/30_plain.js";
+import { toJson } from "ext:pml/30_serialize.js";
 import { equal, Matcher } from "ext:pml/70_equality.js";
-import { brief, difference, lineDifference } from "ext:pml/71_difference.js";
+import { brief, diff, diffLines } from "ext:pml/71_diff.js";
 
 const {
   ArrayIsArray,
@@ -62,60 +62,60 @@ function connect(parts) {
   matchSnapshot = parts.matchSnapshot ?? matchSnapshot;
 }
 
-// Each gives { pass, message, negated? }: what to say when the claim fails, and when its opposite
-// does.
+// Each returns { pass, message, negated? }: the message of a failure, and that of a failure under
+// `not`.
 const MATCHERS = {
   __proto__: null,
   toBe: (actual, expected) => ({
     pass: ObjectIs(actual, expected),
     message: equal(actual, expected)
       ? `the values look the same but are not the same object; use toEqual to compare contents`
-      : `expected ${brief(expected)}:\n${difference(expected, actual)}`,
+      : `expected ${brief(expected)}:\n${diff(expected, actual)}`,
     negated: `expected anything but ${brief(expected)}`,
   }),
-  toEqual: (actual, expected) => compared(actual, expected, "loose"),
-  toStrictEqual: (actual, expected) => compared(actual, expected, "strict"),
-  toMatchObject: (actual, expected) => compared(actual, expected, "subset"),
-  toBeTruthy: (actual) => told(!!actual, actual, "a true value"),
-  toBeFalsy: (actual) => told(!actual, actual, "a false value"),
-  toBeNull: (actual) => told(actual === null, actual, "null"),
-  toBeUndefined: (actual) => told(actual === undefined, actual, "undefined"),
-  toBeDefined: (actual) => told(actual !== undefined, actual, "anything but undefined"),
-  toBeNaN: (actual) => told(NumberIsNaN(actual), actual, "NaN"),
+  toEqual: (actual, expected) => compareResult(actual, expected, "loose"),
+  toStrictEqual: (actual, expected) => compareResult(actual, expected, "strict"),
+  toMatchObject: (actual, expected) => compareResult(actual, expected, "subset"),
+  toBeTruthy: (actual) => matchResult(!!actual, actual, "a true value"),
+  toBeFalsy: (actual) => matchResult(!actual, actual, "a false value"),
+  toBeNull: (actual) => matchResult(actual === null, actual, "null"),
+  toBeUndefined: (actual) => matchResult(actual === undefined, actual, "undefined"),
+  toBeDefined: (actual) => matchResult(actual !== undefined, actual, "anything but undefined"),
+  toBeNaN: (actual) => matchResult(NumberIsNaN(actual), actual, "NaN"),
   toBeInstanceOf: (actual, type) =>
-    told(actual instanceof type, actual, `an instance of ${type?.name ?? brief(type)}`),
-  toBeTypeOf: (actual, type) => told(typeof actual === type, actual, `a ${type}`),
+    matchResult(actual instanceof type, actual, `an instance of ${type?.name ?? brief(type)}`),
+  toBeTypeOf: (actual, type) => matchResult(typeof actual === type, actual, `a ${type}`),
   toBeGreaterThan: (actual, limit) =>
-    told(actual > limit, actual, `more than ${brief(limit)}`),
+    matchResult(actual > limit, actual, `more than ${brief(limit)}`),
   toBeGreaterThanOrEqual: (actual, limit) =>
-    told(actual >= limit, actual, `at least ${brief(limit)}`),
-  toBeLessThan: (actual, limit) => told(actual < limit, actual, `less than ${brief(limit)}`),
+    matchResult(actual >= limit, actual, `at least ${brief(limit)}`),
+  toBeLessThan: (actual, limit) => matchResult(actual < limit, actual, `less than ${brief(limit)}`),
   toBeLessThanOrEqual: (actual, limit) =>
-    told(actual <= limit, actual, `at most ${brief(limit)}`),
+    matchResult(actual <= limit, actual, `at most ${brief(limit)}`),
   toBeCloseTo: (actual, expected, digits = 2) =>
-    told(
+    matchResult(
       ObjectIs(actual, expected) || MathAbs(actual - expected) < MathPow(10, -digits) / 2,
       actual,
       `${brief(expected)} to ${digits} digits`,
     ),
   toMatch: (actual, pattern) =>
-    told(
+    matchResult(
       typeof actual === "string" && matches(actual, pattern),
       actual,
       `a string that matches ${brief(pattern)}`,
     ),
   toContain: (actual, item) =>
-    told(contains(actual, item, ObjectIs), actual, `something that contains ${brief(item)}`),
+    matchResult(contains(actual, item, ObjectIs), actual, `something that contains ${brief(item)}`),
   toContainEqual: (actual, item) =>
-    told(contains(actual, item, equal), actual, `something that contains ${brief(item)}`),
+    matchResult(contains(actual, item, equal), actual, `something that contains ${brief(item)}`),
   toHaveLength: (actual, length) =>
-    told(actual?.length === length, actual, `a length of ${brief(length)}`),
+    matchResult(actual?.length === length, actual, `a length of ${brief(length)}`),
   toHaveProperty: (actual, path, ...expected) => {
     const found = property(actual, path);
     const pass = found.there &&
       (expected.length === 0 || equal(found.value, expected[0]));
     const value = expected.length === 0 ? "" : ` of ${brief(expected[0])}`;
-    return told(pass, actual, `a property ${brief(path)}${value}`);
+    return matchResult(pass, actual, `a property ${brief(path)}${value}`);
   },
   toThrow: (actual, expected) => {
     if (typeof actual !== "function") {
@@ -124,7 +124,7 @@ const MATCHERS = {
     try {
       actual();
     } catch (thrown) {
-      return thrownBy(thrown, expected);
+      return checkThrown(thrown, expected);
     }
     return { pass: false, message: "expected the function to throw, and it returned" };
   },
@@ -160,30 +160,30 @@ const MATCHERS = {
   toHaveBeenNthCalledWith: (actual, n, expected = {}) =>
     nthCall(needCalls(actual, "toHaveBeenNthCalledWith"), n, expected),
   toMatchSnapshot: (actual, hint = undefined) => {
-    const verdict = matchSnapshot(snapshotText(actual), hint);
+    const match = matchSnapshot(snapshotText(actual), hint);
     return {
-      pass: verdict.pass,
-      message: verdict.missing
-        ? `there is no snapshot "${verdict.name}" yet; write it with pml test --update`
-        : `the value differs from the snapshot "${verdict.name}"; ` +
-          `accept it with pml test --update:\n${lineDifference(verdict.expected ?? "", verdict.actual)}`,
-      negated: "toMatchSnapshot has no opposite",
+      pass: match.pass,
+      message: match.missing
+        ? `there is no snapshot "${match.name}" yet; write it with pml test --update`
+        : `the value differs from the snapshot "${match.name}"; ` +
+          `accept it with pml test --update:\n${diffLines(match.expected ?? "", match.actual)}`,
+      negated: "toMatchSnapshot cannot be used with `not`",
     };
   },
 };
 
-function told(pass, actual, wanted) {
+function matchResult(pass, actual, wanted) {
   return {
     pass,
     message: `expected ${wanted}, not ${brief(actual)}`,
-    negated: `expected something else than ${wanted}: ${brief(actual)}`,
+    negated: `expected something other than ${wanted}: ${brief(actual)}`,
   };
 }
 
-function compared(actual, expected, how) {
+function compareResult(actual, expected, mode) {
   return {
-    pass: equal(actual, expected, how),
-    message: `the values differ (- expected, + actual):\n${difference(expected, actual, how)}`,
+    pass: equal(actual, expected, mode),
+    message: `the values differ (- expected, + actual):\n${diff(expected, actual, mode)}`,
     negated: `expected anything but ${brief(expected)}`,
   };
 }
@@ -217,9 +217,8 @@ function property(actual, path) {
   return { there: true, value };
 }
 
-
-
-function thrownBy(thrown, expected) {
+// Compares a thrown value with what a test expects of it.
+function checkThrown(thrown, expected) {
   const message = typeof thrown?.message === "string" ? thrown.message : brief(thrown);
   let pass = true;
   let wanted = "an error";
@@ -246,7 +245,7 @@ function thrownBy(thrown, expected) {
 function needCalls(actual, name) {
   const calls = callsOf(actual);
   if (calls === undefined) {
-    throw new TypeError(`${name} is about what mockTool gives, not ${brief(actual)}`);
+    throw new TypeError(`${name} needs a mock made by mockTool, not ${brief(actual)}`);
   }
   return calls;
 }
@@ -265,7 +264,7 @@ function nearestCall(calls, expected) {
   }
   if (calls.length === 1) {
     return `the call of ${calls.name} differs (- expected, + actual):\n${
-      difference(expected, calls.all[0])
+      diff(expected, calls.all[0])
     }`;
   }
   return `expected a call of ${calls.name} with ${brief(expected)}; the calls were:\n${
@@ -279,14 +278,14 @@ function nthCall(calls, n, expected) {
     pass: there && equal(calls.all[n - 1], expected),
     message: there
       ? `call ${n} of ${calls.name} differs (- expected, + actual):\n${
-        difference(expected, calls.all[n - 1])
+        diff(expected, calls.all[n - 1])
       }`
       : `${calls.name} was called ${calls.length} times; there is no call ${n}`,
     negated: `expected another call ${n} of ${calls.name} than ${brief(expected)}`,
   };
 }
 
-// Text stays as it is; anything else is JSON that people can read.
+// A string is kept as it is; any other value becomes indented JSON.
 function snapshotText(value) {
   if (typeof value === "string") return value;
   const json = toJson(value, "the value of a snapshot");
@@ -297,29 +296,29 @@ function snapshotText(value) {
   return JSONStringify(JSONParse(json), null, 2);
 }
 
-function judge(name, matcher, actual, values, opposite, from) {
-  const verdict = matcher(actual, ...new SafeArrayIterator(values));
-  if (verdict.pass !== opposite) return;
-  const message = opposite ? verdict.negated ?? verdict.message : verdict.message;
+function check(name, matcher, actual, values, negate, from) {
+  const outcome = matcher(actual, ...new SafeArrayIterator(values));
+  if (outcome.pass !== negate) return;
+  const message = negate ? outcome.negated ?? outcome.message : outcome.message;
   throw new AssertionError(`${name}: ${message}`, from);
 }
 
 function expect(actual) {
   return {
-    __proto__: claimsAbout(actual, false),
+    __proto__: syncMatchers(actual, false),
     get not() {
-      return claimsAbout(actual, true);
+      return syncMatchers(actual, true);
     },
     get resolves() {
-      return later(actual, (promise) => promise, "resolves");
+      return asyncMatchers(actual, (promise) => promise, "resolves");
     },
     get rejects() {
-      return later(actual, reasonOf, "rejects");
+      return asyncMatchers(actual, rejectionReason, "rejects");
     },
   };
 }
 
-function reasonOf(promise) {
+function rejectionReason(promise) {
   return PromisePrototypeThen(
     promise,
     (value) => new Fulfilled(value),
@@ -327,52 +326,52 @@ function reasonOf(promise) {
   );
 }
 
-// Stands for the reason that a promise did not have.
+// Wraps the value of a promise that was expected to be rejected.
 class Fulfilled {
   constructor(value) {
     this.value = value;
   }
 }
 
-function claimsAbout(actual, opposite) {
-  const claims = { __proto__: null };
+function syncMatchers(actual, negate) {
+  const matchers = { __proto__: null };
   for (const name of new SafeArrayIterator(ObjectKeys(MATCHERS))) {
-    claims[name] = function claim(...values) {
-      judge(title(name, opposite), MATCHERS[name], actual, values, opposite, claim);
+    matchers[name] = function assertion(...values) {
+      check(title(name, negate), MATCHERS[name], actual, values, negate, assertion);
     };
   }
-  return claims;
+  return matchers;
 }
 
-function title(name, opposite) {
-  return opposite ? `not.${name}` : name;
+function title(name, negate) {
+  return negate ? `not.${name}` : name;
 }
 
-// The same claims about what a promise becomes; each gives a promise.
-function later(actual, settle, word) {
+// The same matchers for the settled value of a promise; each returns a promise.
+function asyncMatchers(actual, settle, prefix) {
   const promise = typeof actual === "function" ? () => actual() : () => actual;
-  const claims = { __proto__: null };
-  const opposites = { __proto__: null };
+  const matchers = { __proto__: null };
+  const negatedMatchers = { __proto__: null };
   for (const name of new SafeArrayIterator(ObjectKeys(MATCHERS))) {
-    const make = (opposite) =>
-      async function claim(...values) {
+    const make = (negate) =>
+      async function assertion(...values) {
         const value = await settle(PromiseResolve(promise()));
         if (value instanceof Fulfilled) {
           throw new AssertionError(
-            `${word}: the promise was fulfilled with ${brief(value.value)}`,
-            claim,
+            `${prefix}: the promise was fulfilled with ${brief(value.value)}`,
+            assertion,
           );
         }
         const matcher = name === "toThrow"
-          ? (thrown, expected) => thrownBy(thrown, expected)
+          ? (thrown, expected) => checkThrown(thrown, expected)
           : MATCHERS[name];
-        judge(`${word}.${title(name, opposite)}`, matcher, value, values, opposite, claim);
+        check(`${prefix}.${title(name, negate)}`, matcher, value, values, negate, assertion);
       };
-    claims[name] = make(false);
-    opposites[name] = make(true);
+    matchers[name] = make(false);
+    negatedMatchers[name] = make(true);
   }
-  claims.not = opposites;
-  return claims;
+  matchers.not = negatedMatchers;
+  return matchers;
 }
 
 expect.any = (type) =>
@@ -423,7 +422,7 @@ expect.closeTo = (number, digits = 2) =>
     (value) =>
       typeof value === "number" && MathAbs(value - number) < MathPow(10, -digits) / 2,
   );
-expect.fail = function fail(message = "this should not be reached") {
+expect.fail = function fail(message = "this line should not be reached") {
   throw new AssertionError(String(message), fail);
 };
 

@@ -1,7 +1,7 @@
-// `mockTool`: tools that are functions of the test.
+// `mockTool`: tools that a test implements.
 
 import { primordials } from "ext:core/mod.js";
-import { list, toJson } from "ext:pml/30_plain.js";
+import { list, toJson } from "ext:pml/30_serialize.js";
 import { isToolError, mockCalls, ToolError } from "ext:pml/40_tools.js";
 import { connect, isAssertionError } from "ext:pml/72_expect.js";
 
@@ -20,7 +20,7 @@ const {
   TypeError,
 } = primordials;
 
-// The newest stands for a tool; those of a test are gone when it ends.
+// The newest mock of a tool wins; mocks that a test made are removed when it ends.
 const mocks = list();
 let inTest = false;
 
@@ -29,7 +29,7 @@ let callsIn;
 class ToolMock {
   #tool;
   #answer;
-  // Answers for one call each, before the lasting one.
+  // Results for one call each, used before `#answer`.
   #once = list();
   #calls = [];
   static {
@@ -49,24 +49,24 @@ class ToolMock {
     return this.#tool;
   }
 
-  // The arguments of every call, in order.
+  // The arguments of each call, in order.
   get calls() {
     return this.#calls;
   }
 
-  // Answers differently from now on.
+  // Sets the result of all further calls.
   answer(answer) {
     this.#answer = answer;
     return this;
   }
 
-  // Answers the next call that has no such answer yet.
+  // Queues a result for one call.
   once(answer) {
     ArrayPrototypePush(this.#once, answer);
     return this;
   }
 
-  // Forgets the calls.
+  // Clears the recorded calls.
   reset() {
     this.#calls.length = 0;
     return this;
@@ -87,16 +87,16 @@ class ToolMock {
         ? await ReflectApply(answer, undefined, [JSONParse(args), tool])
         : answer;
     } catch (thrown) {
-      throw failure(tool, thrown);
+      throw toToolError(tool, thrown);
     }
-    // A tool's answer is JSON; what a mock gives is made so.
-    const json = await toJson(value, `the answer of the mock of ${tool}`);
+    // The result of a real tool is JSON, so that of a mock is converted to JSON.
+    const json = await toJson(value, `the result of the mock of ${tool}`);
     return json === undefined ? null : JSONParse(json);
   }
 }
 
-// What a mock throws is what the tool fails with; a failed claim is the test's own.
-function failure(tool, thrown) {
+// An error that a mock throws becomes the tool's failure; a failed assertion stays the test's.
+function toToolError(tool, thrown) {
   if (isAssertionError(thrown)) return thrown;
   if (typeof thrown === "object" && thrown !== null && isToolError(thrown)) return thrown;
   const message = typeof thrown?.message === "string" ? thrown.message : String(thrown);
@@ -112,14 +112,14 @@ function mockTool(tool, answer = undefined) {
   return mock;
 }
 
-function find(tool, args) {
+function callMock(tool, args) {
   for (let i = mocks.length - 1; i >= 0; i--) {
     if (mocks[i].mock.fits(tool)) return mocks[i].mock.call(tool, args);
   }
   return undefined;
 }
 
-// Mocks of the file count the calls of each test anew.
+// The call records of mocks that the file made start empty in each test.
 function beginTest() {
   inTest = true;
   for (let i = 0; i < mocks.length; i++) mocks[i].mock.reset();
@@ -133,7 +133,7 @@ function endTest() {
 }
 
 function startMocking() {
-  mockCalls(find);
+  mockCalls(callMock);
 }
 
 connect({ __proto__: null, callsOf: callsIn });

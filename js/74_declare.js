@@ -1,8 +1,7 @@
-// What a file of tests declares, collected while it runs: tests, groups of them, and what comes
-// before and after.
+// `test`, `describe` and the hooks: collects what a test file declares while it is evaluated.
 
 import { primordials } from "ext:core/mod.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 
 const {
   ArrayIsArray,
@@ -51,7 +50,7 @@ function endCollecting() {
 
 function declare(what, flags, name, second, third) {
   if (!collecting) {
-    throw new Error(`${what} must be called while the file is read, not inside a test`);
+    throw new Error(`${what} must be called while the file is evaluated, not inside a test`);
   }
   const [body, options] = typeof second === "function" ? [second, third] : [third, second];
   const title = String(name);
@@ -92,7 +91,7 @@ function addGroup(flags, name, second, third) {
     current = inner.parent;
   }
   if (typeof result?.then === "function") {
-    throw new TypeError(`describe("${title}") takes a plain function; its tests may be async`);
+    throw new TypeError(`describe("${title}") needs a synchronous function; tests may be async`);
   }
 }
 
@@ -112,31 +111,31 @@ function declarer(add) {
   return declarations;
 }
 
-// `$name` and `$name.inner` in a title.
+// `$name` and `$name.inner` in a test title.
 const FIELDS = new SafeRegExp(/\$([A-Za-z_][\w$]*(?:\.[\w$]+)*)/g);
 
-// `%s`, and its other names.
-const PLACE = new SafeRegExp(/%[sdifjoO]/);
+// `%s` and its synonyms in a test title.
+const PLACEHOLDER = new SafeRegExp(/%[sdifjoO]/);
 
-// `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`, or with objects and `"$a and $b"`
+// `test.each([[1, 2], [3, 4]])("%s and %s", (a, b) => ...)`, or with objects and `"$a and $b"`.
 function each(flags, add) {
   return (cases) => (name, body, options) => {
     for (const values of new SafeArrayIterator(ArrayPrototypeSlice(cases))) {
       const given = ArrayIsArray(values) ? values : [values];
       let title = fillFields(String(name), values);
       for (const value of new SafeArrayIterator(given)) {
-        title = StringPrototypeReplace(title, PLACE, () => word(value));
+        title = StringPrototypeReplace(title, PLACEHOLDER, () => titleText(value));
       }
       add(flags, title, () => ReflectApply(body, undefined, given), options);
     }
   };
 }
 
-function word(value) {
+function titleText(value) {
   return typeof value === "object" ? JSONStringify(value) : String(value);
 }
 
-// What is no field of the row stays as it is: `costs $5`.
+// A name that the row does not have stays as it is: `costs $5`.
 function fillFields(title, row) {
   if (typeof row !== "object" || row === null || ArrayIsArray(row)) return title;
   return StringPrototypeReplace(title, FIELDS, (field, path) => {
@@ -145,7 +144,7 @@ function fillFields(title, row) {
       if (typeof value !== "object" || value === null || !ObjectHasOwn(value, key)) return field;
       value = value[key];
     }
-    return word(value);
+    return titleText(value);
   });
 }
 
@@ -171,20 +170,20 @@ function fullName(at) {
   return text;
 }
 
-// ---- which of them run
+// ---- selection
 
-// `run`, `skip` or `todo`, given the verdict about what contains it.
-function verdictOf(at, above) {
-  const { flags } = at;
-  if (above === "todo" || flags.todo) return "todo";
-  if (above === "skip" || flags.skip) return "skip";
+// `run`, `skip` or `todo`, given the mode of the group that contains the item.
+function modeOf(item, groupMode) {
+  const { flags } = item;
+  if (groupMode === "todo" || flags.todo) return "todo";
+  if (groupMode === "skip" || flags.skip) return "skip";
   return "run";
 }
 
-// Whether something beside this was marked `only`.
-function hidden(parent, item) {
+// Whether the item is skipped because another one is marked `only`.
+function excludedByOnly(parent, item) {
   if (!parent.hasOnly || item.flags.only || item.hasOnly) return false;
-  // A group marked `only` whose tests are not marked runs all of them.
+  // A group marked `only` runs all its tests if none of them is marked itself.
   for (let here = parent; here !== null; here = here.parent) {
     if (here.flags.only && !anyOnly(here)) return false;
   }
@@ -207,10 +206,11 @@ export {
   beforeEach,
   describe,
   endCollecting,
+  excludedByOnly,
   file,
   fullName,
-  hidden,
+  modeOf,
   SEPARATOR,
   test,
-  verdictOf,
+  test as it,
 };

@@ -1,45 +1,46 @@
-// `toMatchSnapshot`: texts that a test agreed on before.
+// `toMatchSnapshot`: compares a text with the one that was accepted before.
 
 import { primordials } from "ext:core/mod.js";
-import { tell } from "ext:pml/41_harness.js";
+import { sendToHarness } from "ext:pml/41_harness.js";
 import { connect } from "ext:pml/72_expect.js";
 
 const { Error, ObjectHasOwn, PromisePrototypeThen, String } = primordials;
 
-let kept = { __proto__: null };
-// "nothing", "new" or "all" may be written.
+// Accepted texts by snapshot name.
+let accepted = { __proto__: null };
+// Which snapshots may be written: "nothing", "new" or "all".
 let update = "nothing";
-// The test that runs now.
-let running;
-// How many each name has asked for: tests of the same name go on counting.
+// Full name of the currentTest test.
+let currentTest;
+// Snapshots per test name; tests of the same name share a counter.
 let counts = { __proto__: null };
 
-function keepSnapshots(texts, mayWrite) {
-  kept = texts;
-  update = mayWrite;
+function loadSnapshots(texts, updateMode) {
+  accepted = texts;
+  update = updateMode;
 }
 
 // `undefined` between tests.
-function snapshotsOf(test) {
-  running = test;
+function setSnapshotTest(test) {
+  currentTest = test;
 }
 
 function nextName(hint) {
-  if (hint !== undefined) return `${running}: ${String(hint)}`;
-  counts[running] = (counts[running] ?? 0) + 1;
-  return `${running} ${counts[running]}`;
+  if (hint !== undefined) return `${currentTest}: ${String(hint)}`;
+  counts[currentTest] = (counts[currentTest] ?? 0) + 1;
+  return `${currentTest} ${counts[currentTest]}`;
 }
 
 function matchSnapshot(actual, hint) {
-  if (running === undefined) throw new Error("toMatchSnapshot belongs inside a test");
+  if (currentTest === undefined) throw new Error("toMatchSnapshot must be called inside a test");
   const name = nextName(hint);
-  const known = ObjectHasOwn(kept, name);
-  const expected = known ? kept[name] : undefined;
+  const known = ObjectHasOwn(accepted, name);
+  const expected = known ? accepted[name] : undefined;
   const write = update === "all" || (update === "new" && !known);
   const pass = (known && expected === actual) || write;
-  // Not awaited: the message leaves at once, and the harness answers in order.
+  // Not awaited: the message is sent at once, and the harness handles messages in order.
   PromisePrototypeThen(
-    tell({
+    sendToHarness({
       __proto__: null,
       snapshot: { __proto__: null, name, text: write ? actual : undefined },
     }),
@@ -51,4 +52,4 @@ function matchSnapshot(actual, hint) {
 
 connect({ __proto__: null, matchSnapshot });
 
-export { keepSnapshots, snapshotsOf };
+export { loadSnapshots, setSnapshotTest };

@@ -1,14 +1,31 @@
-// The module behind `import ... from "pml/test"`. Only `pml test` lets a script have it.
+// The module `pml/test`: `import { test } from "pml/test"`. Only `pml test` resolves it.
 
-export { AssertionError, expect } from "ext:pml/72_expect.js";
-export { mockTool } from "ext:pml/73_mocks.js";
-export {
+import { AssertionError, expect } from "ext:pml/72_expect.js";
+import { mockTool } from "ext:pml/73_mocks.js";
+import {
   afterAll,
   afterEach,
   beforeAll,
   beforeEach,
   describe,
+  it,
   test,
-  test as it,
 } from "ext:pml/74_declare.js";
-export { fakeTime, runScript, useRecording } from "ext:pml/76_surroundings.js";
+import { fakeTime, runScript, useRecording } from "ext:pml/76_test_environment.js";
+
+// Parsed by tests: one name per line.
+export {
+  afterAll,
+  afterEach,
+  AssertionError,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  fakeTime,
+  it,
+  mockTool,
+  runScript,
+  test,
+  useRecording,
+};

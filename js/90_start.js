@@ -1,16 +1,20 @@
-// Builds the global object of a script. `seal` runs in every worker once its runtime stands:
-// deno_core needs its own namespace until then, and a script must never see it.
+// The entry point: builds the global object of a script. `seal` runs in every worker after its
+// runtime is initialized: deno_core needs its own namespace until then, and a script must never see
+// it.
 
 import { primordials } from "ext:core/mod.js";
 import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
-import { createConsole, limitLogs } from "ext:pml/20_console.js";
-import { forgetSeed } from "ext:pml/35_chance.js";
-import * as api from "ext:pml/40_tools.js";
-import { captureGlobals, captureTemporal, enterWorld, SLEEP } from "ext:pml/45_world.js";
-import { load, store } from "ext:pml/46_storage.js";
+import { createConsole, setLogLimit } from "ext:pml/20_console.js";
+import { resetSeed } from "ext:pml/35_random.js";
+import {
+  captureTemporal,
+  captureWebGlobals,
+  installVirtualClock,
+  TIMER_MODE,
+} from "ext:pml/45_virtual_clock.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
-import { runTests } from "ext:pml/77_run.js";
-import "node:pml";
+import { runTests } from "ext:pml/77_run_tests.js";
+import * as api from "node:pml";
 import "node:pml/test";
 
 const {
@@ -22,6 +26,8 @@ const {
   SafeArrayIterator,
 } = primordials;
 
+// The exports of `pml` (50_module.js) that are also globals: all of them. Parsed by tests: one name
+// per line.
 const API_NAMES = [
   "args",
   "callTool",
@@ -30,13 +36,15 @@ const API_NAMES = [
   "getPrompt",
   "listPrompts",
   "listResources",
+  "load",
   "readResource",
   "searchTools",
+  "store",
   "ToolError",
   "tools",
 ];
 
-// Names that V8 and deno_core put on the global object and that a script has no use for.
+// Globals of V8 and deno_core that a script must not have.
 const REMOVED = [
   "Deno",
   "SharedArrayBuffer",
@@ -53,18 +61,16 @@ defineGlobal(globalThis, "console", createConsole());
 for (const name of new SafeArrayIterator(API_NAMES)) {
   defineGlobal(globalThis, name, api[name]);
 }
-defineGlobal(globalThis, "load", load);
-defineGlobal(globalThis, "store", store);
-captureGlobals();
+captureWebGlobals();
 watchFailures();
 
-// In brackets: V8 compiles it at once, so that no worker has to.
+// In parentheses: V8 compiles the function eagerly, into the snapshot, so that no worker has to.
 const seal = (function () {
   for (const name of new SafeArrayIterator(REMOVED)) {
     ReflectDeleteProperty(globalThis, name);
   }
-  // deno_core's stubs reach the ops through these; a script that replaced one would be handed
-  // the op itself. A function may still have one of its own.
+  // deno_core's stubs call the ops through these methods; a script that replaced one would receive
+  // the op itself. Assigning an own `apply`, `bind` or `call` to another function still works.
   for (const name of new SafeArrayIterator(["apply", "bind", "call"])) {
     const intrinsic = FunctionPrototype[name];
     ObjectDefineProperty(FunctionPrototype, name, {
@@ -79,7 +85,7 @@ const seal = (function () {
       configurable: false,
     });
   }
-  // The worker formats stacks itself; no code of a script is asked.
+  // The worker formats stacks itself and never calls code of the script for it.
   ObjectDefineProperty(Error, "prepareStackTrace", {
     __proto__: null,
     get() {
@@ -98,20 +104,20 @@ const seal = (function () {
   });
 });
 
-// The last three are there for a run in a world of its own.
-function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipsSleep = false) {
-  limitLogs(logLimit);
+// `seed`, `time` and `skipSleep` are given for a run with a virtual clock.
+function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipSleep = false) {
+  setLogLimit(logLimit);
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
   }
   startClock();
-  forgetSeed();
+  resetSeed();
   if (seed === undefined) return;
   captureTemporal();
-  enterWorld(seed, time, skipsSleep ? SLEEP.skip : SLEEP.wait);
+  installVirtualClock(seed, time, skipSleep ? TIMER_MODE.skip : TIMER_MODE.wait);
 }
 
-// Tests enter and leave worlds as they like.
+// Tests install and remove virtual clocks themselves.
 function beginTests(file, settings) {
   captureTemporal();
   return runTests(file, settings);

@@ -15,7 +15,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A place with the demo server, whose tools were listed.
+/// A home with the demo server, whose tools are already in the catalog.
 fn place(data: &Path) -> Place {
     let place = Place::with_servers(json!({ "demo": demo(data) }));
     let listed = place.run(&["tools"]);
@@ -35,7 +35,7 @@ export default text;
 ";
 
 #[test]
-fn mistakes_are_told_with_their_lines_and_fixes() {
+fn mistakes_are_reported_with_their_lines_and_fixes() {
     let data = tempfile::tempdir().unwrap();
     let place = place(data.path());
     let output = check(&place, &[], WRONG);
@@ -135,7 +135,7 @@ fn no_server_is_started_for_tools_that_are_known() {
         "{}",
         text(&output.stderr)
     );
-    // Asked, it cannot answer, and so nothing is said about its tools.
+    // The server does not start, so its tools are not checked.
     let output = check(&place, &[], script);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert!(
@@ -167,7 +167,7 @@ fn a_wrong_argument_is_found_by_the_check_and_by_the_compiler() {
     let data = tempfile::tempdir().unwrap();
     let place = place(data.path());
     fs::write(place.folder().join("script.ts"), WRONG).unwrap();
-    // node_modules/typescript/bin/tsc has its link in node_modules/.bin.
+    // node_modules/.bin links to node_modules/typescript/bin/tsc.
     let modules = compiler().ancestors().nth(3).unwrap();
     let mut path = std::ffi::OsString::from(modules.join(".bin"));
     path.push(":");
@@ -233,8 +233,8 @@ fn the_examples_have_no_mistakes() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }
 
-/// A configuration of 500 tools, a script of 300 lines. The limit here leaves room for a busy
-/// machine and a build that is not optimised; `bench/src/bin/check.rs` measures.
+/// A configuration of 500 tools, a script of 300 lines. The limit leaves room for a busy machine
+/// and a debug build; `bench/src/bin/check.rs` measures the real time.
 #[test]
 fn a_long_script_with_500_tools_is_checked_at_once() {
     let data = tempfile::tempdir().unwrap();

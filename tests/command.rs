@@ -1,4 +1,4 @@
-//! `pml run` and its siblings as a person at a shell uses them.
+//! `pml run` and the other commands, used from a shell.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -44,7 +44,7 @@ fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, String) {
     (folder, path)
 }
 
-/// Bad input: exit code 2, nothing on standard output, one sentence that holds `words`.
+/// Bad input: exit code 2, nothing on standard output, one sentence that contains `words`.
 fn assert_refused(output: &Output, words: &str) {
     let complaint = stderr(output);
     assert_eq!(output.status.code(), USAGE, "{complaint}");
@@ -54,7 +54,7 @@ fn assert_refused(output: &Output, words: &str) {
     assert_eq!(complaint.trim_end().lines().count(), 1, "{complaint}");
 }
 
-// Where a script comes from.
+// Sources of a script.
 
 #[test]
 fn a_file_is_run_and_its_result_printed() {
@@ -152,7 +152,7 @@ fn a_script_with_an_odd_name_has_lines_and_frames_too() {
     }
 }
 
-// What a person sees.
+// Human-readable output.
 
 #[test]
 fn a_string_result_is_printed_without_quotes() {
@@ -312,7 +312,7 @@ fn colour_is_for_terminals_unless_it_is_asked_for() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure_of_the_script() {
+fn a_closed_pipe_does_not_fail_the_script() {
     let mut child = pml()
         .args(["run", "--max-output", "900000", "-e", "'x'.repeat(800000)"])
         .stdout(Stdio::piped())
@@ -430,7 +430,7 @@ fn the_memory_limit_ends_the_run_with_137() {
 }
 
 #[test]
-fn buffers_that_are_too_large_are_told_from_a_heap_that_is() {
+fn the_message_distinguishes_the_buffer_limit_from_the_heap_limit() {
     let greedy = "const all = []; for (let i = 0; i < 8; i++) all.push(new Uint8Array(10 << 20))";
     let output = run(&["run", "--memory", "512", "-e", greedy]);
     assert_eq!(output.status.code(), MEMORY_LIMIT);
@@ -448,7 +448,7 @@ fn null_is_a_result() {
 }
 
 #[test]
-fn someone_who_forgets_the_dashes_hears_where_arguments_go() {
+fn arguments_without_the_dashes_are_refused_with_the_right_form() {
     let output = run(&["run", "-e", "return args", "a", "b"]);
     assert_eq!(output.status.code(), USAGE);
     assert!(
@@ -459,7 +459,7 @@ fn someone_who_forgets_the_dashes_hears_where_arguments_go() {
 }
 
 #[test]
-fn the_processor_limit_ends_the_run_with_1_and_its_kind() {
+fn the_cpu_limit_ends_the_run_with_1_and_its_kind() {
     let output = run_stdin(&["--json", "--cpu", "200ms"], "for (;;) {}");
     assert_eq!(output.status.code(), SCRIPT_FAILED);
     let envelope: Value = serde_json::from_slice(&output.stdout).expect("standard output is JSON");
@@ -697,7 +697,7 @@ fn a_trace_that_cannot_be_written_is_refused_before_the_run() {
 
 // Ctrl-C.
 
-/// Sends the signal that Ctrl-C sends.
+/// Sends SIGINT, as Ctrl-C does.
 fn interrupt(process: u32) {
     let status = Command::new("sh")
         .args(["-c", &format!("kill -INT {process}")])
@@ -779,7 +779,7 @@ fn assert_gone(processes: &[String]) {
     }
 }
 
-/// A process that ended and that nobody has asked about yet counts as gone.
+/// A zombie does not count as running.
 fn is_running(process: &str) -> bool {
     fs::read_to_string(Path::new("/proc").join(process).join("stat"))
         .is_ok_and(|stat| !stat.contains(") Z "))

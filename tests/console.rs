@@ -1,5 +1,5 @@
-//! The console. What is expected here is, letter for letter, what Deno 2.9 prints for the same
-//! code with its colours off.
+//! The console. The expected lines are exactly those that Deno 2.9 prints for the same code without
+//! colours.
 
 mod errors;
 mod values;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::run_json;
 
-/// Everything a script logs, as a terminal would show it.
+/// Compares the log of a script, joined by newlines.
 fn assert_logs(script: &str, expected: &str) {
     let envelope = run_json(&[], script);
     assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");

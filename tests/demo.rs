@@ -1,4 +1,4 @@
-//! `pml demo-server`: every tool of it, through the commands of the binary.
+//! `pml demo-server`: all its tools, through the commands of the binary.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::gateway::{Place, demo};
 use crate::support::{pml, repository};
 
-/// A folder with two files, and a configuration whose one server reads it.
+/// A folder with two files, and a configuration with the demo server over that folder.
 fn place() -> (TempDir, Place) {
     let data = tempfile::tempdir().unwrap();
     fs::write(
@@ -60,16 +60,16 @@ fn every_tool_answers_a_script() {
 #[test]
 fn the_flaky_tool_works_when_it_is_tried_again() {
     let (_data, place) = place();
-    let told = place.result(
-        "const told = [];
+    let outcomes = place.result(
+        "const outcomes = [];
          for (let n = 0; n < 3; n++) {
            const answer = await callTool('demo:flaky', { key: 'k', failures: 2 });
-           told.push(answer.success ? answer.result.attempts : answer.error.message);
+           outcomes.push(answer.success ? answer.result.attempts : answer.error.message);
          }
-         return told;",
+         return outcomes;",
     );
     assert_eq!(
-        told,
+        outcomes,
         json!(["failure 1 of 2; try again", "failure 2 of 2; try again", 3])
     );
 }
@@ -80,9 +80,9 @@ fn nothing_outside_its_folder_is_read() {
     for path in ["../secret", "/etc/hostname"] {
         let arguments = json!({ "path": path }).to_string();
         let output = place.run(&["call", "demo:read_file", &arguments]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains("outside the folder"), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.contains("outside the folder"), "{printed}");
     }
 }
 
@@ -101,7 +101,7 @@ fn progress_is_shown_while_a_tool_works() {
 
 #[test]
 fn a_folder_that_is_none_is_refused_in_one_sentence() {
-    for (folder, told) in [
+    for (folder, expected) in [
         (
             "nowhere",
             "error: nowhere cannot be served: No such file or directory",
@@ -118,7 +118,7 @@ fn a_folder_that_is_none_is_refused_in_one_sentence() {
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(error.starts_with(told), "{error}");
+        assert!(error.starts_with(expected), "{error}");
     }
 }
 
@@ -140,17 +140,17 @@ fn the_journal_has_a_line_for_every_call() {
 }
 
 #[test]
-fn what_a_server_does_not_offer_is_told_in_words() {
+fn a_request_for_something_a_server_does_not_offer_fails_with_a_message() {
     let (_data, place) = place();
-    let told = place.result(
-        "const told = (failed) => failed.then(() => 'nothing', (error) => error.message);
+    let messages = place.result(
+        "const messageOf = (failed) => failed.then(() => 'nothing', (error) => error.message);
          return [
-           await told(readResource('demo', 'file:///x')),
-           await told(getPrompt('demo', 'x')),
+           await messageOf(readResource('demo', 'file:///x')),
+           await messageOf(getPrompt('demo', 'x')),
          ];",
     );
     assert_eq!(
-        told,
+        messages,
         json!([
             "server `demo` has no resources",
             "server `demo` has no prompts"

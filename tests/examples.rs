@@ -1,5 +1,5 @@
-//! The examples: their tests pass with nothing installed, and their recordings say what a live
-//! run says.
+//! The examples: their tests pass without servers, and their recordings give the same results as a
+//! live run.
 
 use std::process::Output;
 
@@ -21,7 +21,7 @@ fn run(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A folder of the examples, its script, and the arguments it is shown with.
+/// A folder of the examples, its script, and the script's arguments.
 const EXAMPLES: [(&str, &str, &[&str]); 6] = [
     ("config-audit", "audit", &[]),
     ("changelog", "changelog", &[]),
@@ -34,9 +34,9 @@ const EXAMPLES: [(&str, &str, &[&str]); 6] = [
 #[test]
 fn the_tests_of_the_examples_pass_with_no_server() {
     let output = run(&["test", "examples/"]);
-    let told = text(&output.stdout);
-    assert!(output.status.success(), "{told}{}", text(&output.stderr));
-    assert!(told.contains("passed in 6 files"), "{told}");
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", text(&output.stderr));
+    assert!(printed.contains("passed in 6 files"), "{printed}");
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn every_example_replays() {
     }
 }
 
-/// The changelog's server is Python's and its repository is gone; the others run with the demo
-/// server and say what their recordings say.
+/// The changelog's server is a Python package and its repository is gone; the others run with the
+/// demo server and give the results of their recordings.
 #[test]
 fn the_examples_with_the_demo_server_run_live() {
     for (folder, script, args) in EXAMPLES {

@@ -1,6 +1,7 @@
-//! Twenty demo servers that are killed, stopped and print garbage, under fifty scripts.
+//! Fault injection: twenty demo servers are killed and stopped, and print garbage, while fifty
+//! scripts call them.
 //!
-//! Ten seconds in an ordinary run; `PML_FAULT_SECONDS=60` for the full test.
+//! It takes ten seconds by default; `PML_FAULT_SECONDS=60` runs the full test.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,39 +24,39 @@ use processes::{eventually, processes_with};
 mod processes;
 
 const SERVERS: usize = 20;
-/// Of them, so many print lines between their messages.
+/// Number of servers that print garbage between their messages.
 const NOISY: usize = 5;
 const SCRIPTS: usize = 50;
 
-/// Twenty calls, each with a key of its own, to servers chosen at random.
+/// Twenty calls, each with a unique title, to servers chosen at random.
 const SCRIPT: &str = r#"
 const [script, servers] = args;
-const told = [];
+const results = [];
 for (let n = 0; n < 20; n++) {
   const title = `${script}-${n}`;
   const server = String(Math.floor(Math.random() * Number(servers))).padStart(2, "0");
   const { success, error } = await callTool(`s${server}:add_note`, { title, text: "" });
-  told.push({ title, success, message: error?.message ?? "" });
+  results.push({ title, success, message: error?.message ?? "" });
 }
-return told;
+return results;
 "#;
 
-/// What a script was told about one call.
+/// The outcome of one call, as its script saw it.
 #[derive(Deserialize)]
-struct Told {
+struct CallReport {
     title: String,
     success: bool,
     message: String,
 }
 
-impl Told {
+impl CallReport {
     fn was_never_sent(&self) -> bool {
         let signs = ["before the call was sent", "is not usable"];
         !self.success && signs.iter().any(|sign| self.message.contains(sign))
     }
 }
 
-/// In a process of its own, since it counts descriptors, memory and zombies.
+/// Runs in its own process, because it counts descriptors, memory and zombies.
 #[test]
 fn no_call_is_lost_or_doubled_and_nothing_leaks_under_faults() {
     let run = std::process::Command::new(std::env::current_exe().unwrap())
@@ -98,23 +99,23 @@ async fn faults() {
         .collect();
     let faults = cause_faults(&mark, Duration::from_secs(seconds)).await;
     stop.store(true, Ordering::Relaxed);
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for script in scripts {
-        told.extend(script.await.unwrap());
+        results.extend(script.await.unwrap());
     }
     let grown = resident().saturating_sub(memory);
 
     let done = done(&journal);
-    let count = |call: &Told| done.get(&call.title).copied().unwrap_or(0);
-    let answered = told.iter().filter(|call| call.success).count();
-    let unsent = told.iter().filter(|call| call.was_never_sent()).count();
+    let count = |call: &CallReport| done.get(&call.title).copied().unwrap_or(0);
+    let answered = results.iter().filter(|call| call.success).count();
+    let unsent = results.iter().filter(|call| call.was_never_sent()).count();
     println!(
         "{seconds} s, {faults} faults: {answered} calls answered, {unsent} refused unsent, {} unsure; memory grew by {} KiB",
-        told.len() - answered - unsent,
+        results.len() - answered - unsent,
         grown / 1024
     );
     assert!(answered > 100, "too few calls went through");
-    for call in &told {
+    for call in &results {
         let title = &call.title;
         assert!(count(call) <= 1, "{title} was done {} times", count(call));
         assert!(
@@ -166,26 +167,26 @@ fn pool() -> Pool {
     Pool::new(options)
 }
 
-/// Script after script until told to stop; what they were told about their calls.
+/// Runs scripts one after the other until `stop` is set, and returns the outcomes of their calls.
 async fn run_scripts(
     gateway: Gateway,
     pool: Arc<Pool>,
     number: usize,
     stop: Arc<AtomicBool>,
-) -> Vec<Told> {
+) -> Vec<CallReport> {
     let session = Session::new(SessionOptions {
         gateway,
         search: Search::new(SearchOptions::default()),
         scrubber: None,
         tool_timeout: Some(Duration::from_secs(3)),
     });
-    // A script may meet twenty servers that hang.
+    // All twenty calls of a script may hit a server that hangs.
     let limits = Limits {
         wall_ms: 120_000,
         cpu_ms: 60_000,
         ..Limits::default()
     };
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for round in 0.. {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -201,12 +202,12 @@ async fn run_scripts(
             .await;
         let result = outcome.result.as_ref().map(|result| result.get());
         let result = result.unwrap_or_else(|| panic!("{:?}", outcome.error));
-        told.extend(serde_json::from_str::<Vec<Told>>(result).unwrap());
+        results.extend(serde_json::from_str::<Vec<CallReport>>(result).unwrap());
     }
-    told
+    results
 }
 
-/// How often each title was noted by a server.
+/// How often the servers stored each title.
 fn done(journal: &Path) -> HashMap<String, usize> {
     let mut done = HashMap::new();
     for line in std::fs::read_to_string(journal).unwrap().lines() {
@@ -242,8 +243,8 @@ async fn cause_faults(mark: &str, time: Duration) -> usize {
 
 fn pick(servers: &[u32]) -> Option<u32> {
     use std::hash::{BuildHasher, RandomState};
-    let chance = RandomState::new().hash_one(0) as usize;
-    servers.get(chance.checked_rem(servers.len())?).copied()
+    let random = RandomState::new().hash_one(0) as usize;
+    servers.get(random.checked_rem(servers.len())?).copied()
 }
 
 fn signal(process: u32, signal: i32) {
@@ -263,7 +264,7 @@ fn resident() -> usize {
     pages.parse::<usize>().unwrap() * 4096
 }
 
-/// The zombies among our own children.
+/// The number of zombies among the children of this process.
 fn zombies() -> usize {
     let own = std::process::id().to_string();
     std::fs::read_dir("/proc")
@@ -271,7 +272,7 @@ fn zombies() -> usize {
         .flatten()
         .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
         .filter(|stat| {
-            // After the name, which may hold anything: state, then parent.
+            // After the process name, which may contain anything: state, then parent pid.
             let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
             fields.next() == Some("Z") && fields.next() == Some(own.as_str())
         })

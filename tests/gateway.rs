@@ -1,4 +1,4 @@
-//! `pml` with MCP servers behind it: real ones, misbehaving ones, and their configuration.
+//! `pml` with MCP servers: real ones, misbehaving ones, and their configuration.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ mod commands;
 #[allow(dead_code, reason = "the gateway's own tests need more of it")]
 pub mod installed;
 
-/// A person's machine: a home of its own, and a working folder with a configuration.
+/// A temporary home directory with a working folder and its `.mcp.json`.
 pub struct Place {
     home: TempDir,
 }
@@ -69,7 +69,7 @@ impl Place {
         self.command(args).output().unwrap()
     }
 
-    /// The envelope of a script.
+    /// Runs a script and returns its envelope.
     pub fn script(&self, script: &str) -> Value {
         self.script_with(&[], script)
     }
@@ -80,7 +80,7 @@ impl Place {
             .unwrap_or_else(|error| panic!("no envelope ({error}): {}", text(&output.stderr)))
     }
 
-    /// The result of a script that must succeed.
+    /// Runs a script that must succeed and returns its result.
     pub fn result(&self, script: &str) -> Value {
         let envelope = self.script(script);
         assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");
@@ -92,7 +92,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A server that misbehaves on request.
+/// Configuration of a server that misbehaves as its options say.
 pub fn odd(options: &[&str]) -> Value {
     let script = repository().join("gateway/tests/servers/odd.py");
     let mut args = vec![json!("-u"), json!(script)];
@@ -100,7 +100,7 @@ pub fn odd(options: &[&str]) -> Value {
     json!({ "command": "python3", "args": args })
 }
 
-/// The server inside the binary, over one folder.
+/// Configuration of the demo server over one folder.
 pub fn demo(folder: &Path) -> Value {
     json!({ "command": "pml", "args": ["demo-server", folder] })
 }
@@ -285,8 +285,8 @@ fn a_search_finds_tools_of_every_server_and_says_which_are_missing() {
 }
 
 #[test]
-fn a_misspelt_key_is_told_with_file_line_and_the_key_that_was_meant() {
-    for (configuration, told) in [
+fn a_misspelt_key_is_reported_with_file_line_and_the_likely_key() {
+    for (configuration, expected) in [
         (
             "{ \"mcpServers\": {\n  \"fs\": {\n    \"comand\": \"x\" } } }",
             ".mcp.json:3: unknown key `mcpServers.fs.comand`: did you mean `command`?",
@@ -307,7 +307,10 @@ fn a_misspelt_key_is_told_with_file_line_and_the_key_that_was_meant() {
         let place = Place::with_text(configuration);
         let output = place.run(&["run", "-e", "1"]);
         assert_eq!(output.status.code(), Some(2));
-        assert_eq!(text(&output.stderr).trim_end(), format!("error: {told}"));
+        assert_eq!(
+            text(&output.stderr).trim_end(),
+            format!("error: {expected}")
+        );
         assert_eq!(text(&output.stdout), "");
     }
 }
@@ -346,8 +349,8 @@ fn the_file_is_the_named_one_else_the_folders_else_the_users() {
     );
 }
 
-/// Starts a script that hangs in a call, with a server that ignores every gentle request to
-/// leave, and waits until both are up.
+/// Starts a script that hangs in a call to a server that ignores requests to shut down, and waits
+/// until both run.
 fn hanging_run(place: &Place) -> Child {
     let script = "console.log(await tools.odd.echo({ text: 'up' })); await tools.odd.never()";
     let mut child = place
@@ -362,7 +365,7 @@ fn hanging_run(place: &Place) -> Child {
     child
 }
 
-/// The processes whose command line contains `mark`.
+/// Pids of the processes whose command line contains `mark`.
 fn processes_with(mark: &str) -> usize {
     fs::read_dir("/proc")
         .unwrap()

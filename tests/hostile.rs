@@ -1,13 +1,12 @@
-//! The hostile corpus: every script below `tests/hostile/` is run, and whatever it tries, the
-//! answer is well formed, of the expected kind and in time, memory stays bounded, and the next
-//! run finds a clean house.
+//! The hostile corpus: every script below `tests/hostile/` is run. Its outcome must be well formed,
+//! of the expected kind and in time, memory must stay bounded, and the next run must be unaffected.
 //!
-//! A script begins with comments that say what must become of it:
+//! A script begins with comments that state the expected outcome:
 //!
 //! ```text
-//! // kind: cpu                 the kind of error, or `ok`; `a|b` where V8 decides by chance
+//! // kind: cpu                 the kind of error, or `ok`; `a|b` where V8 may end either way
 //! // result: [1,2]             optional: the exact result of an `ok`
-//! // body-only                 optional: these comments are cut off before the script is run
+//! // body-only                 optional: these comments are removed before the run
 //! ```
 
 use std::collections::BTreeSet;
@@ -27,14 +26,14 @@ use crate::support::{pool, repository, run_in};
 
 const MIB: u64 = 1024 * 1024;
 const THREADS: usize = 2;
-const WANTED: usize = 120;
+const MIN_SCRIPTS: usize = 120;
 
-/// What an answer may take beyond the wall limit.
+/// How long after the wall limit an outcome may arrive.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// What a worker holds besides the heap and the array buffers of its script: the program, V8's
-/// own structures, the room V8 gets to unwind in, copies of what is sent.
-const BESIDES_HEAP: u64 = 300 * MIB;
+/// Memory of a worker besides the heap and the array buffers of its script: the program, V8's own
+/// structures, the headroom that V8 gets to unwind, copies of messages.
+const WORKER_OVERHEAD: u64 = 300 * MIB;
 
 fn limits() -> Limits {
     Limits {
@@ -45,8 +44,8 @@ fn limits() -> Limits {
 }
 
 impl Case {
-    /// Limits under which the expected one is crossed first, also on a machine so busy that a
-    /// worker gets a tenth of a core: the other clock is set far away.
+    /// Limits under which the expected one is exceeded first, even if a worker gets only a tenth of
+    /// a core: the other time limit is set high.
     fn limits(&self) -> Limits {
         let expects = |kind: &str| self.kinds.contains(kind);
         let (wall_ms, cpu_ms) = match (expects("timeout"), expects("cpu")) {
@@ -64,7 +63,7 @@ impl Case {
     }
 }
 
-/// A run that any of the scripts before it might have spoiled, had they left anything behind.
+/// A run that fails if a script before it left anything behind.
 const ORDINARY: &str = r#"
 import { callTool } from "pml";
 const left = Object.keys(globalThis).concat(Object.keys(Object.prototype), Object.keys(Array.prototype));
@@ -153,7 +152,7 @@ fn tools() -> Arc<dyn ToolHost> {
     Arc::new(host)
 }
 
-/// Runs a script and gives the outcome with the time since its worker had it.
+/// Runs a script. Returns the outcome and the time since its worker received the script.
 async fn run(pool: &Pool, limits: Limits, source: &str) -> (Outcome, Duration) {
     let script = Script {
         name: "hostile.ts".to_owned(),
@@ -178,8 +177,8 @@ fn kind(outcome: &Outcome) -> String {
     }
 }
 
-/// Everything that is wrong with an answer.
-fn complaints(case: &Case, outcome: &Outcome, time: Duration) -> Vec<String> {
+/// All violations in one outcome.
+fn violations(case: &Case, outcome: &Outcome, time: Duration) -> Vec<String> {
     let mut wrong = Vec::new();
     let kind = kind(outcome);
     if !case.kinds.contains(&kind) {
@@ -207,11 +206,11 @@ fn complaints(case: &Case, outcome: &Outcome, time: Duration) -> Vec<String> {
     let allowed = (limits.cpu_ms + 500) as f64;
     if cpu_ms > allowed {
         wrong.push(format!(
-            "used {cpu_ms} ms of processor time, allowed are {allowed}"
+            "used {cpu_ms} ms of CPU time, allowed are {allowed}"
         ));
     }
     let peak = outcome.stats.peak_rss_bytes;
-    let allowed = limits.heap_bytes + limits.buffer_bytes + BESIDES_HEAP;
+    let allowed = limits.heap_bytes + limits.buffer_bytes + WORKER_OVERHEAD;
     if peak > allowed {
         wrong.push(format!(
             "held {} MiB, allowed are {}",
@@ -223,7 +222,7 @@ fn complaints(case: &Case, outcome: &Outcome, time: Duration) -> Vec<String> {
     wrong
 }
 
-/// What keeps an answer from being one that a client could rely on.
+/// Why an outcome is malformed, if it is.
 fn malformed(outcome: &Outcome, source: &str) -> Option<String> {
     if outcome.ok == outcome.error.is_some() {
         return Some("is neither a success nor a failure".to_owned());
@@ -242,7 +241,7 @@ fn malformed(outcome: &Outcome, source: &str) -> Option<String> {
         "ext:deno",
     ] {
         if envelope.contains(secret) && !source.contains(secret) {
-            return Some(format!("tells about {secret}"));
+            return Some(format!("reveals {secret}"));
         }
     }
     let error = outcome.error.as_ref()?;
@@ -276,10 +275,10 @@ fn spoiled(outcome: &Outcome) -> Option<String> {
 
 #[test]
 fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
-    // PML_HOSTILE=a,b runs the scripts whose path contains a or b, and tells about each.
+    // PML_HOSTILE=a,b runs the scripts whose path contains a or b, and prints each.
     let only = std::env::var("PML_HOSTILE").ok();
     let mut cases = corpus();
-    assert!(cases.len() >= WANTED, "only {} scripts", cases.len());
+    assert!(cases.len() >= MIN_SCRIPTS, "only {} scripts", cases.len());
     if let Some(only) = &only {
         cases.retain(|case| only.split(',').any(|part| case.name.contains(part)));
     }
@@ -295,7 +294,7 @@ fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
                     .expect("an event loop starts");
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (outcome, time) = runtime.block_on(run(&pool, case.limits(), &case.source));
-                    let mut wrong = complaints(case, &outcome, time);
+                    let mut wrong = violations(case, &outcome, time);
                     let (after, _) = runtime.block_on(run(&pool, limits(), ORDINARY));
                     wrong.extend(spoiled(&after));
                     if only.is_some() {
@@ -309,8 +308,8 @@ fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
                         );
                     }
                     let mut report = report.lock().expect("no thread has panicked");
-                    for complaint in wrong {
-                        writeln!(report, "{}: {complaint}", case.name).expect("memory is free");
+                    for violation in wrong {
+                        writeln!(report, "{}: {violation}", case.name).expect("memory is free");
                     }
                 }
             });
@@ -320,7 +319,7 @@ fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// A tool server that means harm: it answers every call with the same text.
+/// A malicious tool server: it answers every call with the same text.
 struct Answering(Box<RawValue>);
 
 type Answered<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -344,7 +343,7 @@ impl ToolHost for Answering {
     }
 }
 
-/// The outcome of a script whose tools all answer `answer`.
+/// Runs a script whose tools all answer `answer`.
 fn answered(answer: String, source: &str) -> Outcome {
     let answer = RawValue::from_string(answer).expect("an answer is JSON");
     let pool = pool(limits());

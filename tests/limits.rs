@@ -1,4 +1,4 @@
-//! Each limit ends the run with its kind, soon after it is crossed, and the next run is not
+//! Each limit ends the run with its error kind soon after it is exceeded, and the next run is not
 //! affected.
 
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::support::{binary, pool, run_in};
 
 const MIB: u64 = 1024 * 1024;
 
-/// What a run may take to end once a limit is crossed.
+/// How long a run may take to end after a limit is exceeded.
 const SOON: Duration = Duration::from_millis(500);
 
-/// Other tests and other programs share the machine, and a process that gets no processor answers
-/// late through no fault of its own: the fastest of a few attempts counts.
+/// The machine is shared, and a process that gets no CPU responds late: the fastest of a few
+/// attempts counts.
 const ATTEMPTS: usize = 5;
 
-/// Limits that nothing in this file crosses by accident.
+/// Limits that no test of this file exceeds by accident.
 fn roomy() -> Limits {
     Limits {
         wall_ms: 60_000,
@@ -40,12 +40,12 @@ fn echo() -> MemoryHost {
     })
 }
 
-/// How one run went.
+/// The outcome and duration of one run.
 struct Measured {
     outcome: Outcome,
-    /// From the moment the worker had the script.
+    /// Since the worker received the script.
     total: Duration,
-    /// From the last sign of life, a logged line or a call.
+    /// Since the last event: a logged line or a call.
     since_last_event: Duration,
 }
 
@@ -72,7 +72,7 @@ async fn measure(pool: &Pool, limits: Limits, host: Arc<dyn ToolHost>, source: &
     }
 }
 
-/// Runs a script that crosses a limit until `late` finds it soon enough, and checks each time
+/// Runs a script that exceeds a limit until `late` returns at most `SOON`, and checks each time
 /// that the kind is right and that the pool still works.
 #[track_caller]
 fn assert_ends(
@@ -153,8 +153,8 @@ fn a_tool_that_never_answers_ends_at_the_wall_limit() {
     assert_eq!(kind_of(&measured.outcome), Some(ErrorKind::Timeout));
 }
 
-/// Processor time does not depend on what else the machine does, so one attempt is enough; a
-/// worker too busy to report what it used was killed, and answered in time all the same.
+/// CPU time does not depend on the load of the machine, so one attempt is enough. A worker that is
+/// too busy to report its CPU time is killed, and the outcome is still in time.
 #[test]
 fn a_busy_loop_ends_at_the_cpu_limit() {
     let limits = Limits {
@@ -200,7 +200,7 @@ fn without_machine_code_a_busy_loop_ends_at_the_cpu_limit_too() {
 }
 
 #[test]
-fn waiting_does_not_count_as_processor_time() {
+fn waiting_does_not_count_as_cpu_time() {
     let limits = Limits {
         cpu_ms: 250,
         ..roomy()
@@ -368,7 +368,7 @@ fn a_result_of_exactly_the_output_limit_is_given() {
     };
     let pool = pool(roomy());
     let runtime = tokio::runtime::Runtime::new().expect("an event loop starts");
-    // Characters count, not bytes: each of these is three bytes long.
+    // The limit counts characters: each of these has three bytes.
     let source = "'\\u20ac'.repeat(998)";
     let measured = runtime.block_on(measure(&pool, limits, Arc::new(echo()), source));
     assert!(measured.outcome.ok, "{:?}", measured.outcome.error);
@@ -428,7 +428,7 @@ fn a_script_over_the_source_limit_is_refused_before_it_runs() {
 }
 
 #[test]
-fn a_run_that_nobody_waits_for_any_more_does_not_hold_up_the_next() {
+fn an_abandoned_run_does_not_delay_the_next() {
     let pool = pool(roomy());
     let runtime = tokio::runtime::Runtime::new().expect("an event loop starts");
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! End-to-end tests: everything here goes through the `pml` binary or a pool of its workers.
+//! End-to-end tests through the `pml` binary or a pool of its workers.
 
 mod support;
 

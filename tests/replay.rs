@@ -48,7 +48,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// With the servers of the configuration.
+    /// Runs the script with the servers of the configuration.
     fn live(&self, flags: &[&str]) -> Output {
         let config = self.path("servers.json");
         let mut flags = flags.to_vec();
@@ -56,7 +56,7 @@ impl Place {
         run_in(self.folder.path(), &flags)
     }
 
-    /// As on a machine that has only the script and the recording.
+    /// Runs the script in a folder that has only the script and the recording.
     fn elsewhere(&self, flags: &[&str]) -> Output {
         let other = tempfile::tempdir().unwrap();
         for name in ["script.ts", "calls.json"] {
@@ -70,7 +70,7 @@ impl Place {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// How often the server was called.
+    /// The number of calls that reached the server.
     fn served(&self) -> usize {
         let journal = fs::read_to_string(self.path("journal.txt")).unwrap_or_default();
         journal.lines().count()
@@ -167,12 +167,12 @@ fn a_call_that_was_not_recorded_fails_with_the_nearest_one() {
     place.write("return await tools.demo.read_json({ path: 'b.json' });");
     let output = place.elsewhere(&["--replay", "calls.json"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("  - path: \"a.json\"\n  + path: \"b.json\""),
-        "{told}"
+        printed.contains("  - path: \"a.json\"\n  + path: \"b.json\""),
+        "{printed}"
     );
-    assert!(told.contains("--record missing"), "{told}");
+    assert!(printed.contains("--record missing"), "{printed}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_recording_is_extended_by_what_it_lacks_and_by_nothing_else() {
 }
 
 #[test]
-fn personal_data_is_replaced_in_a_recording_unless_it_is_told_otherwise() {
+fn personal_data_is_replaced_in_a_recording_by_default() {
     let address = "jo.doe@mail.example.org";
     let script = format!(
         "const title = '{address}';\n\
@@ -200,7 +200,7 @@ fn personal_data_is_replaced_in_a_recording_unless_it_is_told_otherwise() {
     let kept = fs::read_to_string(place.path("calls.json")).unwrap();
     assert!(!kept.contains(address), "{kept}");
     assert!(kept.contains("[EMAIL_1]"), "{kept}");
-    // The script writes the address itself, and passes on the one it is told.
+    // The script contains the address itself, and passes on the one that the tool returned.
     stdout(&place.elsewhere(&["--replay", "calls.json"]));
     stdout(&place.live(&["--record", "calls.json", "--record-raw"]));
     assert!(
@@ -229,7 +229,7 @@ fn a_failed_run_leaves_its_recording() {
 }
 
 #[test]
-fn time_and_chance_are_the_same_in_every_replay() {
+fn time_and_randomness_are_the_same_in_every_replay() {
     let place = Place::new(
         "const bytes = crypto.getRandomValues(new Uint8Array(4));\n\
          const began = performance.now();\n\
@@ -304,10 +304,10 @@ fn searches_and_descriptions_are_recorded_too() {
 }
 
 #[test]
-fn wrong_usage_and_wrong_files_are_told_before_anything_runs() {
+fn wrong_usage_and_wrong_files_are_reported_before_anything_runs() {
     let place = Place::new("return 1");
     fs::write(place.path("calls.json"), "{}").unwrap();
-    for (flags, told) in [
+    for (flags, expected) in [
         (&["--replay", "calls.json"][..], "no recording"),
         (&["--replay", "gone.json"], "gone.json"),
         (&["--record", "missing"], "name it with --replay"),
@@ -321,7 +321,7 @@ fn wrong_usage_and_wrong_files_are_told_before_anything_runs() {
         let output = place.elsewhere(flags);
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
         let error = text(&output.stderr);
-        assert!(error.contains(told), "{flags:?}: {error}");
+        assert!(error.contains(expected), "{flags:?}: {error}");
     }
 }
 
@@ -367,14 +367,14 @@ fn a_dry_run_sends_nothing_and_lists_what_it_would_have_sent() {
     assert_eq!(place.served(), 0);
 
     let output = place.live(&["--dry-run", "--fixtures", "fixtures.json"]);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("dry run: 4 calls, nothing was sent"),
-        "{told}"
+        printed.contains("dry run: 4 calls, nothing was sent"),
+        "{printed}"
     );
     assert!(
-        told.contains("demo:add_note {\"title\":\"found\",\"text\":\"1\"}"),
-        "{told}"
+        printed.contains("demo:add_note {\"title\":\"found\",\"text\":\"1\"}"),
+        "{printed}"
     );
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{pml, run_stdin};
 
-/// Made up, with the shape of a real one.
+/// A made-up address.
 const ADDRESS: &str = "jo.doe@mail.example.org";
 
 fn text(bytes: &[u8]) -> String {
@@ -36,7 +36,7 @@ fn a_scrubbed_run_shows_an_address_nowhere() {
     assert!(!all.contains(ADDRESS) && all.contains("[EMAIL_1]"), "{all}");
 }
 
-/// Returned, logged, thrown, called, put into names and into the source: everywhere a script can.
+/// The address in a result, a log line, an error, a call, a key and the source.
 #[test]
 fn a_secret_leaves_a_scrubbed_run_by_no_way() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));

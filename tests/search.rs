@@ -16,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A machine with the demo server, the library of the model, and a server of many tools if asked.
+/// A home with the demo server, the ONNX runtime and, if `many`, a server of many tools.
 fn place(many: bool) -> Place {
     let folder = std::env::temp_dir();
     let mut servers = json!({ "demo": demo(&folder) });
@@ -38,9 +38,9 @@ fn succeeded(output: Output) -> Output {
 
 fn search(place: &Place, args: &[&str]) -> Vec<Value> {
     let output = place.run(&[&["search", "--json", "--explain"], args].concat());
-    let told: Value = serde_json::from_slice(&output.stdout)
+    let reply: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stderr)));
-    told["tools"].as_array().unwrap().clone()
+    reply["tools"].as_array().unwrap().clone()
 }
 
 fn stats(place: &Place) -> Value {
@@ -48,7 +48,7 @@ fn stats(place: &Place) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The folder of the one index of a machine.
+/// The folder of the only index of a home.
 fn index(place: &Place) -> PathBuf {
     PathBuf::from(stats(place)["folder"].as_str().unwrap())
 }
@@ -107,8 +107,8 @@ fn odd_queries_have_sane_answers() {
         "\\",
     ] {
         let output = place.run(&["search", "--json", "--limit", "50", query]);
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let hits = told["tools"].as_array().unwrap();
+        let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let hits = reply["tools"].as_array().unwrap();
         assert!(hits.len() < 5, "{query} found {hits:#?}");
     }
     let output = place.run(&["search", " "]);
@@ -124,7 +124,7 @@ fn a_tool_that_a_server_adds_is_found() {
            (await searchTools('grown 0', 5)).some((tool) => tool.id === 'odd:grown_0');
          const before = await isFound();
          await tools.odd.grow();
-         // The news of it comes beside the answer.
+         // The notification arrives asynchronously.
          for (let tries = 0; tries < 50 && !(await isFound()); tries++) {
            await new Promise((resolve) => setTimeout(resolve, 50));
          }
@@ -166,7 +166,7 @@ fn an_index_whose_maker_was_killed_is_completed() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // The first rows are on disk, the last are not.
+    // The first rows are on disk, the last ones are not.
     let began = Instant::now();
     let folder = index(&place);
     while !folder.join("tools.lance").exists() {
@@ -183,7 +183,7 @@ fn an_index_whose_maker_was_killed_is_completed() {
 }
 
 #[test]
-fn a_damaged_index_is_made_anew_and_an_unchanged_one_is_left_alone() {
+fn a_damaged_index_is_rebuilt_and_an_unchanged_one_is_left_alone() {
     let place = place(false);
     succeeded(place.run(&["index"]));
     let whole = stats(&place);
@@ -202,7 +202,7 @@ fn a_damaged_index_is_made_anew_and_an_unchanged_one_is_left_alone() {
     assert_eq!(found[0]["id"], "demo:count_text");
 }
 
-/// Writes nonsense over every file below a folder; how many there were.
+/// Overwrites every file below a folder with garbage, and returns their number.
 fn overwrite(folder: &Path) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -218,7 +218,7 @@ fn overwrite(folder: &Path) -> usize {
 }
 
 #[test]
-fn without_a_library_words_have_to_do_and_it_is_said_once() {
+fn without_a_library_the_search_is_lexical_and_warns_once() {
     let place = place(false);
     let output = place
         .command(&[
@@ -226,15 +226,19 @@ fn without_a_library_words_have_to_do_and_it_is_said_once() {
             "-e",
             "await searchTools('notes'); return (await searchTools('count words'))[0].id",
         ])
-        // A Python that has nothing to fetch with.
+        // pip cannot download anything.
         .env("ORT_DYLIB_PATH", "")
         .env("PIP_NO_INDEX", "1")
         .output()
         .unwrap();
-    let told = text(&output.stderr);
-    assert_eq!(text(&output.stdout).trim(), "demo:count_text", "{told}");
-    assert_eq!(told.matches("searched by words alone").count(), 1, "{told}");
-    assert!(told.contains("ORT_DYLIB_PATH"), "{told}");
+    let printed = text(&output.stderr);
+    assert_eq!(text(&output.stdout).trim(), "demo:count_text", "{printed}");
+    assert_eq!(
+        printed.matches("searched by words alone").count(),
+        1,
+        "{printed}"
+    );
+    assert!(printed.contains("ORT_DYLIB_PATH"), "{printed}");
 }
 
 #[test]
@@ -253,15 +257,21 @@ fn a_model_with_a_flipped_bit_is_refused() {
     fs::write(&file, bytes).unwrap();
     succeeded(place.run(&["model", "use", "model"]));
     let output = place.run(&["search", "count words"]);
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains("model_int8.onnx of the model is damaged"),
-        "{told}"
+        printed.contains("model_int8.onnx of the model is damaged"),
+        "{printed}"
     );
-    assert!(text(&output.stdout).contains("demo:count_text"), "{told}");
+    assert!(
+        text(&output.stdout).contains("demo:count_text"),
+        "{printed}"
+    );
     succeeded(place.run(&["model", "use", "all-MiniLM-L6-v2-int8"]));
     let listed = text(&place.run(&["model", "list"]).stdout);
     assert!(listed.starts_with("* all-MiniLM-L6-v2-int8"), "{listed}");
-    let told = text(&place.run(&["model", "path"]).stdout);
-    assert!(told.contains(&*onnx_runtime().to_string_lossy()), "{told}");
+    let printed = text(&place.run(&["model", "path"]).stdout);
+    assert!(
+        printed.contains(&*onnx_runtime().to_string_lossy()),
+        "{printed}"
+    );
 }

@@ -1,4 +1,4 @@
-//! `pml serve`: driven by clients that others wrote, and by ones that mean no good.
+//! `pml serve`, with third-party clients and with hostile ones.
 
 mod approvals;
 mod conformance;

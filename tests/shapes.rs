@@ -1,5 +1,5 @@
-//! Every shape a script may have, every part of TypeScript it may use, and what is said of the
-//! rest. Lines and columns are always those of the script as it was written.
+//! Every form that a script may have, every TypeScript feature it may use, and the errors for the
+//! rest. Lines and columns are always those of the original script.
 
 mod dialects;
 mod ending;
@@ -21,7 +21,7 @@ fn assert_results(cases: &[(&str, Value)]) {
     }
 }
 
-/// A script that is refused before it runs: kind, message, line, column.
+/// Checks a script that is refused before it runs: kind, message, line, column.
 fn assert_rejected(script: &str, kind: &str, message: &str, line: u32, column: u32) {
     let error = error_of(&[], script);
     assert_eq!(error["kind"], kind, "{script}\n{error:#}");

@@ -1,7 +1,7 @@
-//! What a script can reach, name by name. An upgrade of V8 or deno_core that adds a name fails
-//! here, and somebody looks at it before it ships.
+//! The names that a script can reach, compared with pinned lists. An upgrade of V8 or deno_core
+//! that adds a name fails here, so that it is reviewed before it ships.
 //!
-//! `PML_BLESS=1 cargo test surface` writes the lists anew; the difference is what to look at.
+//! `PML_BLESS=1 cargo test surface` rewrites the lists; review their diff.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,9 +13,9 @@ use pml_runtime::memory::MemoryHost;
 use crate::support::{pool, repository, run_in};
 use crate::walls::probe;
 
-/// Walks everything that can be reached from the global object, the module `pml` and what the
-/// language makes without naming it, and gives a path for each thing. Getters are not called:
-/// their functions are walked.
+/// Walks everything reachable from the global object, the module `pml` and the intrinsics without a
+/// global name, and returns a path for each value. Getters are not called: their functions are
+/// walked.
 const WALK: &str = r#"
 import * as api from "pml";
 const seen = new Map<unknown, string>();
@@ -72,7 +72,7 @@ for (let at = 0; at < queue.length; at++) {
 const suspicious: string[] = [];
 for (const [value, path] of seen) {
   if (typeof value === "function" && /^(async_)?op_/.test(value.name)) suspicious.push(path);
-  // The names of symbols are no paths.
+  // A symbol description is not a path.
   const names = path.replaceAll(/\[Symbol\(.*?\)\]/g, "symbol").split(".");
   if (names.some((name) => /^(Deno|core|ops|primordials|internals|__bootstrap|__pml|op_.*)$/.test(name))) suspicious.push(path);
 }
@@ -99,7 +99,7 @@ fn surface() -> Surface {
     serde_json::from_str(result.get()).expect("the walk gives what it should")
 }
 
-/// Compares with the list that was looked at, or replaces it.
+/// Compares with the pinned list, or replaces it.
 #[track_caller]
 fn assert_pinned(file: &str, found: &BTreeSet<String>) {
     let path = repository().join("tests/surface").join(file);
@@ -138,7 +138,7 @@ fn no_op_and_no_namespace_of_the_runtime_can_be_reached() {
     assert_eq!(surface().suspicious, Vec::<String>::new());
 }
 
-/// No script is handed an op; this is what one could call that found a way to. The refused ones
+/// No script gets an op; these are the ops that one could call if it found a way. The refused ones
 /// throw.
 #[test]
 fn the_registered_ops_are_the_pinned_ones() {

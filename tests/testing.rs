@@ -27,7 +27,7 @@ impl Project {
         project
     }
 
-    /// One file of tests, with everything imported.
+    /// A project with one test file that imports everything.
     fn of(body: &str) -> Self {
         Self::new(&[("a.test.ts", &format!("{IMPORT}{body}"))])
     }
@@ -50,7 +50,7 @@ impl Project {
         command(self.folder.path(), args).output().unwrap()
     }
 
-    /// The report as JSON.
+    /// Runs the tests and returns the JSON report.
     fn report(&self, args: &[&str]) -> Value {
         let output = self.run(&[&["--reporter", "json"], args].concat());
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -58,7 +58,7 @@ impl Project {
         })
     }
 
-    /// Each test's status by its name, and the message of those that failed.
+    /// Name, status and failure message of each test.
     fn results(&self, args: &[&str]) -> Vec<(String, String, String)> {
         let report = self.report(args);
         let files = report["files"].as_array().unwrap();
@@ -145,19 +145,22 @@ fn a_script_is_tested_with_mocked_tools() {
 }
 
 #[test]
-fn a_failure_is_told_with_its_difference_and_its_line() {
+fn a_failure_is_reported_with_its_diff_and_its_line() {
     let project = Project::of(
         "test('adds up', () => {\n  const sum = { a: 1, b: [1, 2] };\n  expect(sum).toEqual({ a: 1, b: [1, 3] });\n});",
     );
     let output = project.run(&[]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    assert!(told.contains("FAIL a.test.ts"), "{told}");
-    assert!(told.contains("-     3,"), "{told}");
-    assert!(told.contains("+     2,"), "{told}");
-    assert!(told.contains("at a.test.ts:4:15"), "{told}");
-    assert!(told.contains("> 4 |   expect(sum).toEqual"), "{told}");
-    assert!(told.contains("1 failed, 0 passed in 1 file"), "{told}");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("FAIL a.test.ts"), "{printed}");
+    assert!(printed.contains("-     3,"), "{printed}");
+    assert!(printed.contains("+     2,"), "{printed}");
+    assert!(printed.contains("at a.test.ts:4:15"), "{printed}");
+    assert!(printed.contains("> 4 |   expect(sum).toEqual"), "{printed}");
+    assert!(
+        printed.contains("1 failed, 0 passed in 1 file"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -224,10 +227,10 @@ fn setup_and_teardown_run_around_the_tests() {
          });",
     );
     let output = project.run(&["--verbose"]);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("all each a /each inner-all each inner b /inner /each /inner-all"),
-        "{told}"
+        printed.contains("all each a /each inner-all each inner b /inner /each /inner-all"),
+        "{printed}"
     );
 }
 
@@ -239,10 +242,10 @@ fn a_failing_setup_fails_its_tests_and_the_teardown_still_runs() {
          test('a', () => {});\n",
     );
     let output = project.run(&[]);
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("no setup") && told.contains("torn down"),
-        "{told}"
+        printed.contains("no setup") && printed.contains("torn down"),
+        "{printed}"
     );
     assert_eq!(output.status.code(), Some(1));
 }
@@ -540,8 +543,8 @@ fn a_whole_script_is_run_as_pml_run_does() {
         ),
     ]);
     assert!(project.run(&["script.test"]).status.success());
-    let told = text(&project.run(&["wrong"]).stdout);
-    assert!(told.contains("runScript(\"./file.ts\")"), "{told}");
+    let printed = text(&project.run(&["wrong"]).stdout);
+    assert!(printed.contains("runScript(\"./file.ts\")"), "{printed}");
 }
 
 #[test]
@@ -571,7 +574,7 @@ fn imports_stay_in_the_folder_of_the_tests() {
         ),
     ]);
     assert!(project.run(&["good"]).status.success());
-    for (name, told) in [
+    for (name, expected) in [
         ("outside", "secret.ts"),
         ("ending", "lib/index.ts"),
         ("package", "left-pad"),
@@ -579,7 +582,7 @@ fn imports_stay_in_the_folder_of_the_tests() {
         let output = project.run(&[name]);
         assert_eq!(output.status.code(), Some(1), "{name}");
         let report = text(&output.stdout);
-        assert!(report.contains(told), "{name}: {report}");
+        assert!(report.contains(expected), "{name}: {report}");
     }
 }
 
@@ -637,10 +640,10 @@ fn snapshots_are_written_compared_and_updated() {
     project.write("deep/a.test.ts", &test("{ b: 1, a: [3] }"));
     let changed = project.run(&[]);
     assert_eq!(changed.status.code(), Some(1));
-    let told = text(&changed.stdout);
+    let printed = text(&changed.stdout);
     assert!(
-        told.contains("-     2") && told.contains("+     3"),
-        "{told}"
+        printed.contains("-     2") && printed.contains("+     3"),
+        "{printed}"
     );
     let kept = project.read(file);
     assert!(project.run(&["--update"]).status.success());
@@ -719,14 +722,14 @@ fn a_file_that_cannot_run_is_a_failure_of_its_own() {
     ]);
     let output = project.run(&[]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
+    let printed = text(&output.stdout);
     for words in [
         "at the top",
         "there is no test in this file",
         "left behind",
         "1 failed, 3 files broken",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(printed.contains(words), "{words}: {printed}");
     }
 }
 
@@ -753,7 +756,7 @@ fn reports_are_what_ci_systems_read() {
     assert!(well_formed(&xml), "{xml}");
 }
 
-/// Every element is closed by its own end, and no text has a bare bracket in it.
+/// Checks that every element is closed by its end tag, and that no text has an unescaped bracket.
 fn well_formed(xml: &str) -> bool {
     let mut open = Vec::new();
     for piece in xml.split('<').skip(1) {
@@ -839,22 +842,22 @@ fn a_watched_folder_is_tested_again_when_a_file_changes() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let told = |words: &str| {
+    let wait_for_output = |words: &str| {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
-            let told = fs::read_to_string(&out).unwrap();
-            if told.contains(words) {
-                return told;
+            let printed = fs::read_to_string(&out).unwrap();
+            if printed.contains(words) {
+                return printed;
             }
-            assert!(Instant::now() < until, "{words}: {told}");
+            assert!(Instant::now() < until, "{words}: {printed}");
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    told("2 passed in 2 files");
+    wait_for_output("2 passed in 2 files");
     project.write("value.ts", "export const value = 22;");
-    told("1 failed, 0 passed in 1 file");
+    wait_for_output("1 failed, 0 passed in 1 file");
     project.write("value.ts", "export const value = 1;");
-    told("1 passed in 1 file");
+    wait_for_output("1 passed in 1 file");
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -879,7 +882,7 @@ fn each_file_has_a_sandbox_of_its_own() {
     .passes();
 }
 
-/// The names that lines of a file declare after one of the words, sorted.
+/// The names that lines of a file declare after one of the prefixes, sorted.
 fn declared(text: &str, before: &[&str]) -> Vec<String> {
     let mut names: Vec<String> = text
         .lines()

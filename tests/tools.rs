@@ -1,4 +1,4 @@
-//! Finding, describing and calling tools, against tools that are Rust functions.
+//! Searching, describing and calling tools that are Rust functions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::support::{error_of, pool, result_of, run_in};
 
-/// A few tools of every temper.
+/// Tools that succeed, fail, are slow and are busy.
 fn demo() -> MemoryHost {
     MemoryHost::empty()
         .with("demo:echo", "Gives back its arguments", |args| async {
@@ -52,7 +52,7 @@ async fn run(script: &str) -> Outcome {
     run_with(Limits::default(), demo(), script).await
 }
 
-/// The result of a script that must succeed.
+/// Runs a script that must succeed and returns its result.
 async fn value(script: &str) -> Value {
     value_of(run(script).await, script)
 }
@@ -64,7 +64,7 @@ fn value_of(outcome: Outcome, script: &str) -> Value {
     })
 }
 
-/// What an expression throws, as `name: message`.
+/// The error that an expression throws, as `name: message`.
 async fn thrown(expression: &str) -> String {
     let script = format!(
         "try {{ await {expression}; return 'nothing' }} catch (e) {{ return `${{e.name}}: ${{e.message}}` }}"
@@ -108,7 +108,7 @@ async fn a_search_keeps_to_its_limit_and_threshold() {
 }
 
 #[tokio::test]
-async fn a_search_gives_ten_tools_unless_told_otherwise() {
+async fn a_search_returns_ten_tools_by_default() {
     let mut host = MemoryHost::empty();
     for n in 0..20 {
         host = host.with(&format!("many:t{n}"), "alike", |_| async {
@@ -262,7 +262,7 @@ async fn a_tool_can_be_called_by_name_and_gives_the_value_itself() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_no_function_is_told_how_it_is_called() {
+async fn a_tool_without_its_server_fails_with_a_hint() {
     let outcome = run_with(Limits::default(), demo(), "tools.add({ a: 1 })").await;
     let error = outcome.error.expect("it fails");
     assert_eq!(error.message, "TypeError: tools.add is not a function");
@@ -271,7 +271,7 @@ async fn a_tool_that_is_no_function_is_told_how_it_is_called() {
 }
 
 #[tokio::test]
-async fn server_and_tool_as_two_words_are_told_what_to_write() {
+async fn server_and_tool_as_two_arguments_are_refused_with_the_right_form() {
     assert_eq!(
         thrown("callTool('demo', 'add', { a: 1 })").await,
         "TypeError: callTool takes server and tool as one id: callTool(\"demo:add\", args)"
@@ -334,7 +334,7 @@ async fn the_stack_of_a_tool_error_shows_the_script_and_nothing_inside() {
 }
 
 #[tokio::test]
-async fn a_tool_error_that_nobody_catches_fails_the_run_with_kind_tool() {
+async fn an_uncaught_tool_error_fails_the_run_with_kind_tool() {
     let outcome = run("const n = 1;\nawait tools.demo.fail();").await;
     let error = outcome.error.expect("the run failed");
     assert_eq!(error.kind, ErrorKind::Tool);
@@ -427,7 +427,7 @@ async fn promises_among_the_arguments_are_awaited_whatever_becomes_of_them() {
 }
 
 #[tokio::test]
-async fn a_promise_that_nothing_settles_is_told_by_what_failed_before() {
+async fn a_promise_that_never_settles_is_explained_by_an_earlier_failure() {
     let script = "const value = await new Promise(async (resolve) => {\n  \
         resolve(await tools.demo.fail());\n});\nreturn value;";
     let outcome = run_with(Limits::default(), demo(), script).await;
@@ -461,7 +461,7 @@ async fn a_run_that_ends_while_it_waits_for_a_tool_names_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_where_nobody_awaits_it_has_a_place() {
+async fn a_failed_call_that_is_not_awaited_has_a_position() {
     for (script, line) in [
         ("1;\nreturn tools.demo.fail()", 2),
         (
@@ -508,7 +508,7 @@ async fn large_answers_stay_in_the_sandbox() {
 }
 
 #[tokio::test]
-async fn tools_is_no_promise_and_lists_nothing() {
+async fn tools_is_not_a_promise_and_lists_nothing() {
     assert_eq!(
         value("await tools; await tools.demo; 'passed'").await,
         "passed"
@@ -541,7 +541,7 @@ async fn the_globals_can_be_shadowed_without_harm() {
     );
 }
 
-// What the envelope says of calls.
+// Calls in the envelope.
 
 #[tokio::test]
 async fn calls_are_listed_in_the_order_of_their_start() {
@@ -571,9 +571,9 @@ async fn searches_are_not_calls() {
     assert!(outcome.calls.is_empty(), "{:?}", outcome.calls);
 }
 
-// Many at once.
+// Concurrency.
 
-/// A host that remembers how many calls were under way at once.
+/// A host that records the peak number of concurrent calls.
 fn counting(peak: &Arc<AtomicUsize>) -> MemoryHost {
     let now = Arc::new(AtomicUsize::new(0));
     let peak = peak.clone();
@@ -661,7 +661,7 @@ async fn an_empty_batch_is_an_empty_list() {
 }
 
 #[tokio::test]
-async fn a_batch_runs_as_many_at_once_as_it_is_told() {
+async fn a_batch_keeps_to_its_concurrency() {
     let peak = Arc::new(AtomicUsize::new(0));
     let script = "(await callToolsBatch(Array.from({ length: 12 }, (_, n) => ({ tool: 'demo:slow', args: { n } })), { concurrency: 3 })).length";
     let outcome = run_with(Limits::default(), counting(&peak), script).await;
@@ -705,13 +705,13 @@ async fn a_batch_refuses_what_it_does_not_know() {
     let script = "callToolsBatch([{ tool: 'demo:add', args: {} }, { tool: 'demo:add', arguments: { a: 1 } }])";
     assert_eq!(
         thrown(script).await,
-        "TypeError: callToolsBatch, call 1 has an unknown `arguments`; the arguments are called `args`"
+        "TypeError: callToolsBatch, call 1 has an unknown key `arguments`; the arguments are called `args`"
     );
     assert!(run(script).await.calls.is_empty());
-    for (script, told) in [
+    for (script, expected) in [
         (
             "callToolsBatch([{ name: 'demo:add', args: {} }])",
-            "callToolsBatch, call 0 has an unknown `name`; a call has `tool` and `args`",
+            "callToolsBatch, call 0 has an unknown key `name`; a call has `tool` and `args`",
         ),
         (
             "callToolsBatch([], { concurency: 2 })",
@@ -722,14 +722,14 @@ async fn a_batch_refuses_what_it_does_not_know() {
             "callToolsBatch takes options in an object, not a number",
         ),
     ] {
-        assert_eq!(thrown(script).await, format!("TypeError: {told}"));
+        assert_eq!(thrown(script).await, format!("TypeError: {expected}"));
     }
 }
 
 // The end of a run.
 
 #[tokio::test]
-async fn a_call_under_way_is_finished_before_the_run_ends() {
+async fn a_call_in_flight_is_finished_before_the_run_ends() {
     let outcome =
         run("tools.demo.slow({ ms: 100 }).then(() => console.log('done'));\n'result'").await;
     assert!(outcome.calls[0].ok, "{:?}", outcome.calls);
@@ -738,7 +738,7 @@ async fn a_call_under_way_is_finished_before_the_run_ends() {
 }
 
 #[tokio::test]
-async fn a_call_under_way_is_cancelled_when_the_time_is_up() {
+async fn a_call_in_flight_is_cancelled_at_the_time_limit() {
     let dropped = Arc::new(AtomicUsize::new(0));
     struct Watch(Arc<AtomicUsize>);
     impl Drop for Watch {
@@ -770,7 +770,7 @@ async fn a_call_under_way_is_cancelled_when_the_time_is_up() {
 }
 
 #[tokio::test]
-async fn a_failed_call_that_nobody_awaits_fails_the_run() {
+async fn a_failed_call_that_is_not_awaited_fails_the_run() {
     let error = run("tools.demo.fail();\n'result'")
         .await
         .error

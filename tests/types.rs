@@ -1,4 +1,4 @@
-//! `pml types`: TypeScript for real tools, accepted by the real compiler.
+//! `pml types`: TypeScript declarations for real tools, checked with the real compiler.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,13 +12,13 @@ use crate::gateway::{Place, demo};
 use crate::support::repository;
 use crate::typings::{compile, typings};
 
-/// Characters of a token, cautiously: the signatures of these tools have 4.3 for each token of
-/// `o200k_base`.
+/// Characters per token, a low estimate: the signatures of these tools have 4.3 characters per
+/// token of `o200k_base`.
 const CHARACTERS_PER_TOKEN: f64 = 3.75;
 
 // Real tools.
 
-/// The tools of 18 published servers. They lie beside the repository, where they lie at all.
+/// The tools of 18 published servers, from a folder beside the repository, if it exists.
 fn real_tools() -> Option<Vec<Value>> {
     const PLACE: &str = "shared/data/retrieval/real-mcp-servers/tools.jsonl";
     let repository = repository()
@@ -48,8 +48,8 @@ fn types(tool: &Value) -> ToolTypes<'_> {
     }
 }
 
-/// The first words of every description: whose they are is said elsewhere, and a golden file is
-/// about types.
+/// Shortens every description to its first words: a golden file is about types, and the texts
+/// belong to their servers.
 fn shorten(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -100,7 +100,7 @@ fn the_types_of_real_servers_are_those_of_the_golden_files() {
     }
 }
 
-/// Compiles declarations together with those of scripts.
+/// Compiles declarations together with `pml.d.ts`.
 fn compile_with(files: &[&Path]) -> Result<(), String> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let mut all = vec![typings().join("pml.d.ts")];
@@ -137,7 +137,7 @@ fn a_real_tool_takes_fewer_than_80_tokens_on_average() {
 
 // Hostile schemas.
 
-/// Numbers that are the same in every run.
+/// A generator with a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -254,7 +254,7 @@ fn types_of_hostile_schemas_compile_under_strict_typescript() {
         }
         schemas.push(schema);
     }
-    // More combinations than the compiler counts.
+    // More combinations than the compiler accepts.
     let many: Vec<Value> = (0..12)
         .map(|n| json!({ "enum": (n..n + 12).collect::<Vec<_>>() }))
         .collect();
@@ -335,7 +335,7 @@ fn results_are_declared_observed_or_unknown() {
     assert!(after.contains("versions: number[]"), "{after}");
     assert!(!after.contains("secret-name"), "{after}");
 
-    // Only shapes are kept.
+    // The catalog stores only shapes.
     let kept = place.folder().join("../.local/share/pml/catalog");
     let mut files = 0;
     for entry in fs::read_dir(&kept).unwrap() {
@@ -368,7 +368,7 @@ await callTool("demo:read_file", { pth: "a" });
 // @ts-expect-error
 await tools.demo.nothing();
 // @ts-expect-error
-await tools.nobody.list_files();
+await tools.missing.list_files();
 export default sizes;
 "#;
     fs::write(place.folder().join("script.ts"), script).unwrap();

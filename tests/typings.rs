@@ -1,4 +1,4 @@
-//! `typings/pml.d.ts` says what a script has, no more and no less, and the examples keep to it.
+//! `typings/pml.d.ts` declares exactly the globals of a script, and the examples compile with it.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,7 +14,7 @@ use crate::support::{pml, repository, result_of};
 const PACKAGE: &str = include_str!("typings/package.json");
 const LOCK: &str = include_str!("typings/package-lock.json");
 
-/// Objects of the web that a script sees and that are not part of the language.
+/// Web classes of a script that are not part of the language.
 const CLASSES: [&str; 10] = [
     "AbortController",
     "AbortSignal",
@@ -29,7 +29,7 @@ const CLASSES: [&str; 10] = [
 ];
 const OBJECTS: [&str; 3] = ["console", "crypto", "performance"];
 
-/// Members that exist and that nobody should use: Deno's own.
+/// Internal members of Deno, which are not declared.
 fn is_internal(class: &str, member: &str) -> bool {
     matches!(
         (class, member),
@@ -37,7 +37,7 @@ fn is_internal(class: &str, member: &str) -> bool {
     )
 }
 
-// TypeScript itself.
+// The TypeScript compiler.
 
 /// The compiler, installed once below the user's cache folder.
 pub fn compiler() -> &'static Path {
@@ -69,7 +69,7 @@ fn install() -> Result<PathBuf, String> {
              check that `npm` runs and reaches its registry. {reason}"
         )
     };
-    // Into a folder of its own first: another run of the tests may do the same at this moment.
+    // Installed into a temporary folder first: a concurrent test run may do the same.
     fs::create_dir_all(&cache).map_err(|error| cannot(&error))?;
     let fresh = tempfile::tempdir_in(&cache).map_err(|error| cannot(&error))?;
     fs::write(fresh.path().join("package.json"), PACKAGE).map_err(|error| cannot(&error))?;
@@ -115,7 +115,7 @@ pub fn compile(project: &Path) -> Result<(), String> {
     }
 }
 
-/// Compiles a script the way an editor would check it.
+/// Compiles a script as an editor would check it.
 fn check(script: &str) -> Result<(), String> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let config = json!({
@@ -139,7 +139,7 @@ fn declarations() -> String {
     fs::read_to_string(typings().join("pml.d.ts")).expect("the typings are there")
 }
 
-// What the declarations say, read from their lines.
+// The declared names, parsed line by line.
 
 /// Names after `declare var` and `declare function`.
 fn declared_globals() -> BTreeSet<String> {
@@ -155,7 +155,7 @@ fn declared_globals() -> BTreeSet<String> {
         .collect()
 }
 
-/// Members of the block that begins with a line, such as `interface URL {`.
+/// Members of the block whose first line starts with `block`, such as `interface URL {`.
 fn members_of(block: &str) -> BTreeSet<String> {
     let text = declarations();
     let mut lines = text.lines().skip_while(|line| !line.starts_with(block));
@@ -185,13 +185,13 @@ fn leading_name(text: &str) -> &str {
     &text[..end]
 }
 
-// What a script has.
+// The names that a script really has.
 
 fn names(script: &str) -> BTreeSet<String> {
     serde_json::from_value(result_of(script)).expect("a list of names")
 }
 
-/// Names as a text that a script can hold.
+/// Names as an array literal for a script.
 fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     json!(names.into_iter().collect::<Vec<_>>()).to_string()
 }
@@ -228,7 +228,7 @@ fn every_member_that_a_script_sees_is_declared() {
         for member in names(&own).iter().filter(|name| !is_internal(class, name)) {
             script += &format!("void {class}.prototype.{member};\n");
         }
-        // Two of them come with every function.
+        // Without those that every function has.
         let statics = names(&format!(
             "Object.getOwnPropertyNames({class}).filter((name) => !(name in (() => 1)))"
         ));

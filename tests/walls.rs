@@ -1,5 +1,5 @@
-//! The walls around a worker, each tried from inside with native code; what becomes of worker
-//! processes; and a broker that believes nothing a worker says.
+//! The sandbox of a worker, each layer probed from inside with native code; the lifecycle of worker
+//! processes; and a broker that does not trust a compromised worker.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -22,15 +22,15 @@ use crate::support::{binary, pool, run_in};
 const MIB: u64 = 1024 * 1024;
 
 pub mod probe {
-    //! A worker that runs no script but tries what a script's exploit would try.
+    //! A worker that runs no script, but tries the system calls that an exploit would try.
 
     use super::*;
 
     #[derive(Debug, Default, PartialEq)]
     pub struct Findings {
-        /// What became of each attempt, by stage and name.
+        /// The outcome of each attempt, by stage and name.
         attempts: BTreeMap<String, String>,
-        /// What the worker's JavaScript could call, had it a way to.
+        /// The ops that are registered in the worker.
         pub ops: BTreeSet<String>,
     }
 
@@ -40,7 +40,7 @@ pub mod probe {
         run_with(command, jit)
     }
 
-    /// A worker whose parent left descriptors open for it.
+    /// A worker that inherits open descriptors of its parent.
     pub fn run_with_inherited_descriptors() -> Findings {
         let mut command = Command::new("/bin/sh");
         command
@@ -73,32 +73,31 @@ pub mod probe {
         (child, ours)
     }
 
-    /// A worker that was copied from a template, and a second one to show that it is none the
-    /// worse for it.
-    pub fn run_copied(jit: bool) -> [Findings; 2] {
+    /// Two workers forked from one template: the first fork must not affect the second.
+    pub fn run_forked(jit: bool) -> [Findings; 2] {
         let mut command = Command::new(binary());
         command.env_clear();
         let (mut template, mut broker) = start(command, jit, &["template", "probe"]);
-        let findings = [(); 2].map(|()| copy(&mut broker));
+        let findings = [(); 2].map(|()| fork(&mut broker));
         drop(broker);
         let status = template.wait().expect("the template ends");
         assert!(status.success(), "the template died: {status}");
         findings
     }
 
-    fn copy(broker: &mut UnixStream) -> Findings {
+    fn fork(broker: &mut UnixStream) -> Findings {
         let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         handover::send(broker.as_fd(), theirs.as_fd()).expect("a socket can be handed over");
         drop(theirs);
-        let mut number = [0; 4];
-        broker.read_exact(&mut number).expect("the copy's number");
-        let number = i32::from_le_bytes(number);
+        let mut pid = [0; 4];
+        broker.read_exact(&mut pid).expect("the pid of the fork");
+        let pid = i32::from_le_bytes(pid);
         let mut bytes = Vec::new();
-        ours.read_to_end(&mut bytes).expect("the copy speaks");
+        ours.read_to_end(&mut bytes).expect("the fork reports");
         let mut status = 0;
-        // SAFETY: the copy is a child of this process, because its template is.
-        let waited = unsafe { libc::waitpid(number, &raw mut status, 0) };
-        assert_eq!((waited, status), (number, 0), "the copy died");
+        // SAFETY: the fork is a child of this process, because the template uses CLONE_PARENT.
+        let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        assert_eq!((waited, status), (pid, 0), "the fork died");
         read(&bytes)
     }
 
@@ -106,7 +105,7 @@ pub mod probe {
         let (mut child, mut ours) = start(command, jit, &["probe"]);
         let mut bytes = Vec::new();
         let said = ours.read_to_end(&mut bytes);
-        // One that hangs must not outlive the test.
+        // A worker that hangs must not outlive the test.
         if said.is_err() {
             let _ = child.kill();
         }
@@ -141,7 +140,7 @@ pub mod probe {
     }
 
     impl Findings {
-        /// With the walls that go up before V8 starts.
+        /// With the layers that are applied before V8 starts.
         #[track_caller]
         pub fn before_seccomp(&self, attempt: &str) -> &str {
             self.outcome("before seccomp", attempt)
@@ -188,8 +187,8 @@ fn landlock_alone_refuses_every_file() {
 #[test]
 fn landlock_alone_refuses_tcp_where_the_kernel_can() {
     let findings = probe::run(true);
-    // Kernels before 6.7 have no such rule; nobody listens on the port, so an attempt that gets
-    // through fails as well, with ECONNREFUSED.
+    // Kernels before 6.7 have no such rule. Nothing listens on the port, so an attempt that passes
+    // Landlock fails with ECONNREFUSED.
     let outcome = findings.before_seccomp("connect to a port");
     assert!(
         ["refused EACCES", "failed 111"].contains(&outcome),
@@ -227,7 +226,7 @@ fn the_system_call_filter_refuses_everything_that_reaches_outside() {
 
 #[test]
 fn nothing_the_probe_knows_is_allowed_behind_all_walls() {
-    // With machine code, executable memory is what V8 writes it to.
+    // With the JIT, V8 needs executable memory.
     let expected = ["map executable memory"];
     let findings = probe::run(true);
     let allowed: Vec<&str> = findings
@@ -242,7 +241,7 @@ fn nothing_the_probe_knows_is_allowed_behind_all_walls() {
 fn a_copied_worker_is_walled_in_like_one_that_was_started() {
     for jit in [true, false] {
         let started = probe::run(jit);
-        for copied in probe::run_copied(jit) {
+        for copied in probe::run_forked(jit) {
             assert_eq!(copied, started);
         }
     }
@@ -269,7 +268,7 @@ fn copied_workers_do_not_draw_the_same_numbers() {
 
 #[test]
 fn a_template_that_is_killed_is_replaced() {
-    let named = Named::new("pml-seedling");
+    let named = NamedBinary::new("pml-seedling");
     let pool = named.pool(1);
     let run = || {
         event_loop().block_on(async {
@@ -279,10 +278,10 @@ fn a_template_that_is_killed_is_replaced() {
     };
     assert!(run().ok);
     for (process, _) in named.processes() {
-        // SAFETY: a process that this test started.
+        // SAFETY: kill has no memory effects; this test started the process.
         unsafe { libc::kill(process.cast_signed(), libc::SIGKILL) };
     }
-    // The worker that was warm is lost with it; whoever comes next has another.
+    // The warm worker is lost with it; the next run starts another.
     let outcomes: Vec<Outcome> = (0..4).map(|_| run()).collect();
     assert!(outcomes[1..].iter().all(|outcome| outcome.ok));
 }
@@ -313,8 +312,8 @@ fn a_worker_closes_the_descriptors_it_inherits() {
 
 #[test]
 fn a_worker_holds_the_socket_its_event_loop_its_timer_and_nothing_else() {
-    // The socket and its copy for reading, what the event loop made for itself, and the watchdog's
-    // timer.
+    // The socket and its duplicate for reading, the descriptors of the event loop, and the
+    // watchdog's timerfd.
     let findings = probe::run(true);
     let open: u32 = findings
         .before_seccomp("descriptors")
@@ -339,8 +338,8 @@ fn the_broker_passes_none_of_its_environment_on() {
 
 #[test]
 fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
-    let named = Named::new("pml-ahead-test");
-    let secret = "the-token-of-somebody";
+    let named = NamedBinary::new("pml-ahead-test");
+    let secret = "the-token-of-another-user";
     let mut broker = named
         .command()
         .args(["run", "--cpu", "60s", "--timeout", "60s", "-e"])
@@ -363,7 +362,7 @@ fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
 
     let words = std::fs::read(about("cmdline")).expect("the kernel shows the words");
     assert!(words.iter().all(|byte| *byte == 0), "{words:?}");
-    // Only root may look into a worker.
+    // Only root may read the memory of a worker.
     if let Ok(environment) = std::fs::read(about("environ")) {
         assert!(environment.iter().all(|byte| *byte == 0), "{environment:?}");
         assert!(holds(broker.id(), secret), "the search finds nothing");
@@ -377,7 +376,7 @@ fn a_worker_that_begins_before_its_program_has_nothing_of_it() {
 #[expect(clippy::zombie_processes, reason = "`wait4` waits for it")]
 fn a_program_waits_for_the_worker_of_its_script() {
     let script = "for (let i = 0; i < 1.5e8; i++);";
-    let named = Named::new("pml-burial");
+    let named = NamedBinary::new("pml-burial");
     for more in [None, Some("--no-jit")] {
         let child = named
             .command()
@@ -385,10 +384,10 @@ fn a_program_waits_for_the_worker_of_its_script() {
             .args(more)
             .spawn()
             .expect("the program starts");
-        // What it used, with those it has waited for. `wait` would not tell.
+        // CPU time with that of its reaped children, which `Child::wait` does not return.
         let number = child.id().cast_signed();
         let mut status = -1;
-        // SAFETY: zeros are valid counts, and the process is a child that nobody waits for.
+        // SAFETY: zeros are valid counts, and the process is our child and has not been waited for.
         let usage = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
             assert_eq!(
@@ -405,7 +404,7 @@ fn a_program_waits_for_the_worker_of_its_script() {
     }
 }
 
-/// Whether the memory that a process may write holds `text`.
+/// Whether the writable memory of a process contains `text`.
 fn holds(process: u32, text: &str) -> bool {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).expect("its memory map");
     let memory = std::fs::File::open(format!("/proc/{process}/mem")).expect("its memory");
@@ -417,7 +416,7 @@ fn holds(process: u32, text: &str) -> bool {
         };
         let address = |hex| u64::from_str_radix(hex, 16).expect("an address");
         let (start, end) = (address(start), address(end));
-        // Gigabytes that V8 only keeps free are not looked at.
+        // Skips the gigabytes of address space that V8 only reserves.
         let mut bytes = vec![0; (end - start).min(64 * MIB) as usize];
         let count = memory.read_at(&mut bytes, start).unwrap_or(0);
         let text = text.as_bytes();
@@ -438,18 +437,18 @@ fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
 
 // Processes.
 
-/// A name of its own for the processes of one test: the kernel shows 15 characters of it, also of
-/// a process that has ended.
-struct Named {
+/// The binary under a name that is unique to one test: the kernel shows 15 characters of it, also
+/// for a zombie.
+struct NamedBinary {
     folder: tempfile::TempDir,
     name: &'static str,
 }
 
-impl Named {
+impl NamedBinary {
     fn new(name: &'static str) -> Self {
         assert!(name.len() <= 15);
-        // Beside the binary, where a hard link is possible: a program finds its own name through
-        // one, and starts its workers under it.
+        // Beside the binary, so that a hard link is possible: a program resolves its own path
+        // through it, and starts its workers under that name.
         let beside = binary();
         let beside = beside.parent().expect("a binary lies in a folder");
         let folder = tempfile::tempdir_in(beside).expect("a folder");
@@ -474,7 +473,7 @@ impl Named {
         Command::new(self.folder.path().join(self.name))
     }
 
-    /// Process and state of everything that runs under the name.
+    /// Pid and state of all processes with the name.
     fn processes(&self) -> Vec<(u32, char)> {
         let own = format!("({})", self.name);
         std::fs::read_dir("/proc")
@@ -488,7 +487,7 @@ impl Named {
             .collect()
     }
 
-    /// Waits for the processes to become what they should be.
+    /// Waits until the processes are as expected.
     #[track_caller]
     fn settle(&self, what: &str, settled: impl Fn(&[(u32, char)]) -> bool) {
         let patience = Instant::now() + Duration::from_secs(10);
@@ -509,7 +508,7 @@ fn event_loop() -> tokio::runtime::Runtime {
 
 #[test]
 fn a_pool_that_is_dropped_leaves_no_process() {
-    let named = Named::new("pml-dropped");
+    let named = NamedBinary::new("pml-dropped");
     let pool = named.pool(3);
     named.settle("three warm workers and their template", |processes| {
         processes.len() == 4
@@ -520,7 +519,7 @@ fn a_pool_that_is_dropped_leaves_no_process() {
 
 #[test]
 fn workers_that_ended_leave_no_zombie() {
-    let named = Named::new("pml-zombies");
+    let named = NamedBinary::new("pml-zombies");
     let pool = named.pool(1);
     let runtime = event_loop();
     for script in ["1", "throw 1", "for (;;);", "new Array(1e9).fill(1)"] {
@@ -533,7 +532,7 @@ fn workers_that_ended_leave_no_zombie() {
 
 #[test]
 fn a_run_that_is_dropped_ends_its_worker() {
-    let named = Named::new("pml-abandoned");
+    let named = NamedBinary::new("pml-abandoned");
     let pool = named.pool(0);
     let runtime = event_loop();
     let script = "await new Promise((resolve) => setTimeout(resolve, 60_000))";
@@ -560,7 +559,7 @@ fn a_busy_worker_dies_with_its_parent() {
 
 #[test]
 fn copied_workers_and_their_template_die_with_their_parent() {
-    let named = Named::new("pml-copied");
+    let named = NamedBinary::new("pml-copied");
     std::fs::write(
         named.folder.path().join(".mcp.json"),
         r#"{ "mcpServers": {} }"#,
@@ -578,7 +577,7 @@ fn copied_workers_and_their_template_die_with_their_parent() {
     named.settle("a parent, a template and a worker", |processes| {
         processes.len() >= 3
     });
-    // SIGKILL: the parent has no chance to clean up.
+    // SIGKILL: the parent cannot clean up.
     parent.kill().expect("the parent can be killed");
     parent.wait().expect("the parent ends");
     named.settle("gone", <[_]>::is_empty);
@@ -586,7 +585,7 @@ fn copied_workers_and_their_template_die_with_their_parent() {
 
 #[track_caller]
 fn dies_with_its_parent(name: &'static str, script: &str) {
-    let named = Named::new(name);
+    let named = NamedBinary::new(name);
     let mut parent = named
         .command()
         .args(["run", "--cpu", "60s", "--timeout", "60s", "-e", script])
@@ -596,18 +595,18 @@ fn dies_with_its_parent(name: &'static str, script: &str) {
         .spawn()
         .expect("the binary starts");
     named.settle("a parent and its worker", |processes| processes.len() >= 2);
-    // SIGKILL: the parent has no chance to clean up.
+    // SIGKILL: the parent cannot clean up.
     parent.kill().expect("it was still running");
     parent.wait().expect("it is ours to wait for");
-    // A container's first process may not reap orphans; a zombie runs nothing.
+    // PID 1 of a container may not reap orphans; a zombie runs nothing.
     named.settle("gone", |processes| {
         processes.iter().all(|(_, state)| *state == 'Z')
     });
 }
 
-// A worker that an attacker has taken over.
+// A compromised worker.
 
-/// A program that is started as a worker and says what a test wants said.
+/// A program that is started as a worker and sends the messages of a test.
 struct FakeWorker {
     folder: tempfile::TempDir,
 }
@@ -622,12 +621,12 @@ impl FakeWorker {
         Self { folder }
     }
 
-    /// Sends these messages and then waits to be ended.
+    /// Sends these messages and then waits to be killed.
     fn saying(messages: &[FromWorker]) -> Self {
         Self::sending(&frames(messages), "cat \"$0.bytes\" >&0; exec sleep 60")
     }
 
-    /// Sends these messages again and again.
+    /// Sends the first messages once and the others repeatedly.
     fn repeating(first: &[FromWorker], again: &[FromWorker]) -> Self {
         let again = frames(again);
         let times = 100_000 / again.len() + 1;
@@ -660,11 +659,11 @@ impl FakeWorker {
         Pool::new(options)
     }
 
-    /// The outcome of a run with this worker, which must come in time.
+    /// Runs a script with this worker; the outcome must arrive in time.
     #[track_caller]
     fn run(&self, limits: Limits) -> Outcome {
         let pool = self.pool(limits, false);
-        // The broker may start its worker late on a busy machine; it may not wait for ever.
+        // On a busy machine the broker may start its worker late, but it must not wait forever.
         let patience = Duration::from_millis(limits.wall_ms) + Duration::from_secs(10);
         let ended = event_loop().block_on(async {
             let host = Arc::new(MemoryHost::empty());

@@ -1,4 +1,4 @@
-//! The globals that a script may rely on, besides the language itself.
+//! The web globals of a script.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn assert_results(cases: &[(&str, Value)]) {
     }
 }
 
-/// The name and message of what an expression throws.
+/// Name and message of the error that an expression throws.
 fn thrown(expression: &str) -> String {
     let script = format!(
         "try {{ await ({expression}); return 'nothing' }} catch (e) {{ return `${{e.name}}: ${{e.message}}` }}"
@@ -68,13 +68,16 @@ fn structured_clone_refuses_objects_of_the_web() {
         "performance",
     ] {
         for value in [object, &format!("{{ list: [{object}] }}")] {
-            let told = thrown(&format!("structuredClone({value})"));
-            assert!(told.starts_with("DataCloneError: "), "{value}: {told}");
+            let message = thrown(&format!("structuredClone({value})"));
+            assert!(
+                message.starts_with("DataCloneError: "),
+                "{value}: {message}"
+            );
         }
     }
     assert_eq!(
         thrown("structuredClone({ inside: new DOMException('a') })"),
-        "DataCloneError: A DOMException inside of another value could not be cloned"
+        "DataCloneError: A DOMException nested inside another value cannot be cloned"
     );
 }
 
@@ -196,7 +199,7 @@ fn base64_goes_both_ways() {
     assert!(thrown("atob('*')").starts_with("InvalidCharacterError: "));
 }
 
-// Addresses.
+// URLs.
 
 #[test]
 fn urls_are_parsed_resolved_and_changed() {
@@ -299,7 +302,7 @@ fn a_signal_can_abort_after_a_time() {
 }
 
 #[test]
-fn a_timeout_signal_that_nobody_waits_for_does_not_hold_the_run() {
+fn an_unused_timeout_signal_does_not_delay_the_run() {
     let script = "const s = AbortSignal.timeout(20_000);\nconst aborted = s.aborted;";
     assert_eq!(run_json(&["--timeout", "5s"], script)["ok"], true);
 }
@@ -373,9 +376,9 @@ fn a_timer_takes_no_code_as_text() {
         let error = error_of(&[], &format!("const a = 1;\n{name}('a + 1' as never, 1);"));
         assert_eq!(error["kind"], "denied", "{error:#}");
         assert_eq!(error["line"], 2, "{error:#}");
-        let told = format!("{name} needs a function to call, not text");
+        let expected = format!("{name} needs a function to call, not text");
         assert!(
-            error["message"].as_str().unwrap().ends_with(&told),
+            error["message"].as_str().unwrap().ends_with(&expected),
             "{error:#}"
         );
     }
@@ -396,8 +399,8 @@ fn a_timer_without_a_function_is_refused_where_it_is_set() {
             ] {
                 let script = format!("const a = 1;\n{name}({callback} as never, 5);");
                 let error = error_of(flags, &script);
-                let told = format!("TypeError: {name} needs a function to call, not {given}");
-                assert_eq!(error["message"], told, "{error:#}");
+                let expected = format!("TypeError: {name} needs a function to call, not {given}");
+                assert_eq!(error["message"], expected, "{error:#}");
                 assert_eq!(error["line"], 2, "{error:#}");
             }
         }

@@ -1,11 +1,11 @@
-// What a script that `pml run` executes can use besides the language itself.
+// The globals of a script that `pml run` executes, besides those of the language itself.
 //
-// An editor needs to know three things: this file, the language of today, and that there is no
-// browser. Beside your scripts, a tsconfig.json with
+// For an editor, put a tsconfig.json beside your scripts. It loads this file, sets the language to
+// ESNext and leaves out the browser's types:
 //
 //   { "extends": "<path to pml>/typings/tsconfig.json", "include": ["*.ts"] }
 //
-// says all of them. For a single file, its first line does for this file alone:
+// For a single script, its first line can load this file alone:
 //
 //   /// <reference path="<path to pml>/typings/pml.d.ts" />
 //
@@ -15,55 +15,67 @@
 // Tools
 // ---------------------------------------------------------------------------------------------
 
-/** A tool of an MCP server, as `searchTools` finds it. */
+/** A tool of an MCP server, as `searchTools` returns it. */
 interface MCPTool {
-  /** What `callTool` takes: `server:tool`. */
+  /** The id for `callTool`: `server:tool`. */
   id: string;
   /** The server's name in the configuration, as in `tools.server`. */
   server: string;
   /** The tool's name on its server. */
   name: string;
-  /** What the server says about it. */
+  /** The description that the server gives. */
   description?: string;
-  /** A JSON Schema of its arguments. */
+  /** The JSON Schema of the arguments. */
   inputSchema?: Record<string, any>;
-  /** How well it fits the query, from 0 to 1. */
+  /** How well the tool matches the query, from 0 to 1. */
   score: number;
 }
 
-/** Everything known about a tool. */
+/** A tool of an MCP server, as `describeTool` returns it. */
 interface ToolDescription {
-  /** What `callTool` takes: `server:tool`. */
+  /** The id for `callTool`: `server:tool`. */
   id: string;
   /** The server's name in the configuration. */
   server: string;
   /** The tool's name on its server. */
   name: string;
-  /** What the server says about it. */
+  /** The description that the server gives. */
   description?: string;
-  /** A JSON Schema of its arguments. */
+  /** The JSON Schema of the arguments. */
   inputSchema?: Record<string, any>;
+  /** Further fields that the server sends, such as `title`, `outputSchema` and `annotations`. */
   [detail: string]: unknown;
 }
 
-/** Why a call failed: the `error` of `callTool`, and what `tools.server.tool()` throws. */
+/**
+ * A failed call: the `error` of `callTool`, and what `tools.server.tool()` throws.
+ *
+ * @example
+ * try {
+ *   await tools.fs.read_file({ path: "a.json" });
+ * } catch (error) {
+ *   if (!(error instanceof ToolError) || !error.retryable) throw error;
+ * }
+ */
 interface ToolError extends Error {
+  /** Always `"ToolError"`. */
   readonly name: "ToolError";
   /**
-   * What went wrong: `tool` (the tool said so), `unknown` (there is no such tool), `arguments`
-   * (they do not fit its schema), `denied` (policy), `calls` (too many), `unavailable` (its server
-   * is down), `timeout`, `cancelled`, `output` (the answer is too large), `protocol` (its server
-   * does not keep to MCP).
+   * The kind of failure: `tool` (the tool reported an error), `unknown` (no such tool), `arguments`
+   * (they do not match the schema), `denied` (by policy), `calls` (too many calls), `unavailable`
+   * (the server is down), `timeout`, `cancelled`, `output` (the result is too large), `protocol`
+   * (the server violated MCP).
    */
   kind: string;
-  /** The tool that was called: `server:tool`. */
+  /** The id of the tool that was called: `server:tool`. */
   tool: string;
-  /** The same call may work later. */
+  /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** When the server said how long to wait: so many milliseconds. */
+  /** Milliseconds to wait before a retry, if the server said so. */
   retryAfterMs?: number;
 }
 
+/** The class of failed calls. A test constructs one to make a mock fail. */
 declare var ToolError: {
   prototype: ToolError;
   new (
@@ -72,51 +84,56 @@ declare var ToolError: {
   ): ToolError;
 };
 
-/** What `callTool` answers. Look at `success` first; TypeScript then knows the rest. */
+/** The return value of `callTool`. Check `success` first; TypeScript then narrows the type. */
 type ToolResult<T = any> =
   | { success: true; result: T; error?: undefined }
   | { success: false; error: ToolError; result?: undefined };
 
 /** One call of `callToolsBatch`. */
 interface ToolCall {
-  /** `server:tool` */
+  /** The id of the tool: `server:tool`. */
   tool: string;
-  /** Arguments by name. */
+  /** The arguments of the call, by name. */
   args?: object | null;
 }
 
+/** Options of `callToolsBatch`. */
 interface BatchOptions {
-  /** Calls under way at once; 64 unless told otherwise, and never more than the run allows. */
+  /** Maximum number of concurrent calls; default 64, and never more than the run allows. */
   concurrency?: number;
-  /** After a failure, start no further call of the batch. */
+  /** Start no further call of the batch after a failure; default false. */
   stopOnError?: boolean;
 }
 
 /**
- * Finds tools that do what the words say, best first.
+ * Searches the tools of all servers by what they do. The best match comes first.
  *
  * @param query What the tool should do, in up to 500 characters: `"read a file and parse JSON"`.
- * @param limit How many at most, a whole number from 1 to 50; 10 unless told otherwise.
- * @param threshold Leave out what scores lower, from 0 to 1.
+ * @param limit Maximum number of results, an integer from 1 to 50; default 10.
+ * @param threshold Minimum score of a result, from 0 to 1.
  *
  * @example
  * const [best] = await searchTools("send a chat message", 1);
+ * if (best !== undefined) await callTool(best.id, { text: "hello" });
  */
 declare function searchTools(query: string, limit?: number, threshold?: number): Promise<MCPTool[]>;
 
 /**
- * Tells everything about one tool, with the schema of its arguments.
+ * Returns the full description of one tool, with the JSON Schema of its arguments.
  *
- * @param tool `server:tool`
+ * @param tool The id of the tool: `server:tool`.
  * @throws {ToolError} if there is no such tool.
+ *
+ * @example
+ * const { inputSchema } = await describeTool("fs:read_file");
  */
 declare function describeTool(tool: string): Promise<ToolDescription>;
 
 /**
- * Calls a tool. A tool that fails does not throw: look at `success`.
+ * Calls a tool. A failed call does not throw: check `success`.
  *
- * @param tool `server:tool`
- * @param args Arguments by name.
+ * @param tool The id of the tool: `server:tool`.
+ * @param args The arguments of the call, by name.
  *
  * @example
  * const answer = await callTool<string>("fs:read_file", { path: "a.json" });
@@ -133,86 +150,142 @@ declare function callTool<T = any, Id extends string = string>(
 ): Promise<ToolResult<T>>;
 
 /**
- * Calls many tools, several at once, and answers in the order of the calls.
+ * Calls many tools concurrently. The results are in the order of the calls; a failed call does not
+ * throw.
  *
  * @example
- * const answers = await callToolsBatch(paths.map((path) => ({ tool: "fs:read_file", args: { path } })));
+ * const results = await callToolsBatch(
+ *   paths.map((path) => ({ tool: "fs:read_file", args: { path } })),
+ *   { concurrency: 8 },
+ * );
  */
 declare function callToolsBatch<T = any>(
   calls: readonly ToolCall[],
   options?: BatchOptions,
 ): Promise<ToolResult<T>[]>;
 
-/** A resource of a server, as `listResources` gives it; servers may say more. */
+/** A resource of a server, as `listResources` returns it. */
 interface MCPResource {
-  /** What `readResource` takes. */
+  /** The URI for `readResource`. */
   uri: string;
+  /** The name of the resource on its server. */
   name: string;
+  /** A name for people. */
   title?: string;
+  /** The description that the server gives. */
   description?: string;
+  /** The media type, such as `text/plain`. */
   mimeType?: string;
+  /** Further fields that the server sends. */
   [more: string]: any;
 }
 
-/** A part of a resource: text, or bytes in base64. */
+/** One part of the contents of a resource: text, or bytes in base64. */
 interface ResourceContents {
+  /** The URI of this part. */
   uri: string;
+  /** The media type, such as `text/plain`. */
   mimeType?: string;
+  /** The content, if it is text. */
   text?: string;
+  /** The content in base64, if it is binary. */
   blob?: string;
+  /** Further fields that the server sends. */
   [more: string]: any;
 }
 
-/** A prompt of a server, as `listPrompts` gives it; servers may say more. */
+/** A prompt template of a server, as `listPrompts` returns it. */
 interface MCPPrompt {
-  /** What `getPrompt` takes. */
+  /** The name for `getPrompt`. */
   name: string;
+  /** A name for people. */
   title?: string;
+  /** The description that the server gives. */
   description?: string;
+  /** The arguments of the template. */
   arguments?: { name: string; description?: string; required?: boolean }[];
+  /** Further fields that the server sends. */
   [more: string]: any;
 }
 
-/** A prompt, filled in. */
+/** A prompt with its arguments filled in, as `getPrompt` returns it. */
 interface PromptResult {
+  /** The description that the server gives. */
   description?: string;
+  /** The messages of the prompt, in order. */
   messages: { role: "user" | "assistant"; content: any }[];
+  /** Further fields that the server sends. */
   [more: string]: any;
 }
 
-/** The resources of a server. @throws {ToolError} */
+/**
+ * Lists the resources of a server. The list is empty if the server does not support resources.
+ *
+ * @param server The server's name in the configuration.
+ * @throws {ToolError} if there is no such server or it fails.
+ *
+ * @example
+ * const resources = await listResources("docs");
+ */
 declare function listResources(server: string): Promise<MCPResource[]>;
 
-/** The contents of a resource. @throws {ToolError} */
+/**
+ * Reads a resource of a server. It may have several parts.
+ *
+ * @param server The server's name in the configuration.
+ * @param uri The `uri` of the resource.
+ * @throws {ToolError} if the server fails or has no such resource.
+ *
+ * @example
+ * const [part] = await readResource("docs", "file:///guide.md");
+ * console.log(part?.text);
+ */
 declare function readResource(server: string, uri: string): Promise<ResourceContents[]>;
 
-/** The prompts of a server. @throws {ToolError} */
+/**
+ * Lists the prompt templates of a server. The list is empty if the server does not support prompts.
+ *
+ * @param server The server's name in the configuration.
+ * @throws {ToolError} if there is no such server or it fails.
+ */
 declare function listPrompts(server: string): Promise<MCPPrompt[]>;
 
-/** A prompt of a server, filled in with arguments by name. @throws {ToolError} */
+/**
+ * Fills in a prompt template of a server.
+ *
+ * @param server The server's name in the configuration.
+ * @param name The name of the prompt.
+ * @param args The arguments of the template, by name.
+ * @throws {ToolError} if the server fails or has no such prompt.
+ *
+ * @example
+ * const { messages } = await getPrompt("docs", "summarize", { topic: "limits" });
+ */
 declare function getPrompt(
   server: string,
   name: string,
   args?: object | null,
 ): Promise<PromptResult>;
 
-/** The tools of one server, as functions, where no types were generated. */
+/** The tools of one server as functions, if no types were generated for it. */
 interface ServerTools {
+  /** Calls the tool with arguments by name. @throws {ToolError} if the call fails. */
   readonly [tool: string]: <T = any>(args?: object | null) => Promise<T>;
 }
 
 /**
- * The servers, by their names in the configuration: what `pml types` writes merges into it. While
- * it is empty, `tools` takes any server and any tool.
+ * The servers by their names in the configuration. The output of `pml types` merges into this
+ * interface. While it is empty, `tools` accepts any server and any tool.
  */
 interface ToolServers {}
 
-/** Arguments and results by tool id: what `pml types` writes merges into it. */
+/** Arguments and results by tool id. The output of `pml types` merges into this interface. */
 interface KnownTools {}
 
 /**
- * Every tool as a function that gives the value itself and throws `ToolError` when it fails. Any
- * name is taken and none is listed: `Object.keys` of it is empty, `searchTools` finds what there is.
+ * Every tool as a function that returns the result and throws `ToolError` if the call fails. Any
+ * name is accepted and none is listed: `Object.keys(tools)` is empty. Use `searchTools` to find
+ * tools.
  *
  * @example
  * const text = await tools.fs.read_file<string>({ path: "a.json" });
@@ -222,8 +295,8 @@ declare var tools: [keyof ToolServers] extends [never]
   : ToolServers;
 
 /**
- * Keeps a value for later scripts of the same session, as JSON has it: `undefined` becomes `null`.
- * It replaces what stood under the key.
+ * Stores a value for later scripts of the same session, as JSON: `undefined` becomes `null`. An
+ * earlier value of the key is replaced.
  *
  * @throws {ToolError} if the session's storage is full.
  *
@@ -233,8 +306,8 @@ declare var tools: [keyof ToolServers] extends [never]
 declare function store(key: string, value: unknown): Promise<void>;
 
 /**
- * Gives back what `store` kept under a key, or `undefined`; or a result that was too large to
- * show, by the handle that was shown in its place.
+ * Returns the value that `store` stored under a key, or `undefined`. Also returns a result that was
+ * too large for the reply, by the handle that the reply has in its place.
  *
  * @throws {ToolError} if a handle has expired.
  *
@@ -243,23 +316,24 @@ declare function store(key: string, value: unknown): Promise<void>;
  */
 declare function load<T = any>(key: string): Promise<T>;
 
-/** The arguments of the script: what stands after `--` on the command line. */
+/** The arguments of the script: those after `--` on the command line. */
 declare var args: string[];
 
+/** The type of `import.meta`. */
 interface ImportMeta {
-  /** The script's name as an address; it says nothing of where the script lies. */
+  /** The script's name as a URL; it does not reveal where the script is on disk. */
   readonly url: string;
   /** The path of `url`. */
   readonly filename: string;
   /** The folder of `filename`. */
   readonly dirname: string;
-  /** Always true: a script is the only module there is. */
+  /** Always true: the script is the only module. */
   readonly main: boolean;
-  /** The address of what can be imported. Anything else throws. */
+  /** The URL of a module that can be imported. Throws for any other specifier. */
   resolve(specifier: string): string;
 }
 
-// The same names, for those who like to import what they use.
+/** The same names as the globals, for scripts that import what they use. */
 declare module "pml" {
   export type BatchOptions = globalThis.BatchOptions;
   export type MCPPrompt = globalThis.MCPPrompt;
@@ -292,9 +366,9 @@ declare module "pml" {
 // Console
 // ---------------------------------------------------------------------------------------------
 
-/** Prints values as Deno does. Lines go to the run's log, never into its result. */
+/** Formats values as Deno does. Lines go to the log of the run, never into its result. */
 interface Console {
-  /** Prints values; a first string may hold `%s %d %i %f %j %o %O %c`. */
+  /** Logs values; a first string may contain `%s %d %i %f %j %o %O %c`. */
   log(...values: unknown[]): void;
   /** Like `log`, at level `debug`. */
   debug(...values: unknown[]): void;
@@ -304,31 +378,31 @@ interface Console {
   warn(...values: unknown[]): void;
   /** Like `log`, at level `error`. */
   error(...values: unknown[]): void;
-  /** Prints the values as an error if the condition is false. */
+  /** Logs the values at level `error` if the condition is falsy. */
   assert(condition?: unknown, ...values: unknown[]): void;
-  /** Prints one value, as deep as asked. */
+  /** Logs one value, nested objects up to `depth`. */
   dir(value?: unknown, options?: { depth?: number | null; [option: string]: unknown }): void;
-  /** The same as `log`. */
+  /** Same as `log`. */
   dirxml(...values: unknown[]): void;
-  /** Prints rows as a table, with the named columns only if they are given. */
+  /** Logs rows as a table, optionally with only the given columns. */
   table(rows?: unknown, columns?: string[]): void;
-  /** Indents what follows. */
+  /** Indents the following lines. */
   group(...label: unknown[]): void;
-  /** The same as `group`. */
+  /** Same as `group`. */
   groupCollapsed(...label: unknown[]): void;
   /** Ends the last group. */
   groupEnd(): void;
-  /** Prints how often it was called with this label. */
+  /** Logs how often it was called with this label. */
   count(label?: string): void;
-  /** Starts counting again. */
+  /** Resets the counter of this label. */
   countReset(label?: string): void;
   /** Starts a timer. */
   time(label?: string): void;
-  /** Prints the time since `time`, and the values. */
+  /** Logs the time since `time`, and the values. */
   timeLog(label?: string, ...values: unknown[]): void;
-  /** Prints the time since `time` and ends the timer. */
+  /** Logs the time since `time` and ends the timer. */
   timeEnd(label?: string): void;
-  /** Prints the values and where this was called. */
+  /** Logs the values and the stack of the call. */
   trace(...values: unknown[]): void;
   /** Does nothing: there is no terminal to clear. */
   clear(): void;
@@ -340,75 +414,98 @@ interface Console {
   timeStamp(label?: string): void;
 }
 
+/** The console of the script. */
 declare var console: Console;
 
 // ---------------------------------------------------------------------------------------------
 // Timers
 // ---------------------------------------------------------------------------------------------
 
-/** Calls a function later. A timer that is left over does not hold up the result of a run. */
+/**
+ * Calls a function after `delay` milliseconds. A pending timer does not delay the result of a run.
+ *
+ * @returns An id for `clearTimeout`.
+ *
+ * @example
+ * await new Promise((resolve) => setTimeout(resolve, 100));
+ */
 declare function setTimeout(callback: (...args: any[]) => void, delay?: number, ...args: any[]): number;
-/** Calls a function again and again. */
+/** Calls a function every `delay` milliseconds. @returns An id for `clearInterval`. */
 declare function setInterval(callback: (...args: any[]) => void, delay?: number, ...args: any[]): number;
-/** Forgets a timer of `setTimeout`. */
+/** Cancels a timer of `setTimeout`. */
 declare function clearTimeout(id?: number): void;
-/** Forgets a timer of `setInterval`. */
+/** Cancels a timer of `setInterval`. */
 declare function clearInterval(id?: number): void;
-/** Calls a function as soon as the current code is done. */
+/** Calls a function as a microtask, after the current code has finished. */
 declare function queueMicrotask(callback: () => void): void;
 
+/** A clock that starts with the script. */
 interface Performance {
-  /** Milliseconds since the script began, in steps of 0.1. */
+  /** Milliseconds since the script began, with a resolution of 0.1. */
   now(): number;
   /** When the script began, in milliseconds since 1970. */
   readonly timeOrigin: number;
+  /** An object with `timeOrigin`. */
   toJSON(): { timeOrigin: number };
 }
 
+/** The clock of the script. */
 declare var performance: Performance;
 
 // ---------------------------------------------------------------------------------------------
 // Text, copies and randomness
 // ---------------------------------------------------------------------------------------------
 
-/** Text from base64, one character for each byte. */
+/** Decodes base64 into a string with one character per byte. */
 declare function atob(data: string): string;
-/** Base64 of a text whose characters are bytes; encode others with `TextEncoder` first. */
+/** Encodes a string in base64. Its characters must be bytes: use `TextEncoder` for other text. */
 declare function btoa(data: string): string;
 
 /**
- * A deep copy, with cycles, dates, maps, sets and typed arrays. What has no copy, such as a function
- * or a `URL`, throws a `DataCloneError`.
+ * Makes a deep copy, including cycles, dates, maps, sets and typed arrays.
+ *
+ * @throws {DOMException} `DataCloneError` for a value that cannot be cloned, such as a function
+ * or a `URL`.
  */
 declare function structuredClone<T>(value: T, options?: { transfer?: ArrayBuffer[] }): T;
 
-/** From text to UTF-8. */
+/** Encodes text as UTF-8. */
 interface TextEncoder {
+  /** Always `"utf-8"`. */
   readonly encoding: "utf-8";
+  /** Returns the bytes of a text. */
   encode(text?: string): Uint8Array<ArrayBuffer>;
+  /** Writes the bytes of a text into an array, as many as fit. */
   encodeInto(text: string, into: Uint8Array): { read: number; written: number };
 }
 
+/** The class of text encoders. */
 declare var TextEncoder: {
   prototype: TextEncoder;
   new (): TextEncoder;
 };
 
-/** From bytes to text. */
+/** Decodes bytes into text. */
 interface TextDecoder {
+  /** The name of the encoding, in lower case. */
   readonly encoding: string;
+  /** Whether invalid bytes throw instead of becoming U+FFFD. */
   readonly fatal: boolean;
+  /** Whether a byte order mark is kept in the text. */
   readonly ignoreBOM: boolean;
+  /** Decodes bytes; with `stream`, a character may continue in the next call. */
   decode(bytes?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;
 }
 
+/** The class of text decoders. The default encoding is `utf-8`. */
 declare var TextDecoder: {
   prototype: TextDecoder;
   new (encoding?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder;
 };
 
+/** Cryptographically secure randomness. */
 interface Crypto {
-  /** Fills an integer array, of at most 65,536 bytes, with random values and gives it back. */
+  /** Fills an integer array of at most 65,536 bytes with random values, and returns it. */
   getRandomValues<
     T extends
       | Int8Array
@@ -421,61 +518,93 @@ interface Crypto {
       | BigInt64Array
       | BigUint64Array,
   >(array: T): T;
-  /** A random UUID of version 4. */
+  /** Returns a random UUID (version 4). */
   randomUUID(): `${string}-${string}-${string}-${string}-${string}`;
 }
 
+/** The random number source of the script. */
 declare var crypto: Crypto;
 
 // ---------------------------------------------------------------------------------------------
-// Addresses
+// URLs
 // ---------------------------------------------------------------------------------------------
 
-/** An address, taken apart. Nothing here fetches it. */
+/** A parsed URL. Scripts have no network: nothing fetches it. */
 interface URL {
+  /** The fragment, with `#`, or an empty string. */
   hash: string;
+  /** Host name and port. */
   host: string;
+  /** The host name without the port. */
   hostname: string;
+  /** The whole URL. */
   href: string;
+  /** Protocol, host name and port. */
   readonly origin: string;
+  /** The password, or an empty string. */
   password: string;
+  /** The path, with its leading `/`. */
   pathname: string;
+  /** The port, or an empty string for the default one. */
   port: string;
+  /** The protocol, with `:`. */
   protocol: string;
+  /** The query, with `?`, or an empty string. */
   search: string;
+  /** The query as a list of pairs; changes to it change the URL. */
   readonly searchParams: URLSearchParams;
+  /** The user name, or an empty string. */
   username: string;
+  /** Same as `href`. */
   toJSON(): string;
+  /** Same as `href`. */
   toString(): string;
 }
 
+/** The class of URLs. */
 declare var URL: {
   prototype: URL;
-  /** Throws `TypeError` if it is no address. */
+  /** Parses a URL. @throws {TypeError} if it is not valid. */
   new (url: string | URL, base?: string | URL): URL;
+  /** Whether the URL is valid. */
   canParse(url: string | URL, base?: string | URL): boolean;
-  /** `null` if it is no address. */
+  /** Parses a URL; returns `null` if it is not valid. */
   parse(url: string | URL, base?: string | URL): URL | null;
 };
 
-/** The query of an address: a list of pairs. */
+/** The query of a URL: a list of name-value pairs. */
 interface URLSearchParams {
+  /** The number of pairs. */
   readonly size: number;
+  /** Adds a pair. */
   append(name: string, value: string): void;
+  /** Removes all pairs with this name, or with this name and value. */
   delete(name: string, value?: string): void;
+  /** The first value of this name, or `null`. */
   get(name: string): string | null;
+  /** All values of this name. */
   getAll(name: string): string[];
+  /** Whether there is a pair with this name, or with this name and value. */
   has(name: string, value?: string): boolean;
+  /** Replaces all pairs with this name by one. */
   set(name: string, value: string): void;
+  /** Sorts the pairs by name. */
   sort(): void;
+  /** Calls a function for each pair. */
   forEach(callback: (value: string, name: string, parent: URLSearchParams) => void, self?: any): void;
+  /** Iterates over the names. */
   keys(): IteratorObject<string>;
+  /** Iterates over the values. */
   values(): IteratorObject<string>;
+  /** Iterates over the pairs. */
   entries(): IteratorObject<[string, string]>;
+  /** The query without `?`. */
   toString(): string;
+  /** Iterates over the pairs. */
   [Symbol.iterator](): IteratorObject<[string, string]>;
 }
 
+/** The class of URL queries. */
 declare var URLSearchParams: {
   prototype: URLSearchParams;
   new (
@@ -487,23 +616,41 @@ declare var URLSearchParams: {
 // Events and aborting
 // ---------------------------------------------------------------------------------------------
 
+/** An event of the DOM standard. Scripts have no DOM tree, so an event has one target. */
 interface Event {
+  /** The name of the event. */
   readonly type: string;
+  /** The target that the event was dispatched to. */
   readonly target: EventTarget | null;
+  /** The target whose listener is running. */
   readonly currentTarget: EventTarget | null;
+  /** Same as `target`; deprecated. */
   readonly srcElement: EventTarget | null;
+  /** Whether the event bubbles. */
   readonly bubbles: boolean;
+  /** Whether `preventDefault` has an effect. */
   readonly cancelable: boolean;
+  /** Whether the event crosses shadow roots. */
   readonly composed: boolean;
+  /** Whether `preventDefault` was called. */
   readonly defaultPrevented: boolean;
+  /** Whether the runtime dispatched the event. */
   readonly isTrusted: boolean;
+  /** The current phase: `NONE`, `CAPTURING_PHASE`, `AT_TARGET` or `BUBBLING_PHASE`. */
   readonly eventPhase: number;
+  /** When the event was created, in milliseconds. */
   readonly timeStamp: number;
+  /** Set it to true to stop the propagation; deprecated. */
   cancelBubble: boolean;
+  /** False if `preventDefault` was called; deprecated. */
   returnValue: boolean;
+  /** The targets whose listeners are called. */
   composedPath(): EventTarget[];
+  /** Makes `dispatchEvent` return false. */
   preventDefault(): void;
+  /** Stops the propagation, and calls no further listener of this target. */
   stopImmediatePropagation(): void;
+  /** Stops the propagation to further targets. */
   stopPropagation(): void;
   readonly NONE: 0;
   readonly CAPTURING_PHASE: 1;
@@ -511,12 +658,17 @@ interface Event {
   readonly BUBBLING_PHASE: 3;
 }
 
+/** Options of a new event; all default to false. */
 interface EventInit {
+  /** Whether the event bubbles. */
   bubbles?: boolean;
+  /** Whether `preventDefault` has an effect. */
   cancelable?: boolean;
+  /** Whether the event crosses shadow roots. */
   composed?: boolean;
 }
 
+/** The class of events. */
 declare var Event: {
   prototype: Event;
   new (type: string, init?: EventInit): Event;
@@ -526,62 +678,83 @@ declare var Event: {
   readonly BUBBLING_PHASE: 3;
 };
 
+/** An event with data. */
 interface CustomEvent<T = any> extends Event {
+  /** The data of the event. */
   readonly detail: T;
 }
 
+/** The class of events with data. */
 declare var CustomEvent: {
   prototype: CustomEvent;
   new <T>(type: string, init?: EventInit & { detail?: T }): CustomEvent<T>;
 };
 
+/** A listener of `addEventListener`: a function, or an object with `handleEvent`. */
 type EventListenerOrObject = ((event: Event) => void) | { handleEvent(event: Event): void };
 
+/** An object that events are dispatched to. */
 interface EventTarget {
+  /** Adds a listener; `once` removes it after its first call, `signal` when it is aborted. */
   addEventListener(
     type: string,
     listener: EventListenerOrObject | null,
     options?: boolean | { capture?: boolean; once?: boolean; passive?: boolean; signal?: AbortSignal },
   ): void;
+  /** Removes a listener. */
   removeEventListener(
     type: string,
     listener: EventListenerOrObject | null,
     options?: boolean | { capture?: boolean },
   ): void;
+  /** Calls the listeners of an event; returns false if one called `preventDefault`. */
   dispatchEvent(event: Event): boolean;
 }
 
+/** The class of event targets. */
 declare var EventTarget: {
   prototype: EventTarget;
   new (): EventTarget;
 };
 
+/** A signal that is aborted once. Its event is `abort`. */
 interface AbortSignal extends EventTarget {
+  /** Whether the signal is aborted. */
   readonly aborted: boolean;
+  /** The reason of the abort, or undefined. */
   readonly reason: any;
+  /** A listener for `abort`. */
   onabort: ((this: AbortSignal, event: Event) => any) | null;
+  /** Throws `reason` if the signal is aborted. */
   throwIfAborted(): void;
 }
 
+/** Makes abort signals without a controller. */
 declare var AbortSignal: {
   prototype: AbortSignal;
+  /** A signal that is already aborted. */
   abort(reason?: any): AbortSignal;
+  /** A signal that is aborted as soon as one of the signals is. */
   any(signals: Iterable<AbortSignal>): AbortSignal;
-  /** Aborts with a `TimeoutError` after so many milliseconds. */
+  /** A signal that is aborted with a `TimeoutError` after some milliseconds. */
   timeout(milliseconds: number): AbortSignal;
 };
 
+/** Owns an abort signal. */
 interface AbortController {
+  /** The signal to hand to the code that can be aborted. */
   readonly signal: AbortSignal;
+  /** Aborts the signal; the default reason is an `AbortError`. */
   abort(reason?: any): void;
 }
 
+/** The class of abort controllers. */
 declare var AbortController: {
   prototype: AbortController;
   new (): AbortController;
 };
 
-/** Numbers from the past, for `code`; use `name`. */
+/** Legacy values of `DOMException.code`; use `name` instead. */
 interface DOMExceptionCodes {
   readonly INDEX_SIZE_ERR: 1;
   readonly DOMSTRING_SIZE_ERR: 2;
@@ -610,14 +783,17 @@ interface DOMExceptionCodes {
   readonly DATA_CLONE_ERR: 25;
 }
 
-/** An error of the web's own: `AbortError`, `TimeoutError`, `DataCloneError`, ... */
+/** An error of a web API: `AbortError`, `TimeoutError`, `DataCloneError`, ... */
 interface DOMException extends Error, DOMExceptionCodes {
+  /** The kind of error, such as `"AbortError"`. */
   readonly name: string;
+  /** What went wrong. */
   readonly message: string;
-  /** A number from the past; use `name`. */
+  /** A legacy number; use `name` instead. */
   readonly code: number;
 }
 
+/** The class of web API errors. */
 declare var DOMException: DOMExceptionCodes & {
   prototype: DOMException;
   new (message?: string, nameOrOptions?: string | { name?: string; cause?: unknown }): DOMException;

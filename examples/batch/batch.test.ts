@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, mockTool, test, useRecording } from "pml/test";
 import batch from "./batch.ts";
 
-describe("with made-up files", () => {
-  let underWay = 0;
-  let most = 0;
+describe("with mocked files", () => {
+  let inFlight = 0;
+  let maxInFlight = 0;
 
   beforeEach(() => {
-    underWay = 0;
-    most = 0;
+    inFlight = 0;
+    maxInFlight = 0;
     mockTool("demo:list_files", () => ({
       files: Array.from({ length: 10 }, (_, i) => ({ path: `${i}.md`, bytes: i })),
     }));
@@ -20,9 +20,9 @@ describe("with made-up files", () => {
 
   test("no more than a few files are read at once", async () => {
     const read = mockTool("demo:read_file", async () => {
-      most = Math.max(most, ++underWay);
+      maxInFlight = Math.max(maxInFlight, ++inFlight);
       await new Promise((done) => setTimeout(done, 1));
-      underWay--;
+      inFlight--;
       return "two words";
     });
     expect(await batch()).toEqual({
@@ -33,7 +33,7 @@ describe("with made-up files", () => {
       failed: [],
     });
     expect(read).toHaveBeenCalledTimes(10);
-    expect(most).toBe(4);
+    expect(maxInFlight).toBe(4);
   });
 
   test("a file that cannot be read is named, and the others count", async () => {

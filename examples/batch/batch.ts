@@ -1,8 +1,8 @@
-// Works through many files, a few at once, and tells how far it is.
+// Processes many files with limited concurrency, and logs its progress.
 //
 //   pml run --config examples/batch/servers.json examples/batch/batch.ts -- .md
 //
-// Some files cannot be read: the rest is counted all the same.
+// Files that cannot be read are listed in the result; the others are counted.
 
 const CHUNK = 4;
 

@@ -14,7 +14,7 @@ Date: 2026-10-13 10:00:00+00:00
 Message: Merge branch 'next'
 `;
 
-test("the log of the server is read", () => {
+test("the log of the server is parsed", () => {
   expect(parseLog(LOG)).toEqual([
     { hash: "cd7a64f", date: "2026-10-14", subject: "Fix a panic" },
     { hash: "69dcc40", date: "2026-10-13", subject: "Merge branch 'next'" },

@@ -1,9 +1,9 @@
-// Writes a changelog from the history of a repository, grouped by what the commits did.
+// Writes a changelog from the history of a repository, grouped by the first word of the subject.
 //
 //   pml run --config examples/changelog/servers.json examples/changelog/changelog.ts -- /path/to/repository 20
 //
 // The server is mcp-server-git from PyPI (`pip install mcp-server-git`). The test replays a
-// recording of it and needs neither.
+// recording and needs neither the server nor a repository.
 
 interface Commit {
   hash: string;
@@ -22,7 +22,7 @@ function sectionOf({ subject }: Commit): string {
   return SECTIONS.find(([, first]) => first.test(subject))?.[0] ?? "Changed";
 }
 
-/** The log as the server prints it: `Commit: ...`, `Author: ...`, `Date: ...`, `Message: ...`. */
+/** Parses the server's log: `Commit: ...`, `Author: ...`, `Date: ...`, `Message: ...`. */
 export function parseLog(log: string): Commit[] {
   return log
     .split(/^Commit: /m)

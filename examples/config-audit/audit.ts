@@ -1,4 +1,4 @@
-// Audits a folder of service configurations: 50 files are read, one small table comes back.
+// Audits a folder of service configurations: reads 50 files and returns one small table.
 //
 //   pml run --config examples/config-audit/servers.json examples/config-audit/audit.ts
 

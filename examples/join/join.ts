@@ -1,4 +1,4 @@
-// Joins data of two servers: orders of one, customers of the other. Neither knows the other, and
+// Joins the orders of one server with the customers of another. The servers are independent, and
 // the hundreds of orders never leave the sandbox.
 //
 //   pml run --config examples/join/servers.json examples/join/join.ts -- 3
@@ -17,7 +17,7 @@ interface Customer {
 
 export default async function join() {
   const top = Number(args[0] ?? 3);
-  // Both servers are asked at once.
+  // Both servers are called concurrently.
   const [orders, customers]: [Order[], Customer[]] = await Promise.all([
     tools.shop.read_json({ path: "orders.json" }),
     tools.crm.read_json({ path: "customers.json" }),

@@ -1,7 +1,7 @@
 import { expect, mockTool, test, useRecording } from "pml/test";
 import pages, { find, notes } from "./pages.ts";
 
-/** A server with so many notes. */
+/** Mocks a server with `count` notes. */
 function serverWith(count: number) {
   return mockTool("demo:list_notes", ({ cursor = 1, limit }) => {
     const last = Math.min(cursor + limit - 1, count);
@@ -31,13 +31,13 @@ test.each([
   expect(list).toHaveBeenCalledTimes(expected);
 });
 
-test("the first page is asked for without a cursor, the next with that of the page before", async () => {
+test("the first page is requested without a cursor, the next with the cursor of the page before", async () => {
   const list = serverWith(6);
   await all(4);
   expect(list.calls).toEqual([{ limit: 4 }, { limit: 4, cursor: 5 }]);
 });
 
-test("pages behind what was looked for are not read", async () => {
+test("pages after the match are not read", async () => {
   const list = serverWith(1_000);
   expect(await find(({ id }) => id === 12)).toEqual({ id: 12, title: "Note 12" });
   expect(list).toHaveBeenCalledTimes(2);

@@ -1,4 +1,4 @@
-// Reads a list page by page until there is no more, and no further than asked.
+// Reads a paginated list lazily: a page is requested only when the caller needs it.
 //
 //   pml run --config examples/pagination/servers.json examples/pagination/pages.ts
 
@@ -14,7 +14,7 @@ interface Page {
 
 const PAGE = 10;
 
-/** Every note, a page at a time: the next page is asked for only when it is needed. */
+/** All notes. The next page is requested only when the notes of the previous one are consumed. */
 export async function* notes(limit = PAGE): AsyncGenerator<Note> {
   let cursor: number | undefined;
   do {
@@ -27,16 +27,16 @@ export async function* notes(limit = PAGE): AsyncGenerator<Note> {
   } while (cursor !== undefined);
 }
 
-/** The first note that fits, without reading the pages behind it. */
-export async function find(fits: (note: Note) => boolean): Promise<Note | undefined> {
+/** The first note that matches, without reading the pages after it. */
+export async function find(matches: (note: Note) => boolean): Promise<Note | undefined> {
   for await (const note of notes()) {
-    if (fits(note)) return note;
+    if (matches(note)) return note;
   }
   return undefined;
 }
 
 export default async function pages() {
-  // The demo server forgets its notes when it ends, so there are some to begin with.
+  // The demo server keeps notes only in memory, so the script creates some first.
   await callToolsBatch(
     Array.from({ length: 35 }, (_, i) => ({
       tool: "demo:add_note",

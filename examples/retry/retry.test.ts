@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, fakeTime, type FakeTime, mockTool, test, useRecording } from "pml/test";
-import retry, { callPatiently } from "./retry.ts";
+import retry, { callWithRetry } from "./retry.ts";
 
 function failing(times: number, failure: object = {}) {
   let failures = 0;
@@ -14,21 +14,21 @@ function failing(times: number, failure: object = {}) {
   });
 }
 
-describe("with a clock of our own", () => {
+describe("with a fake clock", () => {
   let time: FakeTime;
   beforeEach(() => {
     time = fakeTime("2026-01-01T00:00:00Z");
   });
 
-  test("an answer at once takes no time", async () => {
+  test("a call that succeeds is made once, without delay", async () => {
     const get = failing(0);
-    expect(await callPatiently("api:get", { id: 1 })).toBe("at last");
+    expect(await callWithRetry("api:get", { id: 1 })).toBe("at last");
     expect(get.calls).toEqual([{ id: 1 }]);
   });
 
   test("the delay doubles", async () => {
     const get = failing(3);
-    const answer = callPatiently("api:get", {});
+    const answer = callWithRetry("api:get", {});
     await time.advance(0);
     expect(get).toHaveBeenCalledTimes(1);
     await time.advance(100);
@@ -39,9 +39,9 @@ describe("with a clock of our own", () => {
     expect(await answer).toBe("at last");
   });
 
-  test("it gives up in the end", async () => {
+  test("it gives up after the last attempt", async () => {
     const get = failing(99);
-    const answer = expect(callPatiently("api:get", {})).rejects.toMatchObject({
+    const answer = expect(callWithRetry("api:get", {})).rejects.toMatchObject({
       kind: "unavailable",
     });
     await time.runAll();
@@ -49,18 +49,18 @@ describe("with a clock of our own", () => {
     expect(get).toHaveBeenCalledTimes(5);
   });
 
-  test("a server that says when to come back is believed", async () => {
+  test("the delay that the server asks for is used", async () => {
     const get = failing(1, { retryAfterMs: 60_000 });
-    const answer = callPatiently("api:get", {});
+    const answer = callWithRetry("api:get", {});
     await time.advance(59_999);
     expect(get).toHaveBeenCalledTimes(1);
     await time.advance(1);
     expect(await answer).toBe("at last");
   });
 
-  test("what cannot succeed is not repeated", async () => {
+  test("a permanent failure is not retried", async () => {
     const get = failing(99, { kind: "arguments", message: "no such field", retryable: false });
-    await expect(callPatiently("api:get", {})).rejects.toThrow("no such field");
+    await expect(callWithRetry("api:get", {})).rejects.toThrow("no such field");
     expect(get).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,36 +1,36 @@
-// Calls a tool that fails now and then: waits longer after each failure, gives up at some point,
-// and does not repeat what cannot succeed.
+// Calls a tool that fails intermittently: retries with exponential backoff and jitter, up to a
+// maximum number of attempts, and does not retry a permanent failure.
 //
 //   pml run --config examples/retry/servers.json examples/retry/retry.ts
 
-export interface Patience {
+export interface RetryPolicy {
   attempts: number;
   firstDelayMs: number;
   /** Whether the same call may succeed later. */
-  mayPass(error: ToolError): boolean;
+  isRetryable(error: ToolError): boolean;
 }
 
-const PATIENCE: Patience = {
+const DEFAULT_POLICY: RetryPolicy = {
   attempts: 5,
   firstDelayMs: 100,
-  mayPass: (error) => error.retryable || /try again/.test(error.message),
+  isRetryable: (error) => error.retryable || /try again/.test(error.message),
 };
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-export async function callPatiently<T>(
+export async function callWithRetry<T>(
   tool: string,
   input: object,
-  patience: Patience = PATIENCE,
+  policy: RetryPolicy = DEFAULT_POLICY,
 ): Promise<T> {
-  let delay = patience.firstDelayMs;
+  let delay = policy.firstDelayMs;
   for (let attempt = 1; ; attempt++) {
-    const answer = await callTool<T>(tool, input);
-    if (answer.success) return answer.result;
-    const { error } = answer;
-    if (attempt === patience.attempts || !patience.mayPass(error)) throw error;
-    // What the server asks for counts; else a delay that doubles, with some chance in it so that
-    // many callers do not come back at the same moment.
+    const call = await callTool<T>(tool, input);
+    if (call.success) return call.result;
+    const { error } = call;
+    if (attempt === policy.attempts || !policy.isRetryable(error)) throw error;
+    // The server's own delay wins. Otherwise the delay doubles, with jitter so that many callers do
+    // not retry at the same moment.
     const wait = error.retryAfterMs ?? Math.round(delay * (0.5 + Math.random() / 2));
     console.warn(`${tool}: ${error.message} (attempt ${attempt}, again in ${wait} ms)`);
     await sleep(wait);
@@ -39,8 +39,8 @@ export async function callPatiently<T>(
 }
 
 export default async function retry() {
-  const flaky = await callPatiently("demo:flaky", { key: "example", failures: 2 });
-  const lost = await callPatiently("demo:read_file", { path: "no-such-file.md" }).catch(
+  const flaky = await callWithRetry("demo:flaky", { key: "example", failures: 2 });
+  const lost = await callWithRetry("demo:read_file", { path: "no-such-file.md" }).catch(
     (error: ToolError) => `not repeated: ${error.message}`,
   );
   return { flaky, lost };

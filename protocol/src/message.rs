@@ -95,7 +95,7 @@ pub struct RunSpec {
 pub struct TestSpec {
     /// The file, relative to the folder that its imports stay in: `audit/audit.test.ts`.
     pub path: String,
-    /// For `js/77_run.js`: time limits, names, snapshots.
+    /// For `js/77_run_tests.js`: time limits, names, snapshots.
     pub settings: Box<RawValue>,
     /// Whether to record line coverage.
     pub coverage: bool,

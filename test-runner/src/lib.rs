@@ -2,7 +2,7 @@
 //! ([`Runner`]), and what came of it is told in the form that a person or a CI job wants
 //! ([`report`]).
 //!
-//! The tests themselves are collected and run by `js/74_declare.js` to `js/77_run.js`, inside the
+//! The tests themselves are collected and run by `js/74_declare.js` to `js/77_run_tests.js`, inside the
 //! sandbox. This crate is the other side: it reads the files that a test may have and writes its
 //! snapshots.
 

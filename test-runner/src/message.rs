@@ -1,4 +1,4 @@
-//! What a file of tests says: the messages of `js/77_run.js`, of what is around it, and of the
+//! What a file of tests says: the messages of `js/77_run_tests.js`, of what is around it, and of the
 //! worker.
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub struct Ended {
     pub fault: Option<Fault>,
 }
 
-/// What `js/55_fault.js` says of a thrown value.
+/// What `js/55_errors.js` says of a thrown value.
 #[derive(Debug, Deserialize)]
 pub struct Fault {
     pub message: String,

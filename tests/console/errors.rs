@@ -1,4 +1,4 @@
-//! How errors are printed, with the places of the script.
+//! How the console prints errors, with positions in the script.
 
 use super::assert_logs;
 

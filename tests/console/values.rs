@@ -1,4 +1,4 @@
-//! How values of every kind are printed.
+//! How the console prints values of every kind.
 
 use super::assert_logs;
 
@@ -186,7 +186,7 @@ console.log(a);"#,
 }
 
 #[test]
-fn a_shared_value_is_no_cycle() {
+fn a_shared_value_is_not_a_cycle() {
     assert_logs(
         r#"const shared = { n: 1 };
 console.log({ left: shared, right: shared });"#,

@@ -1,4 +1,4 @@
-//! The commands about servers: `tools`, `call`, `doctor`, `init`, `login` and `logout`.
+//! The commands for servers: `tools`, `call`, `doctor`, `init`, `login` and `logout`.
 
 use std::fs;
 
@@ -57,13 +57,16 @@ fn the_doctor_tells_good_from_broken() {
     }));
     let output = place.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    assert!(told.contains("good     ready     stdio, 20"), "{told}");
-    assert!(told.contains("2 tools"), "{told}");
-    assert!(told.contains("cannot open the cellar door"), "{told}");
+    let printed = text(&output.stdout);
     assert!(
-        told.contains("`no-such-program-here` was not found: install it"),
-        "{told}"
+        printed.contains("good     ready     stdio, 20"),
+        "{printed}"
+    );
+    assert!(printed.contains("2 tools"), "{printed}");
+    assert!(printed.contains("cannot open the cellar door"), "{printed}");
+    assert!(
+        printed.contains("`no-such-program-here` was not found: install it"),
+        "{printed}"
     );
     let output = place.run(&["doctor", "--json"]);
     let reports: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -85,10 +88,10 @@ fn init_in_an_empty_home_says_where_it_looked() {
     let place = Place::empty();
     let output = place.run(&["init"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stderr);
+    let printed = text(&output.stderr);
     assert!(
-        told.contains(".claude.json") && told.contains("config.toml"),
-        "{told}"
+        printed.contains(".claude.json") && printed.contains("config.toml"),
+        "{printed}"
     );
     assert!(!place.file().exists());
 }
@@ -103,11 +106,11 @@ fn init_takes_over_the_servers_of_claude_code() {
     assert!(!place.file().exists());
 
     let output = place.run(&["init"]);
-    let told = text(&output.stdout);
+    let summary = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(told.contains("odd  (Claude Code)"), "{told}");
+    assert!(summary.contains("odd  (Claude Code)"), "{summary}");
     let file = place.file().display().to_string();
-    let command = told
+    let command = summary
         .lines()
         .find(|line| line.contains("claude mcp add"))
         .unwrap();

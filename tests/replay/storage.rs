@@ -1,4 +1,4 @@
-//! `store` and `load` where there is no session, and calls that a person would have to allow.
+//! `store` and `load` without a session, and calls that need an approval.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn what_a_script_stores_it_loads_in_every_kind_of_run() {
     let replayed = stdout(&place.elsewhere(&["--replay", "calls.json", "--json"]));
     let replayed: Value = serde_json::from_str(&replayed).unwrap();
     assert_eq!(replayed["result"], seen);
-    // Only the call is in the recording.
+    // The recording has only the call.
     assert_eq!(place.recording()["requests"].as_array().unwrap().len(), 1);
 }
 
@@ -40,8 +40,8 @@ fn a_call_that_a_person_has_to_allow_is_refused_however_it_is_run() {
         assert_eq!(stdout(&place.live(flags)), "denied\n", "{flags:?}");
     }
     assert_eq!(place.served(), 0);
-    let told = text(&place.live(&["--dry-run"]).stderr);
-    assert!(told.contains("refused: "), "{told}");
+    let printed = text(&place.live(&["--dry-run"]).stderr);
+    assert!(printed.contains("refused: "), "{printed}");
 }
 
 #[test]
@@ -62,10 +62,13 @@ fn a_dry_run_answers_with_what_earlier_results_looked_like() {
     assert_eq!(planned[0]["answer"], "observed");
     assert_eq!(result, json!({ "name": "text" }));
     assert_eq!(place.served(), 1);
-    let told = text(&place.live(&["--dry-run"]).stderr);
-    assert!(told.contains("started to list their tools: demo"), "{told}");
+    let printed = text(&place.live(&["--dry-run"]).stderr);
     assert!(
-        told.contains("answered by an example of earlier results"),
-        "{told}"
+        printed.contains("started to list their tools: demo"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("answered by an example of earlier results"),
+        "{printed}"
     );
 }

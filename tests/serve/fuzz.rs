@@ -1,17 +1,17 @@
-//! Ten thousand malformed and hostile requests: none goes unanswered, none does harm.
+//! Fuzzing: ten thousand malformed and hostile requests are all answered, and do no harm.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::driver::Lines;
+use super::driver::StdioClient;
 use crate::gateway::{Place, demo};
 
 const REQUESTS: usize = 10_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A small generator with a fixed seed: a failure can be looked at again.
+/// A small random number generator with a fixed seed: failures are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -103,7 +103,7 @@ fn any_value(random: &mut Random, depth: usize) -> Value {
     }
 }
 
-/// A request with an id of its own; its parameters are anything.
+/// A request with a unique id and arbitrary parameters.
 fn request(random: &mut Random, id: usize) -> Value {
     let mut message = json!({ "jsonrpc": "2.0", "id": id, "method": random.pick(&METHODS) });
     match random.below(4) {
@@ -126,7 +126,7 @@ fn request(random: &mut Random, id: usize) -> Value {
     message
 }
 
-/// A line that is no request at all.
+/// A line that is not a request.
 fn garbage(random: &mut Random) -> Vec<u8> {
     match random.below(6) {
         0 => (0..random.below(200))
@@ -149,7 +149,7 @@ fn garbage(random: &mut Random) -> Vec<u8> {
 fn ten_thousand_hostile_requests_are_each_answered() {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let heard = client.listen();
     let mut random = Random(0x5eed_1234_5678_9abc);
     let (mut sent, mut unnumbered) = (0, 0);
@@ -169,7 +169,7 @@ fn ten_thousand_hostile_requests_are_each_answered() {
             } else {
                 let id = 1_000_000 + sent;
                 let message = request(&mut random, id);
-                // It never ends, by design.
+                // A subscription never ends, so it has no response.
                 if message["method"] == "subscriptions/listen" {
                     continue;
                 }
@@ -213,7 +213,7 @@ fn ten_thousand_hostile_requests_are_each_answered() {
 #[test]
 fn a_connection_that_begins_with_nonsense_can_still_begin() {
     let place = Place::empty();
-    let mut client = Lines::silent(&place, &[]);
+    let mut client = StdioClient::without_handshake(&place, &[]);
     client.send_bytes(b"hello\n\n{}\n");
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     client.send(&json!({ "jsonrpc": "2.0", "id": 5, "result": {} }));
@@ -228,7 +228,7 @@ fn a_connection_that_begins_with_nonsense_can_still_begin() {
 #[test]
 fn an_endless_line_is_refused_and_forgotten() {
     let place = Place::empty();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     for _ in 0..20 {
         client.send_bytes(&vec![b'x'; 1024 * 1024]);
     }

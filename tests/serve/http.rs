@@ -1,10 +1,10 @@
-//! The door over HTTP: who may come in, and how it closes.
+//! The HTTP transport: authentication, origins, sessions and shutdown.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::driver::Http;
+use super::driver::HttpServer;
 use crate::gateway::{Place, demo};
 
 const TOKEN: &str = "0123456789-abcdef-token";
@@ -22,7 +22,7 @@ fn initialize() -> String {
     .to_string()
 }
 
-/// A request of the revision without sessions.
+/// A request of the protocol revision without sessions.
 fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
     let mut params = params;
     for (key, value) in [
@@ -44,7 +44,7 @@ fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, Strin
 }
 
 fn send(
-    server: &Http,
+    server: &HttpServer,
     (headers, body): &(Vec<(&'static str, String)>, String),
 ) -> (u16, String, String) {
     let headers: Vec<(&str, &str)> = headers
@@ -57,7 +57,7 @@ fn send(
 #[test]
 fn only_pages_and_names_of_this_machine_are_let_in() {
     let (_data, place) = place();
-    let server = Http::open(&place, &["--allow-origin", "https://app.example.com:443"]);
+    let server = HttpServer::open(&place, &["--allow-origin", "https://app.example.com:443"]);
     let status = |headers: &[(&str, &str)]| server.post(headers, &initialize()).0;
     assert_eq!(status(&[]), 200);
     assert_eq!(status(&[("Origin", "http://localhost:3000")]), 200);
@@ -69,13 +69,13 @@ fn only_pages_and_names_of_this_machine_are_let_in() {
 }
 
 #[test]
-fn a_browser_is_told_which_pages_may_read_the_answer() {
+fn a_browser_gets_cors_headers_for_allowed_origins() {
     let (_data, place) = place();
     let flags = ["serve", "--http", "127.0.0.1:0", "--log-format", "json"];
     let mut command = place.command(&flags);
     command.args(["--allow-origin", "https://app.example.com:443"]);
     command.env("PML_TOKEN", format!("{TOKEN}\n"));
-    let server = Http::start(command);
+    let server = HttpServer::start(command);
     let page = ("Origin", "https://app.example.com");
     let allowed = "access-control-allow-origin: https://app.example.com";
     let (status, head, _) = server.send("OPTIONS", &[page], "");
@@ -95,7 +95,7 @@ fn a_browser_is_told_which_pages_may_read_the_answer() {
 #[test]
 fn an_id_that_is_still_open_is_not_taken_again() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let (_, head, _) = server.post(&[], &initialize());
     let session = head
         .lines()
@@ -128,7 +128,7 @@ fn a_token_is_asked_for_where_one_is_set() {
     let (_data, place) = place();
     let mut command = place.command(&["serve", "--http", "127.0.0.1:0", "--log-format", "json"]);
     command.env("PML_TOKEN", TOKEN);
-    let server = Http::start(command);
+    let server = HttpServer::start(command);
     assert_eq!(server.post(&[], &initialize()).0, 401);
     assert_eq!(
         server
@@ -150,14 +150,14 @@ fn an_address_of_others_needs_a_token() {
     let (_data, place) = place();
     let output = place.run(&["serve", "--http", "0.0.0.0:0"]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("PML_TOKEN"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("PML_TOKEN"), "{printed}");
 }
 
 #[test]
 fn what_is_too_large_or_no_message_is_refused_properly() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let (status, _, _) = server.post(&[], &"x".repeat(9 * 1024 * 1024));
     assert!(status == 413 || status == 0, "{status}");
     for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
@@ -170,9 +170,9 @@ fn what_is_too_large_or_no_message_is_refused_properly() {
 }
 
 #[test]
-fn whoever_takes_anything_is_answered() {
+fn a_client_that_accepts_any_type_is_answered() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let status = |accept| server.post(&[("Accept", accept)], &initialize()).0;
     for accept in ["*/*", "text/html, */*;q=0.5", "application/*, text/*"] {
         assert_eq!(status(accept), 200, "{accept}");
@@ -185,7 +185,7 @@ fn whoever_takes_anything_is_answered() {
 #[test]
 fn a_session_that_is_gone_is_not_closed_again() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let (_, head, _) = server.post(&[], &initialize());
     let session = session_in(&head);
     let close = || server.send("DELETE", &[("Mcp-Session-Id", session)], "").0;
@@ -197,7 +197,7 @@ fn a_session_that_is_gone_is_not_closed_again() {
 #[test]
 fn a_session_that_is_closed_ends_its_scripts() {
     let (_data, place) = place();
-    let server = Http::open(&place, &["--warm", "0"]);
+    let server = HttpServer::open(&place, &["--warm", "0"]);
     let (_, head, _) = server.post(&[], &initialize());
     let session = session_in(&head);
     let code = "await new Promise((done) => setTimeout(done, 25000))";
@@ -234,7 +234,7 @@ fn session_in(head: &str) -> &str {
 #[test]
 fn a_request_without_a_session_stands_for_itself() {
     let (_data, place) = place();
-    let server = Http::open(&place, &[]);
+    let server = HttpServer::open(&place, &[]);
     let call_as = |meta: Value, code: &str| {
         let request = stateless(
             "tools/call",
@@ -262,7 +262,7 @@ fn a_request_without_a_session_stands_for_itself() {
 #[test]
 fn a_client_that_hangs_up_ends_its_script() {
     let (_data, place) = place();
-    let server = Http::open(&place, &["--warm", "0"]);
+    let server = HttpServer::open(&place, &["--warm", "0"]);
     let (headers, body) = stateless(
         "tools/call",
         json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 25000))" } }),
@@ -293,7 +293,7 @@ fn a_client_that_hangs_up_ends_its_script() {
 #[test]
 fn running_calls_are_answered_before_the_door_closes() {
     let (_data, place) = place();
-    let mut server = Http::open(&place, &[]);
+    let mut server = HttpServer::open(&place, &[]);
     let request = stateless(
         "tools/call",
         json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 3000)); return 'done'" } }),

@@ -1,18 +1,18 @@
-//! Nothing private leaves, on any way there is.
+//! Personal data is scrubbed from every reply, log and error.
 
 use serde_json::json;
 
-use super::driver::{Lines, envelope};
+use super::driver::{StdioClient, envelope};
 use crate::gateway::{Place, demo};
 
 const EMAIL: &str = "jane.roe@example.org";
 const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-fn open(flags: &[&str]) -> (tempfile::TempDir, Place, Lines) {
+fn open(flags: &[&str]) -> (tempfile::TempDir, Place, StdioClient) {
     let data = tempfile::tempdir().unwrap();
     std::fs::write(data.path().join("mail.txt"), format!("write to {EMAIL}")).unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let lines = Lines::open(&place, flags);
+    let lines = StdioClient::open(&place, flags);
     (data, place, lines)
 }
 
@@ -21,7 +21,7 @@ fn no_way_out_leads_past_the_scrubber() {
     let (_data, _place, mut client) = open(&["--log-format", "json"]);
     client.ask("logging/setLevel", json!({ "level": "debug" }));
     let mut said = Vec::new();
-    let mut ask = |client: &mut Lines, name: &str, arguments: serde_json::Value| {
+    let mut ask = |client: &mut StdioClient, name: &str, arguments: serde_json::Value| {
         let answer = client.ask(
             "tools/call",
             json!({ "name": name, "arguments": arguments, "_meta": { "progressToken": 7 } }),

@@ -1,14 +1,14 @@
-//! What stays from script to script.
+//! Session storage: values and results that outlive a script.
 
 use serde_json::json;
 
-use super::driver::{Lines, envelope, text};
+use super::driver::{StdioClient, envelope, text};
 use crate::gateway::{Place, demo};
 
-fn open() -> (tempfile::TempDir, Place, Lines) {
+fn open() -> (tempfile::TempDir, Place, StdioClient) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let lines = Lines::open(&place, &[]);
+    let lines = StdioClient::open(&place, &[]);
     (data, place, lines)
 }
 
@@ -29,7 +29,7 @@ fn a_stored_value_is_there_in_the_next_script() {
 fn one_session_does_not_see_what_another_stored() {
     let (_data, place, mut client) = open();
     client.run("await store('mine', 1)");
-    let mut other = Lines::open(&place, &[]);
+    let mut other = StdioClient::open(&place, &[]);
     assert_eq!(
         other.run("return (await load('mine')) === undefined")["result"],
         true

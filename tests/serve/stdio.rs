@@ -1,11 +1,11 @@
-//! The connection over standard input and output.
+//! The stdio transport.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::driver::{Lines, envelope, text};
+use super::driver::{StdioClient, envelope, text};
 use crate::gateway::{Place, demo};
 
 fn place() -> (tempfile::TempDir, Place) {
@@ -18,7 +18,7 @@ fn place() -> (tempfile::TempDir, Place) {
 #[test]
 fn three_tools_are_shown_with_titles_and_annotations() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let listed = client.ask("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools
@@ -47,7 +47,7 @@ fn three_tools_are_shown_with_titles_and_annotations() {
 #[test]
 fn a_script_answers_with_its_result_first() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result = client.call(
         "execute_code",
         json!({ "code": "console.warn('careful'); return await tools.demo.read_json({ path: 'a.json' })" }),
@@ -76,7 +76,7 @@ fn a_script_answers_with_its_result_first() {
 #[test]
 fn a_script_that_fails_says_where_and_is_an_error() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result = client.call(
         "execute_code",
         json!({ "code": "const a = 1;\nnothing.here()" }),
@@ -91,7 +91,7 @@ fn a_script_that_fails_says_where_and_is_an_error() {
 #[test]
 fn a_client_can_lower_a_limit() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let began = Instant::now();
     let result = client.call(
         "execute_code",
@@ -105,7 +105,7 @@ fn a_client_can_lower_a_limit() {
 #[test]
 fn search_gives_signatures_and_no_schema_unless_all_is_wanted() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result = client.call(
         "search_tools",
         json!({ "query": "read a JSON file", "limit": 2 }),
@@ -129,7 +129,7 @@ fn search_gives_signatures_and_no_schema_unless_all_is_wanted() {
 #[test]
 fn a_single_call_needs_no_script() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result = client.call(
         "call_tool",
         json!({ "tool": "demo:read_json", "args": { "path": "a.json" } }),
@@ -144,9 +144,9 @@ fn a_single_call_needs_no_script() {
 }
 
 #[test]
-fn wrong_arguments_are_told_to_the_model() {
+fn wrong_arguments_are_reported_to_the_model() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     for (tool, args) in [
         ("execute_code", json!({})),
         ("execute_code", json!({ "code": 7 })),
@@ -171,7 +171,7 @@ fn wrong_arguments_are_told_to_the_model() {
 #[test]
 fn images_leave_as_content_and_text_in_disguise_does_not() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let result = client.call(
         "execute_code",
@@ -198,7 +198,7 @@ fn nothing_but_the_protocol_is_on_standard_output() {
     let place = Place::with_servers(json!({
         "noisy": { "command": "pml", "args": ["demo-server", data.path(), "--noise"] },
     }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let envelope = client.run(
         "console.log('one'); console.error('two'); return (await tools.noisy.list_files()).files",
     );
@@ -214,7 +214,7 @@ fn nothing_but_the_protocol_is_on_standard_output() {
 #[test]
 fn progress_is_reported_when_it_is_asked_for() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     client.ask("logging/setLevel", json!({ "level": "warning" }));
     let answer = client.ask(
         "tools/call",
@@ -253,7 +253,7 @@ fn progress_is_reported_when_it_is_asked_for() {
 #[test]
 fn a_cancelled_script_ends() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &["--warm", "0"]);
+    let mut client = StdioClient::open(&place, &["--warm", "0"]);
     let id = client.request("tools/call", json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 25000))" } }));
     std::thread::sleep(Duration::from_millis(600));
     assert_eq!(super::endurance::workers_of(client.id()).len(), 1);
@@ -272,7 +272,7 @@ fn a_cancelled_script_ends() {
 #[test]
 fn running_calls_end_before_the_server_does() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let id = client.request("tools/call", json!({ "name": "execute_code", "arguments": { "code": "await new Promise((done) => setTimeout(done, 1000)); return 'done'" } }));
     std::thread::sleep(Duration::from_millis(300));
     client.terminate();
@@ -298,7 +298,7 @@ fn running_calls_end_before_the_server_does() {
 #[test]
 fn a_script_that_does_not_end_is_cut_off_when_the_time_to_end_is_up() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &["--drain", "300ms"]);
+    let mut client = StdioClient::open(&place, &["--drain", "300ms"]);
     client.request("tools/call", json!({ "name": "execute_code", "arguments": { "code": "await new Promise(() => setTimeout(() => {}, 25000))" } }));
     std::thread::sleep(Duration::from_millis(500));
     let began = Instant::now();
@@ -315,7 +315,7 @@ fn a_script_that_does_not_end_is_cut_off_when_the_time_to_end_is_up() {
 fn tools_that_change_are_announced() {
     let late = json!({ "command": "sh", "args": ["-c", "sleep 4; exec \"$0\" demo-server .", crate::support::binary()] });
     let place = Place::with_servers(json!({ "slow": late }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let listed = client.ask("tools/list", json!({}));
     let description = listed["result"]["tools"][0]["description"]
         .as_str()
@@ -337,7 +337,7 @@ fn tools_that_change_are_announced() {
 #[test]
 fn a_script_that_runs_when_the_input_ends_is_answered() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let code = "await new Promise((done) => setTimeout(done, 5500)); return 'late'";
     client.request(
         "tools/call",
@@ -353,23 +353,23 @@ fn a_gateway_among_its_own_servers_is_left_out() {
     let data = tempfile::tempdir().unwrap();
     let itself = json!({ "command": "pml", "args": ["serve"] });
     let place = Place::with_servers(json!({ "demo": demo(data.path()), "pml": itself }));
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result =
         client.run("return (await callTool('pml:execute_code', { code: '1' })).error.message");
-    let told = result["result"].as_str().unwrap();
-    assert!(told.ends_with("the servers are: demo"), "{told}");
-    // One that is reached in a roundabout way ends by itself.
+    let message = result["result"].as_str().unwrap();
+    assert!(message.ends_with("the servers are: demo"), "{message}");
+    // A server that reaches itself indirectly exits by itself.
     let mut deep = place.command(&["serve"]);
     let refused = deep.env("PML_DEPTH", "3").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("take that server out"), "{told}");
+    let printed = String::from_utf8(refused.stderr).unwrap();
+    assert!(printed.contains("take that server out"), "{printed}");
 }
 
 #[test]
 fn what_models_fill_in_for_nothing_is_nothing() {
     let (_data, place) = place();
-    let mut client = Lines::open(&place, &[]);
+    let mut client = StdioClient::open(&place, &[]);
     let result = client.call(
         "execute_code",
         json!({ "code": "return 5", "timeout_ms": 0, "cpu_ms": null, "max_output_chars": 0 }),

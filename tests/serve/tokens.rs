@@ -1,11 +1,11 @@
-//! What a model reads before it has done anything, in tokens.
+//! The token budget of the tool list, which a model reads before its first call.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::driver::Lines;
+use super::driver::StdioClient;
 use crate::gateway::installed::tokenizer;
 use crate::gateway::{Place, demo};
 
@@ -13,12 +13,12 @@ const DESCRIPTION_LIMIT: usize = 450;
 const ALL_LIMIT: usize = 900;
 
 fn tools(place: &Place) -> Vec<Value> {
-    let mut client = Lines::open(place, &[]);
+    let mut client = StdioClient::open(place, &[]);
     let listed = client.ask("tools/list", json!({}));
     listed["result"]["tools"].as_array().unwrap().clone()
 }
 
-/// Tokens of `o200k_base`.
+/// The number of `o200k_base` tokens.
 fn count(text: &str) -> usize {
     let script = "const { encode } = require(process.argv[1]);
         console.log(encode(require('fs').readFileSync(0, 'utf8')).length)";

@@ -1,11 +1,11 @@
-//! Idioms of elsewhere, fences, and plain JavaScript.
+//! Idioms of other runtimes, code fences, and plain JavaScript.
 
 use serde_json::json;
 
 use super::assert_results;
 use crate::support::{error_of, result_of, run_json};
 
-// Idioms of elsewhere.
+// Idioms of other runtimes.
 #[test]
 fn a_script_is_always_the_main_module() {
     let script =
@@ -23,7 +23,7 @@ fn the_address_of_a_script_says_nothing_of_the_machine() {
     assert_eq!(result_of("import.meta.url"), "file:///stdin.ts");
 }
 
-// Fences.
+// Code fences.
 #[test]
 fn a_fenced_block_is_unpacked() {
     assert_results(&[
@@ -52,7 +52,7 @@ fn lines_inside_a_fence_keep_their_numbers() {
 }
 
 #[test]
-fn a_template_with_backticks_is_no_fence() {
+fn a_template_with_backticks_is_not_a_fence() {
     assert_eq!(result_of("const s = `a\n\\`\\`\\`\nb`;\ns.length"), 7);
 }
 
@@ -100,7 +100,7 @@ fn plain_javascript_runs_unchanged() {
 #[test]
 fn javascript_that_typescript_would_refuse_runs() {
     assert_results(&[
-        // In TypeScript a type may not follow `?` here.
+        // TypeScript does not allow a type after `?` here.
         (
             "const pick = (ok) => ok ? (1) : x => 2; pick(true)",
             json!(1),

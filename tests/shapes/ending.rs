@@ -1,4 +1,4 @@
-//! When a run is over.
+//! When a run ends.
 
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn an_error_in_a_timer_fails_the_run() {
 }
 
 #[test]
-fn waiting_for_what_can_never_happen_is_an_error_and_no_timeout() {
+fn waiting_for_what_can_never_happen_is_an_error_and_not_a_timeout() {
     for script in [
         "await new Promise(() => {})",
         "return new Promise(() => {})",

@@ -1,4 +1,4 @@
-//! What may be imported, and how.
+//! Allowed and refused imports.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Lines and stacks of failing scripts.
+//! Positions and stacks of failing scripts.
 
 use serde_json::json;
 
@@ -160,7 +160,7 @@ fn a_source_map_comment_of_the_script_changes_nothing() {
 }
 
 #[test]
-fn a_thrown_value_that_is_no_error_is_shown() {
+fn a_thrown_value_that_is_not_an_error_is_shown() {
     assert_eq!(error_of(&[], "throw 'just words'")["message"], "just words");
     assert_eq!(error_of(&[], "throw 42")["message"], "the script threw 42");
     assert_eq!(

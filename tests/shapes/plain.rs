@@ -1,4 +1,4 @@
-//! What becomes of values that JSON has no word for.
+//! Serialization of values that JSON cannot represent.
 
 use serde_json::json;
 

@@ -1,13 +1,13 @@
-//! What is refused before it runs, and where.
+//! Scripts that are refused before they run, and the position of the error.
 
 use serde_json::json;
 
 use super::assert_rejected;
 use crate::support::{error_of, run_json};
 
-// What is refused.
+// Unsupported syntax.
 #[test]
-fn jsx_is_refused_in_clear_words() {
+fn jsx_is_refused_with_a_clear_message() {
     let words = "JSX is not supported; return plain data or a string instead";
     assert_rejected("let x = <div>hi</div>;\nx", "syntax", words, 1, 9);
     assert_rejected(
@@ -20,7 +20,7 @@ fn jsx_is_refused_in_clear_words() {
 }
 
 #[test]
-fn decorators_are_refused_in_clear_words() {
+fn decorators_are_refused_with_a_clear_message() {
     let words = "decorators are not supported; call the function on the class instead";
     assert_rejected("@sealed\nclass A {}", "syntax", words, 1, 1);
     assert_rejected("class A {\n  @log() m() {}\n}", "syntax", words, 2, 3);
@@ -53,7 +53,7 @@ fn await_stays_a_reserved_word_everywhere() {
 }
 
 #[test]
-fn what_nests_too_deeply_is_refused_in_these_words() {
+fn a_script_that_nests_too_deeply_is_refused_with_this_message() {
     let words = "the script nests too deeply to be parsed";
     for script in [
         format!("return {}1{}", "(() => ".repeat(2000), ")".repeat(2000)),

@@ -1,4 +1,4 @@
-//! What a script gives back.
+//! Which value is the result of a script.
 
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ fn names_in_braces_are_an_object_at_the_end_of_a_script() {
 }
 
 #[test]
-fn blocks_of_a_text_are_one_script_and_its_words_are_none() {
+fn code_blocks_of_a_text_are_one_script_and_its_prose_is_ignored() {
     assert_results(&[
         ("Sure!\n\n```ts\n6 * 7\n```", json!(42)),
         ("Okay\n```ts\n6 * 7\n```", json!(42)),

@@ -1,4 +1,4 @@
-//! Every part of TypeScript.
+//! TypeScript features.
 
 use serde_json::json;
 
@@ -158,7 +158,7 @@ fn fields_may_read_parameter_properties() {
 }
 
 #[test]
-fn auto_accessors_run_or_are_refused_in_clear_words() {
+fn auto_accessors_run_or_are_refused_with_a_clear_message() {
     let envelope = run_json(&[], "class A { accessor x = 1 }\nnew A().x");
     let message = envelope["error"]["message"].as_str().unwrap_or("accessor");
     assert!(

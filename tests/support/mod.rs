@@ -1,4 +1,4 @@
-//! Ways to run a script, for the tests beside this folder.
+//! Functions that run scripts, for all end-to-end tests.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The library of the model: fetched once, by pml itself, for all tests.
+/// The ONNX runtime library, downloaded once by pml itself for all tests.
 pub fn onnx_runtime() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -52,7 +52,7 @@ pub fn onnx_runtime() -> &'static Path {
     })
 }
 
-/// `pml run --json FLAGS -` with the script on standard input; the envelope.
+/// `pml run --json FLAGS -` with the script on standard input; returns the envelope.
 pub fn run_json(flags: &[&str], script: &str) -> Value {
     let output = run_stdin(&[&["--json"], flags].concat(), script);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -84,14 +84,14 @@ pub fn run_stdin(flags: &[&str], script: &str) -> Output {
     child.wait_with_output().expect("the binary ends")
 }
 
-/// The result of a script that must succeed.
+/// Runs a script that must succeed and returns its result.
 pub fn result_of(script: &str) -> Value {
     let envelope = run_json(&[], script);
     assert_eq!(envelope["ok"], true, "{script}\n{envelope:#}");
     envelope["result"].clone()
 }
 
-/// The error of a script that must fail.
+/// Runs a script that must fail and returns its error.
 pub fn error_of(flags: &[&str], script: &str) -> Value {
     let envelope = run_json(flags, script);
     assert_eq!(envelope["ok"], false, "{script}\n{envelope:#}");

@@ -1,4 +1,4 @@
-//! Tests that go wrong in ways of their own.
+//! Mistakes in test files: wrong usage, leaks between tests, uncaught errors.
 
 use std::time::{Duration, Instant};
 
@@ -103,8 +103,8 @@ fn a_mock_answers_one_call_at_a_time() {
 fn a_test_without_a_name_is_refused() {
     let output = Project::of("test('', () => {});").run(&[]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    assert!(told.contains("test needs a name"), "{told}");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("test needs a name"), "{printed}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn what_fails_before_a_group_does_not_fail_what_is_skipped_there() {
 }
 
 #[test]
-fn what_nobody_catches_fails_the_test_that_runs_then() {
+fn an_uncaught_error_fails_the_running_test() {
     let project = Project::of(
         "const pause = () => new Promise((done) => setTimeout(done, 20));\n\
          const early = Promise.reject(new Error('handled later'));\n\
@@ -200,7 +200,7 @@ fn what_nobody_catches_fails_the_test_that_runs_then() {
     assert_eq!(results[0].2, "Error: one");
     assert_eq!(
         results[1].2,
-        "Error: two\n\nand nobody caught: Error: three (a.test.ts:7:16)"
+        "Error: two\n\nalso uncaught: Error: three (a.test.ts:7:16)"
     );
     assert!(
         results[2].2.starts_with("AssertionError: toBe"),
@@ -209,14 +209,14 @@ fn what_nobody_catches_fails_the_test_that_runs_then() {
     assert!(
         results[2]
             .2
-            .ends_with("and nobody caught: Error: four (a.test.ts:11:16)"),
+            .ends_with("also uncaught: Error: four (a.test.ts:11:16)"),
         "{results:?}"
     );
     assert_eq!(results[3].2, "Error: five");
 }
 
 #[test]
-fn values_that_are_too_large_to_show_are_told_by_where_they_differ() {
+fn values_that_are_too_large_to_show_are_reported_by_the_paths_that_differ() {
     let project = Project::of(
         "const numbers = Array.from({ length: 5_000 }, (_, i) => i);\n\
          const rows = numbers.map((id) => ({ id, tags: ['a', 'b'] }));\n\
@@ -235,31 +235,31 @@ fn values_that_are_too_large_to_show_are_told_by_where_they_differ() {
     let snapshots = "__snapshots__/a.test.ts.snap";
     let kept = project.read(snapshots).replace("\n4000\n", "\nfour\n");
     project.write(snapshots, &kept);
-    let told: Vec<String> = project
+    let messages: Vec<String> = project
         .results(&[])
         .into_iter()
         .map(|test| test.2)
         .collect();
     let head = "AssertionError: toEqual: the values differ (- expected, + actual):\n";
-    assert_eq!(told[0], format!("{head}  at [4000]:\n- 4000\n+ -1"));
+    assert_eq!(messages[0], format!("{head}  at [4000]:\n- 4000\n+ -1"));
     assert_eq!(
-        told[1],
+        messages[1],
         format!("{head}  at rows[4000].tags[1]:\n- \"b\"\n+ \"c\"")
     );
     assert_eq!(
-        told[2],
+        messages[2],
         format!("{head}  at length:\n- 5000\n+ 5001\n  at [5000]:\n- undefined\n+ 1")
     );
     assert!(
-        told[3].ends_with("  at [9]:\n- 9\n+ -10\n  ..."),
+        messages[3].ends_with("  at [9]:\n- 9\n+ -10\n  ..."),
         "{}",
-        told[3]
+        messages[3]
     );
-    assert!(told[4].contains("xxb\"\n+ ...\"xx"), "{}", told[4]);
+    assert!(messages[4].contains("xxb\"\n+ ...\"xx"), "{}", messages[4]);
     assert!(
-        told[5].ends_with("\n  ...\n  3998\n  3999\n- four\n+ 4000\n  4001\n  4002\n  ..."),
+        messages[5].ends_with("\n  ...\n  3998\n  3999\n- four\n+ 4000\n  4001\n  4002\n  ..."),
         "{}",
-        told[5]
+        messages[5]
     );
 }
 
@@ -293,7 +293,7 @@ fn the_fields_of_a_row_fill_the_title_of_its_test() {
 }
 
 #[test]
-fn a_file_without_its_imports_is_told_what_to_import() {
+fn a_file_without_its_imports_fails_with_the_import_to_add() {
     let project = Project::new(&[
         ("globals.test.ts", "test('x', () => {});"),
         (
@@ -311,7 +311,7 @@ fn a_file_without_its_imports_is_told_what_to_import() {
     ]);
     let refused = "the import of \"vitest\" is refused: a test can import \"pml\", \"pml/test\" \
         and files by their path, such as \"./audit.ts\"";
-    for (name, told) in [
+    for (name, expected) in [
         (
             "globals",
             "test is not defined; write import { test, expect } from \"pml/test\"",
@@ -324,7 +324,7 @@ fn a_file_without_its_imports_is_told_what_to_import() {
         ("later", refused),
     ] {
         let report = text(&project.run(&[name]).stdout);
-        assert!(report.contains(told), "{name}: {report}");
+        assert!(report.contains(expected), "{name}: {report}");
     }
     let output = crate::support::pml()
         .args(["check", "other.test.ts"])

@@ -1,3 +1,3 @@
 // kind: runtime
-Promise.reject(new Error("nobody listens"));
+Promise.reject(new Error("no handler"));
 export default "done";

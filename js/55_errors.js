@@ -1,9 +1,9 @@
-// Describes whatever a script threw. Every property of it may be a getter that throws, hangs or
-// lies, so each is read once, carefully, and cut to a size; only the description leaves.
+// Describes a value that a script threw. Any property of it may be a getter that throws, hangs or
+// lies, so each is read once, inside `try`, and truncated; only the description leaves the isolate.
 
 import { core, primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
-import { isTooMuch, list } from "ext:pml/30_plain.js";
+import { isTooLarge, list } from "ext:pml/30_serialize.js";
 import { isToolError } from "ext:pml/40_tools.js";
 
 const {
@@ -24,14 +24,15 @@ const {
 
 const MAX_TEXT = 4_000;
 const MAX_STACK = 16_000;
-// Causes of a cause, and errors gathered in one.
+// Depth of `cause` chains, and number of errors in an AggregateError.
 const MAX_INNER = 4;
 
-function describe(thrown) {
-  return JSONStringify(describeError(thrown, MAX_INNER));
+// Returns the description as JSON text.
+function describeThrown(thrown) {
+  return JSONStringify(describeValue(thrown, MAX_INNER));
 }
 
-function describeError(thrown, inner) {
+function describeValue(thrown, inner) {
   if (!isError(thrown)) return { __proto__: null, message: show(thrown) };
   const name = text(thrown, "name", MAX_TEXT) ?? "Error";
   const message = text(thrown, "message", MAX_TEXT) ?? "";
@@ -41,19 +42,19 @@ function describeError(thrown, inner) {
     message: header(name, message),
     stack: text(thrown, "stack", MAX_STACK),
   };
-  // Our own words need no class in front of them.
+  // A message of the runtime itself needs no class name in front of it.
   if (description.kind === "output") description.message = message;
   if (inner > 0) {
     const cause = read(thrown, "cause");
     if (cause !== undefined && cause !== thrown) {
-      description.cause = describeError(cause, inner - 1);
+      description.cause = describeValue(cause, inner - 1);
     }
     description.errors = describeAll(read(thrown, "errors") ?? suppressed(thrown));
   }
   return description;
 }
 
-// What `using` threw while something else was being thrown, and that.
+// Both errors of a SuppressedError (`using`): the one thrown by the disposal and the earlier one.
 function suppressed(thrown) {
   const hidden = read(thrown, "suppressed");
   if (hidden === undefined) return undefined;
@@ -73,7 +74,7 @@ function describeAll(errors) {
   for (let i = 0; i < MAX_INNER; i++) {
     const error = read(errors, i);
     if (error === undefined) break;
-    all[i] = describeError(error, 0);
+    all[i] = describeValue(error, 0);
   }
   return all;
 }
@@ -95,14 +96,15 @@ function isError(value) {
   }
 }
 
-// Kinds that a script cannot forge by naming an error: brands, or words of V8 and ours.
+// The error kind, from what a script cannot forge by setting `name`: private brands, or native
+// errors with a message of V8 or of the runtime.
 function kindOf(error, message) {
-  // Only objects get here; a private name can be looked for in any of them.
+  // `error` is an object here, as the private brand check requires.
   if (isToolError(error)) {
     const kind = read(error, "kind");
     return kind === "denied" || kind === "calls" ? kind : "tool";
   }
-  if (isTooMuch(error)) return "output";
+  if (isTooLarge(error)) return "output";
   const is = (prototype) => ObjectPrototypeIsPrototypeOf(prototype, error);
   if (!core.isNativeError(error)) return undefined;
   if (is(EvalErrorPrototype) && StringPrototypeStartsWith(message, "Code generation from strings")) {
@@ -135,21 +137,21 @@ function read(object, key) {
 
 function text(object, key, limit) {
   const value = read(object, key);
-  return typeof value === "string" ? cut(value, limit) : undefined;
+  return typeof value === "string" ? truncate(value, limit) : undefined;
 }
 
-function cut(value, limit) {
+function truncate(value, limit) {
   const short = value.length > limit ? `${StringPrototypeSlice(value, 0, limit)}...` : value;
   return StringPrototypeToWellFormed(short);
 }
 
 function show(thrown) {
-  if (typeof thrown === "string" && thrown.length > 0) return cut(thrown, MAX_TEXT);
+  if (typeof thrown === "string" && thrown.length > 0) return truncate(thrown, MAX_TEXT);
   try {
-    return `the script threw ${cut(inspect(thrown), MAX_TEXT)}`;
+    return `the script threw ${truncate(inspect(thrown), MAX_TEXT)}`;
   } catch {
-    return "the script threw something that cannot be shown";
+    return "the script threw a value that cannot be inspected";
   }
 }
 
-export { describe };
+export { describeThrown };

@@ -1,8 +1,8 @@
-// Two values side by side, for whoever reads why a test failed.
+// Diffs of two values, for the messages of failed tests.
 
 import { primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
-import { list } from "ext:pml/30_plain.js";
+import { list } from "ext:pml/30_serialize.js";
 import { equal, isMatcher } from "ext:pml/70_equality.js";
 
 const {
@@ -22,10 +22,10 @@ const {
 
 const MAX_TEXT = 20_000;
 const MAX_LINES = 400;
-// Lines without a difference that are kept around one.
-const AROUND = 2;
-// Of values that are too large to be shown whole: places where they differ, and how deep to look.
-const MAX_PLACES = 10;
+// Context lines around a changed line.
+const CONTEXT = 2;
+// For values that are too large to print: differing paths that are listed, and the depth searched.
+const MAX_PATHS = 10;
 const MAX_DEPTH = 20;
 
 function show(value) {
@@ -40,40 +40,40 @@ function show(value) {
       strAbbreviateSize: MAX_TEXT,
     });
   } catch {
-    text = "(a value that cannot be shown)";
+    text = "(a value that cannot be inspected)";
   }
   return text.length > MAX_TEXT ? `${StringPrototypeSlice(text, 0, MAX_TEXT)}...` : text;
 }
 
-// A value on one line, where a sentence mentions it.
+// A value on one line, to be quoted in a message.
 function brief(value) {
   let text;
   try {
     text = inspect(value, { depth: 3, sorted: true, breakLength: 1_000_000 });
   } catch {
-    text = "(a value that cannot be shown)";
+    text = "(a value that cannot be inspected)";
   }
   return text.length > 300 ? `${StringPrototypeSlice(text, 0, 300)}...` : text;
 }
 
-// `how` is that of `equal`.
-function difference(expected, actual, how = "loose") {
+// `mode` is that of `equal`.
+function diff(expected, actual, mode = "loose") {
   const old = show(expected);
   const fresh = show(actual);
   return isLong(old) || isLong(fresh)
-    ? places(expected, actual, how)
-    : lineDifference(old, fresh);
+    ? diffPaths(expected, actual, mode)
+    : diffLines(old, fresh);
 }
 
 function isLong(text) {
   return text.length > MAX_TEXT || StringPrototypeSplit(text, "\n").length > MAX_LINES;
 }
 
-// Lines with `-` are expected, lines with `+` are what there was.
-function lineDifference(expected, actual) {
+// Lines with `-` are expected, lines with `+` are actual.
+function diffLines(expected, actual) {
   const old = StringPrototypeSplit(expected, "\n");
   const fresh = StringPrototypeSplit(actual, "\n");
-  // Only what lies between the common beginning and the common end is aligned.
+  // Only the lines between the common prefix and the common suffix are aligned.
   const shorter = MathMin(old.length, fresh.length);
   let head = 0;
   while (head < shorter && old[head] === fresh[head]) head++;
@@ -81,60 +81,60 @@ function lineDifference(expected, actual) {
   while (tail < shorter - head && old[old.length - 1 - tail] === fresh[fresh.length - 1 - tail]) {
     tail++;
   }
-  const from = MathMax(head - AROUND - 1, 0);
-  const without = MathMax(tail - AROUND - 1, 0);
+  const from = MathMax(head - CONTEXT - 1, 0);
+  const without = MathMax(tail - CONTEXT - 1, 0);
   const part = (lines) =>
     ArrayPrototypeSlice(lines, from, MathMin(lines.length - without, from + MAX_LINES));
   return ArrayPrototypeJoin(shorten(align(part(old), part(fresh))), "\n");
 }
 
-// Where two values differ, with what is there.
-function places(expected, actual, how) {
+// The paths at which two values differ, with both values there.
+function diffPaths(expected, actual, mode) {
   const found = list();
-  findPlaces(expected, actual, how, "", 0, found);
+  findPaths(expected, actual, mode, "", 0, found);
   const shown = [];
-  for (let i = 0; i < found.length && i < MAX_PLACES; i++) {
+  for (let i = 0; i < found.length && i < MAX_PATHS; i++) {
     const { path, expected, actual } = found[i];
     if (path !== "") ArrayPrototypePush(shown, `  at ${path}:`);
-    const [old, fresh] = pair(expected, actual);
+    const [old, fresh] = briefPair(expected, actual);
     ArrayPrototypePush(shown, `- ${old}`, `+ ${fresh}`);
   }
-  if (found.length > MAX_PLACES) ArrayPrototypePush(shown, "  ...");
+  if (found.length > MAX_PATHS) ArrayPrototypePush(shown, "  ...");
   return ArrayPrototypeJoin(shown, "\n");
 }
 
-// Finds one more than are shown.
-function findPlaces(expected, actual, how, path, depth, found) {
-  if (found.length > MAX_PLACES || equal(actual, expected, how)) return;
+// Collects one path more than is shown, so that the caller knows whether there are more.
+function findPaths(expected, actual, mode, path, depth, found) {
+  if (found.length > MAX_PATHS || equal(actual, expected, mode)) return;
   const before = found.length;
-  if (depth < MAX_DEPTH && isAlike(expected, actual)) {
+  if (depth < MAX_DEPTH && isSameShape(expected, actual)) {
     const isList = ArrayIsArray(expected);
-    const look = (key, step) =>
-      findPlaces(expected[key], actual[key], how, path + step, depth + 1, found);
-    const named = (key) => look(key, depth === 0 ? key : `.${key}`);
-    const inside = (key) => isList ? look(key, `[${key}]`) : named(key);
+    const descend = (key, step) =>
+      findPaths(expected[key], actual[key], mode, path + step, depth + 1, found);
+    const named = (key) => descend(key, depth === 0 ? key : `.${key}`);
+    const inside = (key) => isList ? descend(key, `[${key}]`) : named(key);
     if (isList) named("length");
     for (const key of new SafeArrayIterator(ObjectKeys(expected))) inside(key);
-    if (how !== "subset") {
+    if (mode !== "subset") {
       for (const key of new SafeArrayIterator(ObjectKeys(actual))) {
         if (!ObjectHasOwn(expected, key)) inside(key);
       }
     }
   }
-  // The difference is not in what they hold.
+  // No property differs: the values themselves do.
   if (found.length === before) {
     ArrayPrototypePush(found, { __proto__: null, path, expected, actual });
   }
 }
 
-function isAlike(expected, actual) {
+function isSameShape(expected, actual) {
   return typeof expected === "object" && expected !== null && !isMatcher(expected) &&
     typeof actual === "object" && actual !== null &&
     ArrayIsArray(expected) === ArrayIsArray(actual);
 }
 
-// Both in brief; of long texts, what is around the first difference.
-function pair(expected, actual) {
+// Both values in brief; two strings start shortly before their first difference.
+function briefPair(expected, actual) {
   if (typeof expected !== "string" || typeof actual !== "string") {
     return [brief(expected), brief(actual)];
   }
@@ -145,7 +145,7 @@ function pair(expected, actual) {
   return [part(expected), part(actual)];
 }
 
-// The longest common lines stay; the rest is taken away or added.
+// Aligns two lists of lines by their longest common subsequence.
 function align(old, fresh) {
   const width = fresh.length + 1;
   const longest = new Uint16Array((old.length + 1) * width);
@@ -181,7 +181,7 @@ function shorten(lines) {
   let skipped = false;
   for (let i = 0; i < lines.length; i++) {
     let near = false;
-    for (let j = i - AROUND; j <= i + AROUND; j++) {
+    for (let j = i - CONTEXT; j <= i + CONTEXT; j++) {
       if (j >= 0 && j < lines.length && lines[j].mark !== " ") near = true;
     }
     if (near) {
@@ -194,10 +194,4 @@ function shorten(lines) {
   return shown;
 }
 
-function words(values) {
-  const texts = [];
-  for (const value of new SafeArrayIterator(values)) ArrayPrototypePush(texts, brief(value));
-  return ArrayPrototypeJoin(texts, ", ");
-}
-
-export { brief, difference, lineDifference, words };
+export { brief, diff, diffLines };

@@ -1,10 +1,16 @@
-// A world of its own for a script: time that can be had again, and chance that can be had again.
+// The virtual clock: deterministic time and randomness for recordings, replays and tests. It
+// replaces `Date`, `Temporal.Now`, `performance`, timers and random numbers, and restores them.
 
 import { primordials } from "ext:core/mod.js";
-import { defineGlobal, replaceClock, replaceEntropy, restoreClock } from "ext:pml/10_web.js";
-import { list } from "ext:pml/30_plain.js";
-import { fill, forgetSeed, seedFromNumber } from "ext:pml/35_chance.js";
-import { addTimer, look, startTimers, stopTimers } from "ext:pml/42_timers.js";
+import {
+  defineGlobal,
+  replaceClock,
+  replaceRandomFill,
+  restoreClockAndRandom,
+} from "ext:pml/10_web.js";
+import { list } from "ext:pml/30_serialize.js";
+import { fillSeeded, resetSeed, seedFromNumber } from "ext:pml/35_random.js";
+import { addTimer, readClock, startTimers, stopTimers } from "ext:pml/42_timers.js";
 
 const {
   ArrayPrototypePop,
@@ -23,12 +29,13 @@ const {
   TypeError,
 } = primordials;
 
-// What is needed of `Temporal`, which the primordials do not have and V8 makes only when it has
-// started from the snapshot; and of what the web brings.
+// Intrinsics of `Temporal`, which the primordials do not include and V8 creates only after it has
+// started from the snapshot.
 let temporal;
+// Web classes and methods, captured before a script can replace them.
 let web;
 
-function captureGlobals() {
+function captureWebGlobals() {
   const { AbortController, AbortSignal, DOMException } = globalThis;
   const { get } = ObjectGetOwnPropertyDescriptor(AbortController.prototype, "signal");
   web = {
@@ -41,7 +48,8 @@ function captureGlobals() {
   };
 }
 
-// Before any code of a script: V8 makes `Temporal` when it is first asked for, which takes long.
+// Called before any code of the script, and only for a virtual clock or tests: V8 creates
+// `Temporal` on first access, which is slow.
 function captureTemporal() {
   const { Instant, Now, ZonedDateTime } = globalThis.Temporal;
   const { toPlainDate, toPlainDateTime, toPlainTime } = ZonedDateTime.prototype;
@@ -57,10 +65,10 @@ function captureTemporal() {
   };
 }
 
-let inside = false;
+let active = false;
 let startMs = 0;
 
-// ---- what is put in place of the script's own, and taken away again
+// ---- replaced properties, and their restoration
 
 const replaced = list();
 
@@ -74,7 +82,7 @@ function replace(object, name, value) {
   defineGlobal(object, name, value);
 }
 
-function putBack() {
+function restoreReplaced() {
   while (replaced.length > 0) {
     const { object, name, descriptor } = ArrayPrototypePop(replaced);
     if (descriptor === undefined) {
@@ -86,16 +94,16 @@ function putBack() {
   }
 }
 
-// ---- the clock that scripts see
+// ---- Date, Temporal.Now and performance
 
-function installClock() {
-  const epoch = () => MathFloor(look());
-  replaceClock(() => look() - startMs, epoch);
+function installDate() {
+  const epoch = () => MathFloor(readClock());
+  replaceClock(() => readClock() - startMs, epoch);
 
   function date(...values) {
     if (new.target === undefined) return DatePrototypeToString(new Date(epoch()));
-    const moment = values.length === 0 ? [epoch()] : values;
-    return ReflectConstruct(Date, moment, new.target === date ? Date : new.target);
+    const dateArgs = values.length === 0 ? [epoch()] : values;
+    return ReflectConstruct(Date, dateArgs, new.target === date ? Date : new.target);
   }
   defineGlobal(date, "name", "Date");
   defineGlobal(date, "length", 7);
@@ -123,7 +131,7 @@ function installClock() {
   replace(Now, "plainTimeISO", part(temporal.toPlainTime));
 }
 
-// `AbortSignal.timeout`, by the clock of this world.
+// `AbortSignal.timeout` by the virtual clock.
 function abortAfter(ms) {
   const wait = Number(ms);
   if (!(wait >= 0)) throw new TypeError("AbortSignal.timeout needs a number of milliseconds");
@@ -131,33 +139,39 @@ function abortAfter(ms) {
   const controller = new AbortController();
   const reason = new DOMException("Signal timed out.", "TimeoutError");
   const fire = () => ReflectApply(abort, controller, [reason]);
-  addTimer(fire, wait, [], { __proto__: null, quiet: true });
+  addTimer(fire, wait, [], { __proto__: null, unref: true });
   return ReflectApply(signal, controller, []);
 }
 
-// How timers behave; see `mode` in 42_timers.js.
-const SLEEP = { __proto__: null, wait: "wait", skip: "skip", hold: "hold" };
+// See `mode` in 42_timers.js.
+const TIMER_MODE = { __proto__: null, wait: "wait", skip: "skip", hold: "hold" };
 
-function enterWorld(seed, time, sleep) {
-  leaveWorld();
-  inside = true;
+function installVirtualClock(seed, time, timerMode) {
+  removeVirtualClock();
+  active = true;
   startMs = time;
   seedFromNumber(seed);
-  replaceEntropy(fill);
-  installClock();
-  const timers = startTimers(time, sleep);
+  replaceRandomFill(fillSeeded);
+  installDate();
+  const timers = startTimers(time, timerMode);
   for (const name in timers) replace(globalThis, name, timers[name]);
   replace(web.AbortSignal, "timeout", { timeout: abortAfter }.timeout);
 }
 
-// Back to the real one. Timers of the world that is left never fire.
-function leaveWorld() {
-  if (!inside) return;
-  inside = false;
+// Restores real time and randomness. Pending timers of the virtual clock never fire.
+function removeVirtualClock() {
+  if (!active) return;
+  active = false;
   stopTimers();
-  restoreClock();
-  forgetSeed();
-  putBack();
+  restoreClockAndRandom();
+  resetSeed();
+  restoreReplaced();
 }
 
-export { captureGlobals, captureTemporal, enterWorld, leaveWorld, SLEEP };
+export {
+  captureTemporal,
+  captureWebGlobals,
+  installVirtualClock,
+  removeVirtualClock,
+  TIMER_MODE,
+};

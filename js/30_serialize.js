@@ -1,8 +1,8 @@
-// Turns any value of a script into JSON text.
+// Serializes any value of a script to JSON text.
 //
-// The walk runs the script's own code (getters, proxies, `toJSON`) once and copies what it finds
-// into objects without prototypes; only that copy is stringified, so nothing a script did to
-// `Object.prototype` or `Array.prototype` has a say in it.
+// The walk runs the script's code (getters, proxies, `toJSON`) once and copies the values into
+// null-prototype objects. Only that copy is stringified, so changes to `Object.prototype` or
+// `Array.prototype` have no effect on it.
 
 import { core, primordials } from "ext:core/mod.js";
 
@@ -44,7 +44,7 @@ const {
   Uint8Array,
 } = primordials;
 
-// Captured here, before any script: the primordials do not have it.
+// Captured before any script runs: the primordials do not include them.
 const IteratorPrototype = globalThis.Iterator.prototype;
 const AsyncIteratorPrototype = ObjectGetPrototypeOf(
   ObjectGetPrototypeOf(ObjectGetPrototypeOf(async function* () {}())),
@@ -54,60 +54,61 @@ const { URLSearchParamsPrototype } = core.loadExtScript("ext:deno_web/00_url.js"
 const paramsToString = URLSearchParamsPrototype.toString;
 
 const MAX_DEPTH = 100;
-// What fits into one message to the broker.
+// The largest message to the broker.
 const MAX_CHARS = 16 * 1024 * 1024;
 
 const OMIT = { __proto__: null };
 
-// An array that no setter on `Array.prototype` can see into.
+// A null-prototype array: a setter that a script puts on `Array.prototype` is never called for it.
 function list() {
   return ObjectSetPrototypeOf([], null);
 }
 
-class Copy {
-  // Promises and async iterators found inside the value, and where they are to be put.
-  waiting = list();
+class Serializer {
+  // Promises and async iterators found inside the value, each with the slot for its result.
+  pending = list();
   chars = 0;
-  what;
+  // Subject of error messages.
+  subject;
 
-  constructor(what) {
-    this.what = what;
+  constructor(subject) {
+    this.subject = subject;
   }
 
-  spend(chars) {
+  addChars(chars) {
     this.chars += chars;
     if (this.chars > MAX_CHARS) {
-      throw new TooMuch(
-        `${this.what} is larger than ${MAX_CHARS} characters of JSON, the most that fits`,
+      throw new TooLargeError(
+        `${this.subject} is larger than the limit of ${MAX_CHARS} characters of JSON`,
       );
     }
   }
 
   string(value) {
-    this.spend(value.length + 2);
+    this.addChars(value.length + 2);
     return StringPrototypeToWellFormed(value);
   }
 
-  // `ancestors` is the chain of objects that contain this value.
-  take(value, key, holder, ancestors) {
+  // `ancestors` is the linked list of objects that contain this value.
+  copy(value, key, holder, ancestors) {
     switch (typeof value) {
       case "string":
         return this.string(value);
       case "number":
-        this.spend(8);
+        this.addChars(8);
         return NumberIsFinite(value) ? value : null;
       case "boolean":
-        this.spend(5);
+        this.addChars(5);
         return value;
       case "bigint": {
-        this.spend(8);
+        this.addChars(8);
         const number = Number(value);
         return NumberIsSafeInteger(number)
           ? number
           : this.string(BigIntPrototypeToString(value));
       }
       case "object":
-        this.spend(4);
+        this.addChars(4);
         return value === null ? null : this.object(value, key, holder, ancestors);
       default:
         return OMIT;
@@ -115,22 +116,22 @@ class Copy {
   }
 
   object(value, key, holder, ancestors) {
-    for (let at = ancestors; at !== null; at = at.up) {
+    for (let at = ancestors; at !== null; at = at.parent) {
       if (at.value === value) return this.string("[Circular]");
     }
     const depth = ancestors === null ? 1 : ancestors.depth + 1;
     if (depth > MAX_DEPTH) {
-      throw new TooMuch(
-        `${this.what} nests deeper than ${MAX_DEPTH} levels; flatten it first`,
+      throw new TooLargeError(
+        `${this.subject} nests deeper than ${MAX_DEPTH} levels; flatten it first`,
       );
     }
-    const inside = { __proto__: null, value, depth, up: ancestors, toJSON: undefined };
+    const inside = { __proto__: null, value, depth, parent: ancestors, toJSON: undefined };
     const prototype = ObjectGetPrototypeOf(value);
-    // Most values are records and lists: they skip the questions below, each of which is an op.
+    // Most values are plain objects and arrays: they skip the checks below, each of which is an op.
     const ordinary = prototype === ObjectPrototype || prototype === ArrayPrototype ||
       prototype === null;
     if (!ordinary && core.isPromise(value)) {
-      ArrayPrototypePush(this.waiting, {
+      ArrayPrototypePush(this.pending, {
         __proto__: null,
         holder,
         key,
@@ -140,16 +141,16 @@ class Copy {
       return null;
     }
     const toJSON = value.toJSON;
-    // Once, as in `JSON.stringify`: what it gives may have it too, as a copy of its object has.
+    // Called once, as by `JSON.stringify`: its return value may inherit the same `toJSON`.
     if (typeof toJSON === "function" && toJSON !== ancestors?.toJSON) {
       inside.toJSON = toJSON;
       const json = FunctionPrototypeCall(toJSON, value, String(key));
       return json === value
         ? this.record(value, inside)
-        : this.take(json, key, holder, inside);
+        : this.copy(json, key, holder, inside);
     }
     if (!ordinary && ObjectPrototypeIsPrototypeOf(AsyncIteratorPrototype, value)) {
-      ArrayPrototypePush(this.waiting, {
+      ArrayPrototypePush(this.pending, {
         __proto__: null,
         holder,
         key,
@@ -162,7 +163,7 @@ class Copy {
     return special === undefined ? this.record(value, inside) : special;
   }
 
-  // Objects whose content is not in their properties.
+  // Objects whose content is not in their properties: collections, buffers, errors, wrappers.
   special(value, inside) {
     if (core.isMap(value)) return this.map(value, inside);
     if (core.isSet(value)) {
@@ -170,16 +171,16 @@ class Copy {
       SetPrototypeForEach(value, (item) => {
         ArrayPrototypePush(items, item);
       });
-      return this.list(items, inside);
+      return this.array(items, inside);
     }
     if (core.isTypedArray(value)) {
       const items = list();
       const length = TypedArrayPrototypeGetLength(value);
       for (let i = 0; i < length; i++) {
-        this.spend(2);
+        this.addChars(2);
         ArrayPrototypePush(items, value[i]);
       }
-      return this.list(items, inside);
+      return this.array(items, inside);
     }
     if (core.isDataView(value)) {
       const bytes = new Uint8Array(
@@ -195,11 +196,11 @@ class Copy {
     if (core.isRegExp(value)) return this.string(RegExpPrototypeToString(value));
     if (core.isStringObject(value)) return this.string(StringPrototypeValueOf(value));
     if (core.isNumberObject(value)) {
-      return this.take(NumberPrototypeValueOf(value), "", null, inside);
+      return this.copy(NumberPrototypeValueOf(value), "", null, inside);
     }
     if (core.isBooleanObject(value)) return BooleanPrototypeValueOf(value);
     if (core.isBigIntObject(value)) {
-      return this.take(BigIntPrototypeValueOf(value), "", null, inside);
+      return this.copy(BigIntPrototypeValueOf(value), "", null, inside);
     }
     if (ObjectPrototypeIsPrototypeOf(URLSearchParamsPrototype, value)) {
       return this.string(FunctionPrototypeCall(paramsToString, value));
@@ -207,22 +208,22 @@ class Copy {
     return undefined;
   }
 
-  // Iterators and generators: what they would give a loop.
+  // Iterators and generators: the values that a `for` loop over them would see.
   drain(iterator, inside) {
     const copy = list();
     for (const value of iterator) this.append(copy, value, inside);
     return copy;
   }
 
-  async drainLater(iterator, inside) {
+  async drainAsync(iterator, inside) {
     const copy = list();
     for await (const value of iterator) this.append(copy, value, inside);
     return copy;
   }
 
   append(copy, value, inside) {
-    const item = this.take(value, copy.length, copy, inside);
-    this.spend(4);
+    const item = this.copy(value, copy.length, copy, inside);
+    this.addChars(4);
     ArrayPrototypePush(copy, item === OMIT ? null : item);
   }
 
@@ -261,13 +262,13 @@ class Copy {
       const pair = list();
       ArrayPrototypePush(pair, entries[i].key);
       ArrayPrototypePush(pair, entries[i].item);
-      ArrayPrototypePush(copy, this.list(pair, inside));
+      ArrayPrototypePush(copy, this.array(pair, inside));
     }
     return copy;
   }
 
   record(value, inside) {
-    if (ArrayIsArray(value)) return this.list(value, inside);
+    if (ArrayIsArray(value)) return this.array(value, inside);
     const copy = { __proto__: null };
     const keys = ObjectKeys(value);
     for (let i = 0; i < keys.length; i++) {
@@ -278,61 +279,61 @@ class Copy {
 
   field(copy, name, value, inside) {
     const key = this.string(name);
-    const item = this.take(value, key, copy, inside);
+    const item = this.copy(value, key, copy, inside);
     if (item !== OMIT) copy[key] = item;
   }
 
-  list(items, inside) {
-    // Without its prototype no `toJSON` can be planted on it.
+  array(items, inside) {
+    // A null prototype: no `toJSON` can be injected through `Array.prototype`.
     const copy = list();
     const length = items.length;
     for (let i = 0; i < length; i++) {
-      const item = this.take(items[i], i, copy, inside);
-      if (item === OMIT) this.spend(4);
+      const item = this.copy(items[i], i, copy, inside);
+      if (item === OMIT) this.addChars(4);
       copy[i] = item === OMIT ? null : item;
     }
     return copy;
   }
 }
 
-// More than a message can carry. The brand tells it from an error a script made up.
-class TooMuch extends RangeError {
+// The value does not fit into a message. The private brand cannot be forged by a script.
+class TooLargeError extends RangeError {
   #brand = true;
   static is(value) {
     return #brand in value;
   }
 }
 
-function isTooMuch(error) {
-  return TooMuch.is(error);
+function isTooLarge(error) {
+  return TooLargeError.is(error);
 }
 
-// JSON text, or `undefined` for what JSON has no word for. If there are promises or async iterators
-// inside `value`, however deep, a promise of that: only then, so that calls leave in the order they
-// were written. `what` is the subject of a complaint.
-function toJson(value, what) {
-  const copy = new Copy(what);
+// Returns JSON text, or `undefined` for a value that JSON cannot represent. If `value` contains
+// promises or async iterators at any depth, it returns a promise of that; only then, so that tool
+// calls are sent in the order in which they were written. `subject` starts an error message.
+function toJson(value, subject) {
+  const serializer = new Serializer(subject);
   const root = { __proto__: null };
-  const top = copy.take(value, "", root, null);
+  const top = serializer.copy(value, "", root, null);
   if (top === OMIT) return undefined;
   root[""] = top;
-  return copy.waiting.length === 0 ? JSONStringify(top) : awaitAll(copy, root);
+  return serializer.pending.length === 0 ? JSONStringify(top) : awaitPending(serializer, root);
 }
 
-async function awaitAll(copy, root) {
-  while (copy.waiting.length > 0) {
-    const waiting = copy.waiting;
-    copy.waiting = list();
-    for (const slot of new SafeArrayIterator(waiting)) {
+async function awaitPending(serializer, root) {
+  while (serializer.pending.length > 0) {
+    const pending = serializer.pending;
+    serializer.pending = list();
+    for (const slot of new SafeArrayIterator(pending)) {
       if (slot.iterator !== undefined) continue;
       slot.promise = PromiseResolve(slot.promise);
-      // Its turn comes: until then nobody should call it unhandled.
+      // It is awaited below; until then it must not count as an unhandled rejection.
       PromisePrototypeThen(slot.promise, undefined, () => {});
     }
-    for (const slot of new SafeArrayIterator(waiting)) {
+    for (const slot of new SafeArrayIterator(pending)) {
       const item = slot.iterator !== undefined
-        ? await copy.drainLater(slot.iterator, slot.ancestors)
-        : copy.take(
+        ? await serializer.drainAsync(slot.iterator, slot.ancestors)
+        : serializer.copy(
           await slot.promise,
           slot.key,
           slot.holder,
@@ -348,4 +349,4 @@ async function awaitAll(copy, root) {
   return JSONStringify(root[""]);
 }
 
-export { isTooMuch, list, toJson };
+export { isTooLarge, list, toJson };

@@ -1,12 +1,15 @@
-// What a test can put around the script it is about: recorded answers, a clock of its own, and the
-// way `pml run` runs it.
+// `useRecording`, `fakeTime` and `runScript`: the environment in which a test runs a script.
 
 import { primordials } from "ext:core/mod.js";
-import { toJson } from "ext:pml/30_plain.js";
+import { toJson } from "ext:pml/30_serialize.js";
 import { args as scriptArgs } from "ext:pml/40_tools.js";
-import { tell } from "ext:pml/41_harness.js";
+import { sendToHarness } from "ext:pml/41_harness.js";
 import { advance, drain, moveTo, now } from "ext:pml/42_timers.js";
-import { enterWorld, leaveWorld, SLEEP } from "ext:pml/45_world.js";
+import {
+  installVirtualClock,
+  removeVirtualClock,
+  TIMER_MODE,
+} from "ext:pml/45_virtual_clock.js";
 import { isFunctionToCall } from "ext:pml/60_result.js";
 
 const {
@@ -28,7 +31,7 @@ const {
 
 const MAX_TIMERS = 10_000;
 
-// Whether a test, or what comes before and after it, runs now.
+// Whether a test or one of its `beforeEach` and `afterEach` hooks is running.
 let inTest = false;
 let replaying = false;
 
@@ -36,26 +39,26 @@ function enterTest() {
   inTest = true;
 }
 
-// Whatever a test put around itself ends with it.
+// Undoes `fakeTime` and `useRecording`.
 async function leaveTest() {
   inTest = false;
-  leaveWorld();
+  removeVirtualClock();
   if (!replaying) return;
   replaying = false;
-  await tell({ __proto__: null, useRecording: null });
+  await sendToHarness({ __proto__: null, useRecording: null });
 }
 
 async function useRecording(path) {
   if (typeof path !== "string" || path === "") {
     throw new TypeError("useRecording needs the path of a recording, relative to the test's file");
   }
-  if (!inTest) throw new Error("useRecording belongs inside a test or beforeEach");
-  const { seed, timeMs } = await tell({ __proto__: null, useRecording: path });
+  if (!inTest) throw new Error("useRecording must be called inside a test or beforeEach");
+  const { seed, timeMs } = await sendToHarness({ __proto__: null, useRecording: path });
   replaying = true;
-  enterWorld(seed, timeMs, SLEEP.skip);
+  installVirtualClock(seed, timeMs, TIMER_MODE.skip);
 }
 
-function moment(start) {
+function parseTime(start) {
   const time = start === undefined
     ? DateNow()
     : typeof start === "number"
@@ -72,13 +75,13 @@ function checkMs(ms, what) {
 }
 
 function fakeTime(start = undefined, options = undefined) {
-  enterWorld(options?.seed ?? 1, moment(start), SLEEP.hold);
+  installVirtualClock(options?.seed ?? 1, parseTime(start), TIMER_MODE.hold);
   return ObjectFreeze({
     get now() {
       return now();
     },
     set(time) {
-      moveTo(moment(time));
+      moveTo(parseTime(time));
     },
     advance(ms) {
       checkMs(ms, "advance");
@@ -88,12 +91,12 @@ function fakeTime(start = undefined, options = undefined) {
       return drain(MAX_TIMERS);
     },
     restore() {
-      leaveWorld();
+      removeVirtualClock();
     },
   });
 }
 
-// ---- running a script as `pml run` does
+// ---- runs a script as `pml run` does
 
 async function runScript(path, options = undefined) {
   if (typeof path !== "string" || !StringPrototypeStartsWith(path, ".")) {

@@ -1,5 +1,5 @@
-// `Math.random`: a small fast generator (sfc32), good enough for tests and games and for no
-// secret. Not V8's own, because workers are copies of one process and would all draw the same.
+// `Math.random`: a small fast generator (sfc32), not for cryptographic use. It replaces V8's own,
+// because workers are forks of one template process and would all produce the same numbers.
 
 import { primordials } from "ext:core/mod.js";
 import { op_random_fill } from "ext:core/ops";
@@ -10,23 +10,23 @@ const { MathImul, TypedArrayPrototypeGetBuffer, Uint32Array, Uint8Array } = prim
 let a = 0, b = 0, c = 0, d = 1;
 let seeded = false;
 
-// The same number gives the same chance.
+// The same seed produces the same sequence.
 function seedFromNumber(seed) {
-  start(0x9e3779b9, seed | 0, MathImul(seed, 0x85ebca6b) ^ 0x243f6a88);
+  initialize(0x9e3779b9, seed | 0, MathImul(seed, 0x85ebca6b) ^ 0x243f6a88);
 }
 
-// The next draw begins anew, with a seed of the system. Most scripts draw nothing.
-function forgetSeed() {
+// The next draw seeds the generator from the system. It is lazy: most scripts draw nothing.
+function resetSeed() {
   seeded = false;
 }
 
 function seedFromSystem() {
   const words = new Uint32Array(3);
   op_random_fill(new Uint8Array(TypedArrayPrototypeGetBuffer(words)));
-  start(words[0] | 0, words[1] | 0, words[2] | 0);
+  initialize(words[0] | 0, words[1] | 0, words[2] | 0);
 }
 
-function start(first, second, third) {
+function initialize(first, second, third) {
   a = first;
   b = second;
   c = third;
@@ -44,16 +44,16 @@ function next32() {
   return sum >>> 0;
 }
 
-function fill(bytes) {
+function fillSeeded(bytes) {
   for (let i = 0; i < bytes.length; i++) bytes[i] = next32() >>> 24;
 }
 
 defineGlobal(Math, "random", {
   random() {
     if (!seeded) seedFromSystem();
-    // 53 bits, as many as a number between 0 and 1 has.
+    // 53 bits: the precision of a double between 0 and 1.
     return ((next32() >>> 5) * 67108864 + (next32() >>> 6)) / 9007199254740992;
   },
 }.random);
 
-export { fill, forgetSeed, seedFromNumber };
+export { fillSeeded, resetSeed, seedFromNumber };
