@@ -51,7 +51,7 @@ script.ts:2:43 demo:read_file: there is no argument `pth`; did you mean `path`? 
 
 fix: write `path`
 
-script.ts:3:1 nobody waits for `demo:add_note`: if it fails, the script does not notice [floating-promise]
+script.ts:3:1 `demo:add_note` is not awaited: if it fails, the script does not notice [floating-promise]
 
   1 | const { files } = await tools.demo.list_files();
   2 | const text = await tools.demo.read_file({ pth: files[0].path });

@@ -75,7 +75,7 @@ impl Visitor<'_, '_> {
     }
 
     fn tell(&mut self, span: Span, at: Span, name: &str) {
-        let message = format!("nobody waits for `{name}`: if it fails, the script does not notice");
+        let message = format!("`{name}` is not awaited: if it fails, the script does not notice");
         let mut finding = self.script.finding(Rule::FloatingPromise, span, message);
         let before = at.with_hi(at.lo);
         finding.fix = self
