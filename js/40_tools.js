@@ -1,4 +1,4 @@
-// The script API for MCP servers: find, typeName and call tools; read resources and prompts.
+// The script API for MCP servers: find, describe and call tools; read resources and prompts.
 
 import { primordials } from "ext:core/mod.js";
 import {
@@ -42,17 +42,21 @@ const MAX_CONCURRENCY = 64;
 const args = [];
 
 let isToolError;
+let hintOf;
 
 class ToolError extends Error {
-  #brand = true;
+  // The code of a hint (`protocol/src/hint.rs`) that comes into effect if the error ends the run.
+  #hint = undefined;
   static {
-    isToolError = (error) => #brand in error;
+    isToolError = (error) => #hint in error;
+    hintOf = (error) => error.#hint;
   }
 
   // `failure` has the fields of the error. A script may construct one with only a message instead.
   constructor(tool, failure = undefined) {
     const fields = isObject(failure) ? failure : { __proto__: null, message: failure ?? tool };
     super(fields.message);
+    this.#hint = fields.hint;
     ObjectDefineProperty(this, "name", {
       __proto__: null,
       value: "ToolError",
@@ -396,6 +400,7 @@ export {
   checkText,
   describeTool,
   getPrompt,
+  hintOf,
   isToolError,
   listPrompts,
   listResources,

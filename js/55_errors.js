@@ -4,7 +4,7 @@
 import { core, primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
 import { isTooLarge, list } from "ext:pml/30_serialize.js";
-import { isToolError } from "ext:pml/40_tools.js";
+import { hintOf, isToolError } from "ext:pml/40_tools.js";
 
 const {
   ArrayIsArray,
@@ -38,7 +38,7 @@ function describeValue(thrown, inner) {
   const message = text(thrown, "message", MAX_TEXT) ?? "";
   const description = {
     __proto__: null,
-    kind: kindOf(thrown, message),
+    ...classify(thrown, message),
     message: header(name, message),
     stack: text(thrown, "stack", MAX_STACK),
   };
@@ -96,35 +96,40 @@ function isError(value) {
   }
 }
 
-// The error kind, from what a script cannot forge by setting `name`: private brands, or native
-// errors with a message of V8 or of the runtime.
-function kindOf(error, message) {
+// The error kind and the hint, from what a script cannot forge by setting `name`: private brands, or
+// native errors with a message of V8 or of the runtime.
+function classify(error, message) {
   // `error` is an object here, as the private brand check requires.
   if (isToolError(error)) {
     const kind = read(error, "kind");
-    return kind === "denied" || kind === "calls" ? kind : "tool";
+    const hint = hintOf(error);
+    return {
+      __proto__: null,
+      kind: kind === "denied" || kind === "calls" ? kind : "tool",
+      hint: typeof hint === "string" ? truncate(hint, MAX_TEXT) : undefined,
+    };
   }
-  if (isTooLarge(error)) return "output";
+  if (isTooLarge(error)) return { __proto__: null, kind: "output" };
   const is = (prototype) => ObjectPrototypeIsPrototypeOf(prototype, error);
-  if (!core.isNativeError(error)) return undefined;
+  if (!core.isNativeError(error)) return { __proto__: null };
   if (is(EvalErrorPrototype) && StringPrototypeStartsWith(message, "Code generation from strings")) {
-    return "denied";
+    return { __proto__: null, kind: "denied", hint: "noCodeFromStrings" };
   }
   if (
     is(TypeErrorPrototype) &&
     (StringPrototypeIncludes(message, "is refused: a script can import") ||
       StringPrototypeIncludes(message, "is refused: a test can import"))
   ) {
-    return "denied";
+    return { __proto__: null, kind: "denied", hint: "useToolsNotPackages" };
   }
   if (
     is(RangeErrorPrototype) &&
     (StringPrototypeStartsWith(message, "Array buffer allocation failed") ||
       StringPrototypeEndsWith(message, "Out of memory"))
   ) {
-    return "memory";
+    return { __proto__: null, kind: "memory" };
   }
-  return undefined;
+  return { __proto__: null };
 }
 
 function read(object, key) {
