@@ -1,77 +1,99 @@
-//! What a script asked, as a recording writes it down.
+//! A request of a script, as a recording writes it.
 
-use pml_runtime::Offer;
+use pml_protocol::{Request, ResourceRequest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A request of a script. Two requests are the same when they are equal: the order of the keys in
-/// the arguments does not count.
+/// A recorded request. Two requests are the same if their [`RecordedRequest::key`]s are: the order
+/// of keys in the arguments does not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Asked {
+pub enum RecordedRequest {
+    /// A tool call.
     Call {
+        /// `server:tool`
         tool: String,
+        /// The arguments.
         args: Value,
     },
+    /// A search.
     Search {
+        /// The query in words.
         query: String,
+        /// At most this many hits.
         limit: u32,
+        /// The lowest score.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         threshold: Option<f64>,
     },
+    /// A description of a tool.
     Describe {
+        /// `server:tool`
         tool: String,
     },
+    /// The list of resources.
     ListResources {
+        /// The server's name in the configuration.
         server: String,
     },
+    /// A resource.
     ReadResource {
+        /// The server's name in the configuration.
         server: String,
+        /// Its URI.
         uri: String,
     },
+    /// The list of prompts.
     ListPrompts {
+        /// The server's name in the configuration.
         server: String,
     },
+    /// A prompt.
     GetPrompt {
+        /// The server's name in the configuration.
         server: String,
+        /// Its name.
         name: String,
+        /// The arguments.
         args: Value,
     },
 }
 
-impl Asked {
-    pub fn call(tool: &str, args: &RawValue) -> Self {
-        Self::Call {
-            tool: tool.to_owned(),
-            args: parse(args),
-        }
+impl RecordedRequest {
+    /// The recorded form of a request; `None` for one that is never recorded: a script does the
+    /// same again with its stored values and its clock.
+    pub fn of(request: &Request) -> Option<Self> {
+        Some(match request {
+            Request::Call { tool, args } => Self::Call {
+                tool: tool.clone(),
+                args: parse(args),
+            },
+            Request::Search {
+                query,
+                limit,
+                threshold,
+            } => Self::Search {
+                query: query.clone(),
+                limit: *limit,
+                threshold: *threshold,
+            },
+            Request::Describe { tool } => Self::Describe { tool: tool.clone() },
+            Request::Resource { server, request } => Self::of_resource(server, request),
+            Request::Harness { .. } | Request::Store { .. } | Request::Load { .. } => return None,
+        })
     }
 
-    pub fn search(query: &str, limit: u32, threshold: Option<f64>) -> Self {
-        Self::Search {
-            query: query.to_owned(),
-            limit,
-            threshold,
-        }
-    }
-
-    pub fn describe(tool: &str) -> Self {
-        Self::Describe {
-            tool: tool.to_owned(),
-        }
-    }
-
-    pub fn offer(server: &str, offer: &Offer) -> Self {
+    fn of_resource(server: &str, request: &ResourceRequest) -> Self {
         let server = server.to_owned();
-        match offer {
-            Offer::ListResources => Self::ListResources { server },
-            Offer::ReadResource { uri } => Self::ReadResource {
+        match request {
+            ResourceRequest::ListResources => Self::ListResources { server },
+            ResourceRequest::ReadResource { uri } => Self::ReadResource {
                 server,
                 uri: uri.clone(),
             },
-            Offer::ListPrompts => Self::ListPrompts { server },
-            Offer::GetPrompt { name, args } => Self::GetPrompt {
+            ResourceRequest::ListPrompts => Self::ListPrompts { server },
+            ResourceRequest::GetPrompt { name, args } => Self::GetPrompt {
                 server,
                 name: name.clone(),
                 args: parse(args),
@@ -79,7 +101,7 @@ impl Asked {
         }
     }
 
-    /// What a message calls it: `call of fs:read_file`.
+    /// The name of the request in messages: ``call of `fs:read_file` ``.
     pub fn title(&self) -> String {
         match self {
             Self::Call { tool, .. } => format!("call of `{tool}`"),
@@ -92,7 +114,7 @@ impl Asked {
         }
     }
 
-    /// The part that is compared piece by piece when no recorded request is the same.
+    /// The part that is compared value by value when no recorded request is the same.
     pub fn details(&self) -> Value {
         match self {
             Self::Call { args, .. } | Self::GetPrompt { args, .. } => args.clone(),
@@ -101,19 +123,19 @@ impl Asked {
         }
     }
 
-    /// A text that is the same for the same request, however it was written down.
+    /// The canonical text of the request: equal for equal requests.
     pub fn key(&self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
         canonical(value).to_string()
     }
 }
 
-/// What is no JSON was refused before it got here.
+/// The arguments of a request are valid JSON: others were refused before.
 fn parse(json: &RawValue) -> Value {
     serde_json::from_str(json.get()).unwrap_or_default()
 }
 
-/// Keys in order, and `1.0` as `1`: JavaScript knows no difference.
+/// Sorted keys, and `1.0` as `1`: JavaScript does not distinguish them.
 fn canonical(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -141,8 +163,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn call(args: Value) -> Asked {
-        Asked::Call {
+    fn call(args: Value) -> RecordedRequest {
+        RecordedRequest::Call {
             tool: "a:b".to_owned(),
             args,
         }
@@ -159,7 +181,9 @@ mod tests {
 
     #[test]
     fn different_requests_have_different_keys() {
-        let describe = Asked::describe("a:b");
+        let describe = RecordedRequest::Describe {
+            tool: "a:b".to_owned(),
+        };
         assert_ne!(describe.key(), call(json!({})).key());
     }
 }

@@ -1,20 +1,21 @@
-//! Words for a request that is not in the recording: the nearest one that is, and where it differs.
+//! The message for a request that is not in the recording: the nearest one that is, and how it
+//! differs.
 
 use std::fmt::Write;
 
-use crate::asked::Asked;
-use crate::difference::{self, Difference};
+use crate::recorded_request::RecordedRequest;
+use crate::json_diff::{self, Difference};
 use crate::recording::Entry;
 
 /// Lines of a difference that are shown.
 const MAX_LINES: usize = 8;
 
-pub fn explain(asked: &Asked, entries: &[Entry], given: &[bool]) -> String {
-    let title = asked.title();
-    let key = asked.key();
+pub fn explain(request: &RecordedRequest, entries: &[Entry], used: &[bool]) -> String {
+    let title = request.title();
+    let key = request.key();
     let same = entries
         .iter()
-        .filter(|entry| entry.asked.key() == key)
+        .filter(|entry| entry.request.key() == key)
         .count();
     if same > 0 {
         return format!(
@@ -22,16 +23,16 @@ pub fn explain(asked: &Asked, entries: &[Entry], given: &[bool]) -> String {
              `--record missing` adds it"
         );
     }
-    let details = asked.details();
+    let details = request.details();
     let alike = entries
         .iter()
-        .zip(given)
+        .zip(used)
         .enumerate()
-        .filter(|(_, (entry, _))| kind(&entry.asked) == kind(asked))
-        .map(|(index, (entry, given))| {
-            let differences = difference::between(&entry.asked.details(), &details);
-            // Of equally near ones, one that nobody has used is more likely to be meant.
-            ((differences.len(), *given, index), differences)
+        .filter(|(_, (entry, _))| kind(&entry.request) == kind(request))
+        .map(|(index, (entry, used))| {
+            let differences = json_diff::between(&entry.request.details(), &details);
+            // Of equally near ones, an unused one is more likely to be meant.
+            ((differences.len(), *used, index), differences)
         })
         .min_by_key(|(rank, _)| *rank);
     match alike {
@@ -48,16 +49,16 @@ pub fn explain(asked: &Asked, entries: &[Entry], given: &[bool]) -> String {
     }
 }
 
-/// What must be equal for two requests to be worth a comparison.
-fn kind(asked: &Asked) -> (u8, &str) {
-    match asked {
-        Asked::Call { tool, .. } => (0, tool),
-        Asked::Search { .. } => (1, ""),
-        Asked::Describe { .. } => (2, ""),
-        Asked::ListResources { .. } => (3, ""),
-        Asked::ReadResource { server, .. } => (4, server),
-        Asked::ListPrompts { .. } => (5, ""),
-        Asked::GetPrompt { name, .. } => (6, name),
+/// What must be equal for two requests to be worth comparing.
+fn kind(request: &RecordedRequest) -> (u8, &str) {
+    match request {
+        RecordedRequest::Call { tool, .. } => (0, tool),
+        RecordedRequest::Search { .. } => (1, ""),
+        RecordedRequest::Describe { .. } => (2, ""),
+        RecordedRequest::ListResources { .. } => (3, ""),
+        RecordedRequest::ReadResource { server, .. } => (4, server),
+        RecordedRequest::ListPrompts { .. } => (5, ""),
+        RecordedRequest::GetPrompt { name, .. } => (6, name),
     }
 }
 
@@ -84,7 +85,7 @@ fn lines(differences: &[Difference]) -> String {
 }
 
 fn titles(entries: &[Entry]) -> String {
-    let mut titles: Vec<String> = entries.iter().map(|entry| entry.asked.title()).collect();
+    let mut titles: Vec<String> = entries.iter().map(|entry| entry.request.title()).collect();
     titles.sort();
     titles.dedup();
     let more = titles.len().saturating_sub(MAX_LINES);
@@ -99,17 +100,17 @@ fn titles(entries: &[Entry]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::Told;
+    use crate::recording::RecordedAnswer;
     use serde_json::{Value, json};
 
     fn entry(tool: &str, args: Value) -> Entry {
         Entry {
-            asked: Asked::Call {
+            request: RecordedRequest::Call {
                 tool: tool.to_owned(),
                 args,
             },
             after_ms: 0,
-            told: Told::Value(Value::Null),
+            answer: RecordedAnswer::Value(Value::Null),
         }
     }
 
@@ -120,23 +121,23 @@ mod tests {
             entry("fs:read", json!({ "path": "a.json", "deep": true })),
             entry("fs:list", json!({ "path": "b.json", "deep": true })),
         ];
-        let asked = entry("fs:read", json!({ "path": "b.json", "deep": true })).asked;
-        let told = explain(&asked, &entries, &[false; 3]);
-        assert!(told.contains("request 2"), "{told}");
+        let asked = entry("fs:read", json!({ "path": "b.json", "deep": true })).request;
+        let message = explain(&asked, &entries, &[false; 3]);
+        assert!(message.contains("request 2"), "{message}");
         assert!(
-            told.contains("\n  - path: \"a.json\"\n  + path: \"b.json\""),
-            "{told}"
+            message.contains("\n  - path: \"a.json\"\n  + path: \"b.json\""),
+            "{message}"
         );
     }
 
     #[test]
-    fn a_tool_that_was_never_called_is_told_with_what_was() {
+    fn a_tool_that_was_never_called_is_reported_with_what_was() {
         let entries = [
             entry("fs:read", json!({})),
             entry("fs:read", json!({ "a": 1 })),
         ];
-        let told = explain(&entry("fs:write", json!({})).asked, &entries, &[false; 2]);
-        assert!(told.contains("has no call of `fs:write`"), "{told}");
-        assert!(told.contains("it has call of `fs:read`;"), "{told}");
+        let message = explain(&entry("fs:write", json!({})).request, &entries, &[false; 2]);
+        assert!(message.contains("has no call of `fs:write`"), "{message}");
+        assert!(message.contains("it has call of `fs:read`;"), "{message}");
     }
 }

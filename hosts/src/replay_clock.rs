@@ -1,48 +1,50 @@
-//! The clock of a script's own world, as `js/42_timers.js` tells it, and answers that wait for it.
+//! The host's view of a script's virtual clock, as `js/42_timers.js` reports it, and the answers that
+//! wait for it.
 //!
-//! While a run is recorded, a timer may fire before an answer comes: a script that gives a tool
-//! 100 ms goes another way then. In a replay every answer is there at once; so that the script
-//! goes the same way, an answer that came after a timer is held back until that timer has fired.
+//! While a run is recorded, a timer may fire before an answer comes, and a script that gives a tool
+//! 100 ms takes another branch then. In a replay every answer is there at once. For the script to take
+//! the same branch, an answer that came after a timer is held back until that timer has fired.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use pml_runtime::World;
+use pml_protocol::{Failure, FailureKind, ToolResult, VirtualClock, to_result};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// A recorded moment is a whole number of milliseconds, and looks at the clock move it by less.
 const SLACK_MS: f64 = 0.5;
 
-/// What a world says of its clock, in milliseconds since 1970.
+/// A message of a virtual clock, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Moment {
-    /// A timer has moved the clock to here.
+pub enum ClockMoment {
+    /// A timer has moved the clock to this time.
     Clock(f64),
-    /// Nothing but an answer or the next timer can bring the script on; it fires at this time, if
-    /// there is one. The reply is how many answers are held back.
+    /// The script waits for an answer or for its next timer, which fires at this time, if there is
+    /// one.
     Idle(Option<f64>),
 }
 
-/// The clock, and those who wait for it.
-pub struct Clock {
+/// The clock, and the answers that wait for it.
+pub struct ReplayClock {
     state: Mutex<State>,
 }
 
 struct State {
     now: f64,
-    /// By the time they are due, then in the order in which they were asked for.
+    /// By due time, then in the order of the requests.
     held: BTreeMap<(u64, u64), Option<Waker>>,
     count: u64,
 }
 
-impl Clock {
-    pub fn new(world: World) -> Self {
+impl ReplayClock {
+    pub fn new(start: VirtualClock) -> Self {
         Self {
             state: Mutex::new(State {
-                now: world.time_ms as f64,
+                now: start.time_ms as f64,
                 held: BTreeMap::new(),
                 count: 0,
             }),
@@ -53,12 +55,12 @@ impl Clock {
         self.lock().now
     }
 
-    /// Returns when the clock has moved on by so much, or when nothing else can happen any more.
-    /// `None` waits for the latter.
+    /// Returns when the clock has moved by this much, or when nothing else can happen. `None` waits
+    /// for the latter.
     pub async fn wait(&self, after_ms: Option<u64>) {
         let place = {
             let mut state = self.lock();
-            // A time is positive, and a cast of one that is not gives the nearest that is.
+            // The cast saturates: a negative time becomes zero.
             let due = after_ms.map_or(u64::MAX, |after| (state.now as u64).saturating_add(after));
             state.count += 1;
             let place = (due, state.count);
@@ -75,11 +77,11 @@ impl Clock {
         .await;
     }
 
-    /// How many answers are held back after this.
-    pub fn hear(&self, moment: Moment) -> usize {
+    /// Moves the clock, and returns how many answers are still held back.
+    pub fn advance(&self, moment: ClockMoment) -> usize {
         let mut state = self.lock();
         match moment {
-            Moment::Clock(now) => {
+            ClockMoment::Clock(now) => {
                 state.now = now;
                 while let Some(entry) = state.held.first_entry() {
                     if entry.key().0 as f64 > now + SLACK_MS {
@@ -88,8 +90,8 @@ impl Clock {
                     release(entry.remove());
                 }
             }
-            // At the same time as the timer is after it: that is how the moment was recorded.
-            Moment::Idle(next) => {
+            // An answer due at the time of a timer comes after it: that is how it was recorded.
+            ClockMoment::Idle(next) => {
                 if let Some(entry) = state.held.first_entry()
                     && next.is_none_or(|next| (entry.key().0 as f64) < next - SLACK_MS)
                 {
@@ -106,6 +108,20 @@ impl Clock {
     }
 }
 
+/// Answers a message of a virtual clock with the number of answers that are held back.
+///
+/// # Errors
+///
+/// [`FailureKind::Denied`] for the message of a test, which this run is not.
+pub fn answer_clock_message(
+    message: &RawValue,
+    advance: impl FnOnce(ClockMoment) -> usize,
+) -> ToolResult {
+    let moment = serde_json::from_str(message.get())
+        .map_err(|_| Failure::new(FailureKind::Denied, "this run is not a test"))?;
+    to_result(&advance(moment))
+}
+
 fn release(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
@@ -119,8 +135,8 @@ mod tests {
 
     use super::*;
 
-    fn clock() -> Clock {
-        Clock::new(World {
+    fn clock() -> ReplayClock {
+        ReplayClock::new(VirtualClock {
             seed: 1,
             time_ms: 1_000,
         })
@@ -132,9 +148,9 @@ mod tests {
         let mut late = pin!(clock.wait(Some(100)));
         let mut context = Context::from_waker(Waker::noop());
         assert!(late.as_mut().poll(&mut context).is_pending());
-        assert_eq!(clock.hear(Moment::Idle(Some(1_100.004))), 1);
+        assert_eq!(clock.advance(ClockMoment::Idle(Some(1_100.004))), 1);
         assert!(late.as_mut().poll(&mut context).is_pending());
-        assert_eq!(clock.hear(Moment::Clock(1_100.004)), 0);
+        assert_eq!(clock.advance(ClockMoment::Clock(1_100.004)), 0);
         assert!(late.as_mut().poll(&mut context).is_ready());
     }
 
@@ -145,7 +161,7 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         assert!(late.as_mut().poll(&mut context).is_pending());
         for now in [f64::NAN, -1.0, 1e300] {
-            clock.hear(Moment::Clock(now));
+            clock.advance(ClockMoment::Clock(now));
         }
         assert!(late.as_mut().poll(&mut context).is_ready());
     }
@@ -159,10 +175,10 @@ mod tests {
         assert!(late.as_mut().poll(&mut context).is_pending());
         assert!(never.as_mut().poll(&mut context).is_pending());
         // A timer that is set for later than it was comes after the answer.
-        assert_eq!(clock.hear(Moment::Idle(Some(1_500.0))), 1);
+        assert_eq!(clock.advance(ClockMoment::Idle(Some(1_500.0))), 1);
         assert!(late.as_mut().poll(&mut context).is_ready());
-        assert_eq!(clock.hear(Moment::Idle(Some(1_500.0))), 1);
-        assert_eq!(clock.hear(Moment::Idle(None)), 0);
+        assert_eq!(clock.advance(ClockMoment::Idle(Some(1_500.0))), 1);
+        assert_eq!(clock.advance(ClockMoment::Idle(None)), 0);
         assert!(never.as_mut().poll(&mut context).is_ready());
     }
 }

@@ -1,20 +1,21 @@
-//! A recording: a file of what a run asked and what it was told, for people and for replay.
+//! A recording: the requests of a run and their answers, in a file for people and for replay.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use pml_runtime::{Answer, Failure, World};
+use pml_files::{Access, write_atomic};
+use pml_protocol::{Failure, FailureKind, ToolResult, VirtualClock, to_result};
 use pml_scrub::Scrubber;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::to_raw_value;
 
-use crate::asked::Asked;
+use crate::recorded_request::RecordedRequest;
 use crate::error::ReplayError;
-use crate::{file, scrubbing};
+use crate::{bounded_read, scrub_recording};
 
 const FORMAT: &str = "pml-recording/1";
 
+/// The requests of one run and their answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recording {
@@ -23,9 +24,10 @@ pub struct Recording {
     pub script: String,
     /// Whether personal data and secrets were replaced.
     pub scrubbed: bool,
-    /// The time and the chance that the script had: it gets the same again.
-    pub world: World,
-    /// In the order in which the script asked.
+    /// The start time and the seed that the script had; a replay has the same.
+    #[serde(rename = "world")]
+    pub clock: VirtualClock,
+    /// In the order in which the script made them.
     pub requests: Vec<Entry>,
 }
 
@@ -33,45 +35,50 @@ pub struct Recording {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
+    /// The request.
     #[serde(flatten)]
-    pub asked: Asked,
-    /// How far timers moved the script's clock before the answer came; nearly always nothing.
-    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub request: RecordedRequest,
+    /// Milliseconds by which timers moved the virtual clock before the answer came; mostly zero.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub after_ms: u64,
+    /// The answer.
     #[serde(flatten)]
-    pub told: Told,
+    pub answer: RecordedAnswer,
 }
 
-fn is_nothing(ms: &u64) -> bool {
+fn is_zero(ms: &u64) -> bool {
     *ms == 0
 }
 
-/// An answer.
+/// The answer to a recorded request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Told {
+pub enum RecordedAnswer {
+    /// A value.
     Value(Value),
+    /// A failure.
     Failure(Failure),
-    /// The run had ended before it came.
+    /// The run ended before the answer came.
     Unanswered,
 }
 
-impl Told {
-    pub fn of(answer: &Answer) -> Self {
-        match answer {
-            // An answer is JSON: it came from a server, or from us.
+impl RecordedAnswer {
+    /// The recorded form of an answer.
+    pub fn of(result: &ToolResult) -> Self {
+        match result {
+            // Answers are valid JSON.
             Ok(value) => Self::Value(serde_json::from_str(value.get()).unwrap_or_default()),
             Err(failure) => Self::Failure(failure.clone()),
         }
     }
 
-    pub fn answer(&self) -> Answer {
+    /// The answer as it was given.
+    pub fn to_result(&self) -> ToolResult {
         match self {
-            Self::Value(value) => to_raw_value(value)
-                .map_err(|error| Failure::new("internal", format!("no JSON: {error}"))),
+            Self::Value(value) => to_result(value),
             Self::Failure(failure) => Err(failure.clone()),
             Self::Unanswered => Err(Failure::new(
-                "unrecorded",
+                FailureKind::Unrecorded,
                 "the recorded run had ended before this was answered; record it anew",
             )),
         }
@@ -79,24 +86,30 @@ impl Told {
 }
 
 impl Recording {
-    pub fn new(script: &str, world: World, requests: Vec<Entry>) -> Self {
+    /// A recording of a run of `script`, not yet scrubbed.
+    pub fn new(script: &str, clock: VirtualClock, requests: Vec<Entry>) -> Self {
         Self {
             format: FORMAT.to_owned(),
             script: script.to_owned(),
             scrubbed: false,
-            world,
+            clock,
             requests,
         }
     }
 
+    /// Reads a recording.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, is over 64 MiB, or is not a recording of this version.
     pub fn load(path: &Path) -> Result<Self, ReplayError> {
-        let bytes = file::read(path)?;
-        let no_recording = |error| ReplayError::NoRecording {
+        let bytes = bounded_read::read(path)?;
+        let malformed = |error| ReplayError::MalformedRecording {
             path: path.to_owned(),
             error,
         };
         // The format first: a later one may have other fields.
-        let head: Head = serde_json::from_slice(&bytes).map_err(no_recording)?;
+        let head: Head = serde_json::from_slice(&bytes).map_err(malformed)?;
         if head.format != FORMAT {
             let found: String = head.format.chars().take(40).collect();
             let path = path.to_owned();
@@ -109,41 +122,49 @@ impl Recording {
                 },
             });
         }
-        serde_json::from_slice(&bytes).map_err(no_recording)
+        serde_json::from_slice(&bytes).map_err(malformed)
     }
 
-    /// Replaces personal data and secrets, each value by the same name wherever it stands, so
-    /// that what a script takes from one answer into the next call still fits.
+    /// Replaces personal data and secrets by placeholders. A value has one placeholder everywhere,
+    /// so what a script takes from one answer into the next call still fits.
+    ///
+    /// # Errors
+    ///
+    /// A value that the scrubbing policy blocks.
     pub fn scrub(mut self, scrubber: Arc<Scrubber>) -> Result<Self, ReplayError> {
-        scrubbing::scrub(&mut self.requests, scrubber)?;
+        scrub_recording::scrub(&mut self.requests, scrubber)?;
         self.scrubbed = true;
         Ok(self)
     }
 
-    /// This recording and what another one adds to it.
+    /// This recording with the requests of another one appended.
     #[must_use]
     pub fn with(mut self, added: Self) -> Self {
         self.requests.extend(added.requests);
-        // One part with real values makes a whole with real values.
+        // One unscrubbed part makes the whole unscrubbed.
         self.scrubbed &= added.scrubbed;
         self
     }
 
-    /// Without the requests that the run left unanswered: somebody can be asked for them now.
+    /// Without the unanswered requests, so that they are sent again.
     #[must_use]
     pub fn answered(mut self) -> Self {
-        self.requests.retain(|entry| entry.told != Told::Unanswered);
+        self.requests.retain(|entry| entry.answer != RecordedAnswer::Unanswered);
         self
     }
 
-    /// Writes the file in one piece.
+    /// Writes the file atomically.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), ReplayError> {
         let write = |error| ReplayError::Write {
             path: path.to_owned(),
             error,
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        file::replace(path, &(text + "\n")).map_err(write)
+        write_atomic(path, (text + "\n").as_bytes(), Access::Shared).map_err(write)
     }
 }
 
@@ -165,29 +186,35 @@ mod tests {
     fn recording() -> Recording {
         let entries = vec![
             Entry {
-                asked: Asked::Call {
+                request: RecordedRequest::Call {
                     tool: "fs:read_file".to_owned(),
                     args: json!({ "path": "a" }),
                 },
                 after_ms: 0,
-                told: Told::Value(json!({ "z": 1, "a": null })),
+                answer: RecordedAnswer::Value(json!({ "z": 1, "a": null })),
             },
             Entry {
-                asked: Asked::search("words", 5, None),
+                request: RecordedRequest::Search {
+                    query: "words".to_owned(),
+                    limit: 5,
+                    threshold: None,
+                },
                 after_ms: 250,
-                told: Told::Failure(Failure::new("tool", "no")),
+                answer: RecordedAnswer::Failure(Failure::new(FailureKind::Tool, "no")),
             },
             Entry {
-                asked: Asked::describe("fs:read_file"),
+                request: RecordedRequest::Describe {
+                    tool: "fs:read_file".to_owned(),
+                },
                 after_ms: 0,
-                told: Told::Unanswered,
+                answer: RecordedAnswer::Unanswered,
             },
         ];
-        let world = World {
+        let clock = VirtualClock {
             seed: 7,
             time_ms: 1_790_000_000_000,
         };
-        Recording::new("a.ts", world, entries)
+        Recording::new("a.ts", clock, entries)
     }
 
     #[test]
@@ -199,7 +226,7 @@ mod tests {
         assert!(text.contains("\"tool\": \"fs:read_file\""), "{text}");
         let again = Recording::load(&path).unwrap();
         assert_eq!(again.requests, recording().requests);
-        let Told::Value(Value::Object(value)) = &again.requests[0].told else {
+        let RecordedAnswer::Value(Value::Object(value)) = &again.requests[0].answer else {
             panic!("{text}");
         };
         assert_eq!(value.keys().collect::<Vec<_>>(), ["z", "a"]);
@@ -210,15 +237,15 @@ mod tests {
     fn another_format_and_another_file_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
-        for (text, told) in [
+        for (text, expected) in [
             (r#"{ "format": "pml-recording/9" }"#, "newer pml"),
             (r#"{ "format": "har/1" }"#, "record it anew"),
-            ("[1, 2", "no recording"),
+            ("[1, 2", "not a recording"),
             (r#"{ "format": "pml-recording/1" }"#, "missing field"),
         ] {
             std::fs::write(&path, text).unwrap();
             let error = Recording::load(&path).unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
         let error = Recording::load(&folder.path().join("b.json")).unwrap_err();
         assert!(error.to_string().contains("b.json"), "{error}");

@@ -1,18 +1,18 @@
-//! Answers that somebody wrote by hand, for a dry run.
+//! Answers written by hand, for a dry run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pml_runtime::Failure;
+use pml_protocol::Failure;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::error::ReplayError;
-use crate::file;
-use crate::recording::Told;
+use crate::bounded_read;
+use crate::recording::RecordedAnswer;
 
-/// By tool id: one answer, or several of which the first that fits the arguments counts.
+/// By tool id: one answer, or several of which the first that fits the arguments is used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Fixtures(BTreeMap<String, OneOrMore>);
@@ -23,7 +23,7 @@ enum OneOrMore {
     One(Fixture),
 }
 
-/// By hand, so that a mistake in a fixture is told as what it is.
+/// Written by hand: a derived untagged enum would hide the mistake in a fixture.
 impl<'de> Deserialize<'de> for OneOrMore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
@@ -46,20 +46,25 @@ struct Fixture {
 }
 
 impl Fixtures {
+    /// Reads fixtures from a JSON file.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or is not a fixture file.
     pub fn load(path: &Path) -> Result<Self, ReplayError> {
-        serde_json::from_slice(&file::read(path)?).map_err(|error| ReplayError::NoFixtures {
+        serde_json::from_slice(&bounded_read::read(path)?).map_err(|error| ReplayError::MalformedFixtures {
             path: path.to_owned(),
             error,
         })
     }
 
-    /// The tools that have one.
+    /// The tools that have a fixture.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
     /// The answer for a call, if there is one.
-    pub fn find(&self, tool: &str, args: &Value) -> Option<Told> {
+    pub fn find(&self, tool: &str, args: &Value) -> Option<RecordedAnswer> {
         let fixtures = match self.0.get(tool)? {
             OneOrMore::More(fixtures) => fixtures.as_slice(),
             OneOrMore::One(fixture) => std::slice::from_ref(fixture),
@@ -74,8 +79,8 @@ impl Fixtures {
             .iter()
             .find(fits)
             .map(|fixture| match &fixture.failure {
-                Some(failure) => Told::Failure(failure.clone()),
-                None => Told::Value(fixture.value.clone().unwrap_or_default()),
+                Some(failure) => RecordedAnswer::Failure(failure.clone()),
+                None => RecordedAnswer::Value(fixture.value.clone().unwrap_or_default()),
             })
     }
 }
@@ -97,11 +102,11 @@ mod tests {
         }))
         .unwrap();
         let read = |path: &str| fixtures.find("fs:read", &json!({ "path": path, "more": 1 }));
-        assert_eq!(read("a"), Some(Told::Value(json!(1))));
-        assert!(matches!(read("b"), Some(Told::Failure(_))));
-        assert_eq!(read("c"), Some(Told::Value(json!(3))));
+        assert_eq!(read("a"), Some(RecordedAnswer::Value(json!(1))));
+        assert!(matches!(read("b"), Some(RecordedAnswer::Failure(_))));
+        assert_eq!(read("c"), Some(RecordedAnswer::Value(json!(3))));
         let list = fixtures.find("fs:list", &json!({}));
-        assert_eq!(list, Some(Told::Value(json!([]))));
+        assert_eq!(list, Some(RecordedAnswer::Value(json!([]))));
         assert_eq!(fixtures.find("fs:write", &json!({})), None);
     }
 

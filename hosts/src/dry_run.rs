@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::asked::Asked;
-use crate::example::example_of;
+use crate::recorded_request::RecordedRequest;
+use crate::example_value::example_of;
 use crate::fixtures::Fixtures;
-use crate::recording::Told;
+use crate::recording::RecordedAnswer;
 use crate::replay::Replay;
 
 /// Tools that are found and described as ever, and never called. A call is checked against its
@@ -87,7 +87,7 @@ impl DryRun {
     }
 
     async fn rehearse(&self, tool: &str, args: &RawValue) -> Answer {
-        let asked = Asked::call(tool, args);
+        let asked = RecordedRequest::call(tool, args);
         let place = {
             let mut planned = self.lock();
             planned.push(Planned {
@@ -117,11 +117,11 @@ impl DryRun {
         }
     }
 
-    fn make_up(&self, asked: &Asked, output_schema: Option<&Value>) -> (Told, Source) {
+    fn make_up(&self, asked: &RecordedRequest, output_schema: Option<&Value>) -> (RecordedAnswer, Source) {
         let Sources {
             fixtures, observed, ..
         } = &self.sources;
-        if let Asked::Call { tool, args } = asked
+        if let RecordedRequest::Call { tool, args } = asked
             && let Some(told) = fixtures.find(tool, args)
         {
             return (told, Source::Fixture);
@@ -130,19 +130,19 @@ impl DryRun {
             return (told, Source::Recording);
         }
         if let Some(schema) = output_schema {
-            return (Told::Value(example_of(schema)), Source::Example);
+            return (RecordedAnswer::Value(example_of(schema)), Source::Example);
         }
-        if let Asked::Call { tool, .. } = asked
+        if let RecordedRequest::Call { tool, .. } = asked
             && let Some(schema) = observed(tool)
         {
-            return (Told::Value(example_of(&schema)), Source::Observed);
+            return (RecordedAnswer::Value(example_of(&schema)), Source::Observed);
         }
-        (Told::Value(Value::Null), Source::Nothing)
+        (RecordedAnswer::Value(Value::Null), Source::Nothing)
     }
 
-    fn recorded(&self, asked: &Asked) -> Option<Told> {
+    fn recorded(&self, asked: &RecordedRequest) -> Option<RecordedAnswer> {
         let entry = self.sources.recorded.as_ref()?.find(asked).ok()?;
-        Some(entry.told).filter(|told| *told != Told::Unanswered)
+        Some(entry.answer).filter(|told| *told != RecordedAnswer::Unanswered)
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Planned>> {
@@ -167,7 +167,7 @@ impl ToolHost for DryRun {
 
     fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
         Box::pin(async move {
-            let asked = Asked::offer(server, offer);
+            let asked = RecordedRequest::offer(server, offer);
             match self.recorded(&asked) {
                 Some(told) => told.answer(),
                 None => Err(Failure::new(

@@ -70,14 +70,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_difference_is_told_with_its_path() {
+    fn a_difference_has_its_path() {
         let recorded = json!({ "path": "a", "options": { "deep": [1, 2] }, "gone": true });
         let asked = json!({ "path": "b", "options": { "deep": [1, 3] }, "new": null });
-        let told: Vec<String> = between(&recorded, &asked)
+        let paths: Vec<String> = between(&recorded, &asked)
             .into_iter()
             .map(|difference| difference.path)
             .collect();
-        assert_eq!(told, ["path", "options.deep[1]", "gone", "new"]);
+        assert_eq!(paths, ["path", "options.deep[1]", "gone", "new"]);
         assert_eq!(between(&recorded, &recorded), []);
     }
 }

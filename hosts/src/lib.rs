@@ -1,0 +1,59 @@
+//! The request pipeline: hosts that answer a script's requests, and layers around them.
+//!
+//! A host is a [`pml_protocol::ToolHost`]. [`stack`] puts the layers of a run against the gateway in
+//! their order. [`Replay`] answers from a recording and [`StaticHost`] from Rust functions; both need
+//! no server.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod approval;
+mod approve;
+mod arguments;
+mod bounded_read;
+mod call_timeout;
+mod concurrency_limit;
+mod dry_run;
+mod error;
+mod example_value;
+mod fixtures;
+mod gateway_host;
+mod json_diff;
+mod nearest_request;
+mod observe;
+mod observed_shapes;
+mod record;
+mod record_missing;
+mod recorded_answers;
+mod recorded_request;
+mod recording;
+mod replay;
+mod replay_clock;
+mod restore_placeholders;
+mod route;
+mod scrub_recording;
+pub mod stack;
+mod static_host;
+mod storage;
+mod unsupported;
+
+pub use approval::{ApprovalRequest, Approver, Decision, DecisionFuture};
+pub use approve::{Approve, Person};
+pub use call_timeout::CallTimeout;
+pub use concurrency_limit::ConcurrencyLimit;
+pub use dry_run::{AnswerSource, AnswerSources, DryRun, PlannedCall, ResultSchemas};
+pub use error::ReplayError;
+pub use example_value::example_of;
+pub use fixtures::Fixtures;
+pub use observe::{CallObserver, Observe};
+pub use observed_shapes::ObservedShapes;
+pub use record::Record;
+pub use record_missing::RecordMissing;
+pub use recorded_request::RecordedRequest;
+pub use recording::{Entry, RecordedAnswer, Recording};
+pub use replay::Replay;
+pub use replay_clock::ClockMoment;
+pub use restore_placeholders::{RestorePlaceholders, SharedPlaceholders};
+pub use route::{RouteSearch, StoreValues};
+pub use static_host::StaticHost;
+pub use storage::{SessionStorage, StorageError};

@@ -1,0 +1,61 @@
+//! Layers that answer one kind of request themselves.
+
+use std::sync::Arc;
+
+use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
+
+use crate::storage::SessionStorage;
+
+/// Sends searches to a host of their own.
+pub struct RouteSearch<H> {
+    inner: H,
+    search: Arc<dyn ToolHost>,
+}
+
+impl<H> RouteSearch<H> {
+    /// `search` answers [`Request::Search`], `inner` everything else.
+    pub fn new(search: Arc<dyn ToolHost>, inner: H) -> Self {
+        Self { inner, search }
+    }
+}
+
+impl<H: ToolHost> ToolHost for RouteSearch<H> {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
+        match request {
+            Request::Search { .. } => self.search.handle(request, run),
+            _ => self.inner.handle(request, run),
+        }
+    }
+}
+
+/// Keeps the values of `store` and `load` in the session.
+pub struct StoreValues<H> {
+    inner: H,
+    storage: Arc<SessionStorage>,
+}
+
+impl<H> StoreValues<H> {
+    /// `storage` answers [`Request::Store`] and [`Request::Load`], `inner` everything else.
+    pub fn new(storage: Arc<SessionStorage>, inner: H) -> Self {
+        Self { inner, storage }
+    }
+}
+
+impl<H: ToolHost> ToolHost for StoreValues<H> {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
+        match request {
+            Request::Store { .. } | Request::Load { .. } => {
+                Box::pin(std::future::ready(self.storage.answer(request)))
+            }
+            _ => self.inner.handle(request, run),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The order of the layers, in one place.
+//!
+//! ```text
+//! Record | RecordMissing | DryRun       what a run is for
+//!   Approve                             asks a person; the run's clock stands meanwhile
+//!     ConcurrencyLimit                  permits; a call's time counts from here
+//!       RestorePlaceholders             above: placeholders; below: real values
+//!         Observe                       learns from successful calls
+//!           RouteSearch → StoreValues   requests that reach no server
+//!             gateway                   policy, budgets, retries, the servers
+//! ```
+//!
+//! Every function here returns a stack with [`Approve`] above the gateway, and nothing else in the
+//! workspace can make the base host: a run cannot reach a server without the approval layer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pml_gateway::{Gateway, Progress, RunLimits};
+use pml_protocol::{Limits, ToolHost, VirtualClock};
+
+use crate::approve::{Approve, Person};
+use crate::concurrency_limit::ConcurrencyLimit;
+use crate::dry_run::{AnswerSources, DryRun};
+use crate::gateway_host::{CallMode, GatewayHost};
+use crate::observe::{CallObserver, Observe};
+use crate::record::Record;
+use crate::record_missing::RecordMissing;
+use crate::recording::Recording;
+use crate::restore_placeholders::{RestorePlaceholders, SharedPlaceholders};
+use crate::route::{RouteSearch, StoreValues};
+use crate::storage::SessionStorage;
+
+/// What the layers of a run against the gateway are made of.
+pub struct LiveRun {
+    /// The servers.
+    pub gateway: Gateway,
+    /// Answers searches.
+    pub search: Arc<dyn ToolHost>,
+    /// The session's stored values and large results.
+    pub storage: Arc<SessionStorage>,
+    /// The session's placeholders; `None` where replies are not scrubbed.
+    pub placeholders: Option<SharedPlaceholders>,
+    /// Who is asked where the operator wants approval; `None` refuses what needs it.
+    pub person: Option<Person>,
+    /// What learns from calls.
+    pub observers: Vec<Arc<dyn CallObserver>>,
+    /// How much the run may use.
+    pub limits: Limits,
+    /// The time limit of one call, where one was asked for: a server's own holds otherwise.
+    pub tool_timeout: Option<Duration>,
+    /// Receives what servers report about calls in flight.
+    pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+}
+
+/// A run that sends its calls.
+pub fn live(run: LiveRun) -> Arc<dyn ToolHost> {
+    Arc::new(layers(run, CallMode::Send))
+}
+
+/// A run that sends its calls and records them.
+pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>>> {
+    Arc::new(Record::new(live(run), clock))
+}
+
+/// A run that replays a recording and sends what it lacks.
+pub fn record_missing(
+    run: LiveRun,
+    recording: Recording,
+) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
+    Arc::new(RecordMissing::new(recording, live(run)))
+}
+
+/// A run whose calls are checked and not sent.
+pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolHost>>> {
+    let run = LiveRun {
+        // There is no result to learn from.
+        observers: Vec::new(),
+        ..run
+    };
+    let inner: Arc<dyn ToolHost> = Arc::new(layers(run, CallMode::CheckOnly));
+    Arc::new(DryRun::new(inner, sources))
+}
+
+fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
+    let limits = RunLimits {
+        calls: Some(run.limits.calls),
+        concurrent: Some(run.limits.concurrent_calls),
+        tool_timeout: run.tool_timeout,
+        tool_time: None,
+    };
+    let scope = run.gateway.run_with_progress(limits, run.progress);
+    let base = GatewayHost::new(run.gateway.clone(), scope, mode);
+    let base = StoreValues::new(run.storage, base);
+    let base = RouteSearch::new(run.search, base);
+    let observed = Observe::new(run.observers, base);
+    let restored = RestorePlaceholders::new(run.placeholders, observed);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, restored);
+    Approve::new(run.gateway, run.person, limited)
+}
