@@ -9,7 +9,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::progress::{Progress, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
-use crate::policy::units::Span;
+use pml_units::HumanDuration;
 
 /// What a run asks for. Budgets can only be lowered below the operator's.
 #[derive(Debug, Clone, Copy, Default)]
@@ -93,6 +93,6 @@ impl RunScope {
     }
 }
 
-fn whole_millis(time: Duration) -> Span {
-    Span::from_millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+fn whole_millis(time: Duration) -> HumanDuration {
+    HumanDuration::from_millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }

@@ -5,7 +5,6 @@ mod error;
 mod expand;
 mod load;
 mod server;
-pub(crate) mod span;
 
 pub use error::ConfigError;
 pub use load::Config;

@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
 
+use super::ConfigError;
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
-use super::{ConfigError, span};
 use crate::nearest;
 
 /// A configured server. `usable` says why it cannot be used when its entry is wrong: one entry
@@ -130,9 +130,9 @@ struct Entry {
     #[serde(default)]
     disabled: bool,
     enabled: Option<bool>,
-    #[serde(default, deserialize_with = "span::optional")]
+    #[serde(default, deserialize_with = "pml_units::millis_or_text")]
     timeout: Option<Duration>,
-    #[serde(default, deserialize_with = "span::optional")]
+    #[serde(default, deserialize_with = "pml_units::millis_or_text")]
     start_timeout: Option<Duration>,
     #[serde(default, deserialize_with = "filter")]
     tools: ToolFilter,

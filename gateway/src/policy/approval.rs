@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::globs::ToolGlob;
-use super::units::Span;
+use pml_units::HumanDuration;
 
 /// Whether somebody is asked before a tool is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +28,11 @@ pub struct AskRule {
 /// How long a person has to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AskTime(Span);
+pub struct AskTime(HumanDuration);
 
 impl Default for AskTime {
     fn default() -> Self {
-        Self(Span::from_secs(120))
+        Self(HumanDuration::from_secs(120))
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::globs::ToolGlob;
 use super::refusal::{Refusal, RefusalKind};
-use super::units::Span;
+use pml_units::HumanDuration;
 
 /// `policy.budget`, for each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct BudgetConfig {
     /// Calls of tools, by glob. The tools that one glob matches share its number.
     pub tools: BTreeMap<ToolGlob, u32>,
     /// Time that all calls take together. Not set, only the run's own time limit counts.
-    pub time: Option<Span>,
+    pub time: Option<HumanDuration>,
 }
 
 impl Default for BudgetConfig {
@@ -38,7 +38,7 @@ impl Default for BudgetConfig {
 
 impl BudgetConfig {
     /// The budget of a run that asks for its own: it can lower what the operator set, never raise.
-    pub fn lowered(mut self, calls: Option<u32>, time: Option<Span>) -> Self {
+    pub fn lowered(mut self, calls: Option<u32>, time: Option<HumanDuration>) -> Self {
         self.calls = calls.map_or(self.calls, |calls| calls.min(self.calls));
         self.time = match (self.time, time) {
             (Some(own), Some(asked)) => Some(own.min(asked)),
@@ -253,16 +253,23 @@ mod tests {
     #[test]
     fn a_run_can_lower_its_budget_but_not_raise_it() {
         let operator = config(serde_json::json!({"calls": 50, "time": "10s"}));
-        let lower = operator.clone().lowered(Some(5), Some(Span::from_secs(1)));
-        assert_eq!((lower.calls, lower.time), (5, Some(Span::from_secs(1))));
+        let lower = operator
+            .clone()
+            .lowered(Some(5), Some(HumanDuration::from_secs(1)));
+        assert_eq!(
+            (lower.calls, lower.time),
+            (5, Some(HumanDuration::from_secs(1)))
+        );
         let higher = operator
             .clone()
-            .lowered(Some(500), Some(Span::from_secs(100)));
+            .lowered(Some(500), Some(HumanDuration::from_secs(100)));
         assert_eq!(higher, operator);
         let unlimited = config(serde_json::json!({}));
         assert_eq!(
-            unlimited.lowered(None, Some(Span::from_secs(1))).time,
-            Some(Span::from_secs(1))
+            unlimited
+                .lowered(None, Some(HumanDuration::from_secs(1)))
+                .time,
+            Some(HumanDuration::from_secs(1))
         );
     }
 

@@ -120,8 +120,11 @@ mod tests {
             (r#"{"deny": ["delete"]}"#, "`delete:*`"),
             (r#"{"rate": {"global": "fast"}}"#, "`fast` is no rate"),
             (r#"{"concurrency": {"perServer": 0}}"#, "nonzero"),
-            (r#"{"retry": {"budget": 2}}"#, "`2` is no share"),
-            (r#"{"breaker": {"window": 30}}"#, "a span of time"),
+            (r#"{"retry": {"budget": 2}}"#, "invalid ratio `2`"),
+            (
+                r#"{"breaker": {"window": 30}}"#,
+                "invalid duration `30`: add a unit",
+            ),
             (r#"{"cache": {"tools": {"docs": "1m"}}}"#, "`docs:*`"),
             (r#"{"budget": {"call": 1}}"#, "unknown field `call`"),
         ] {

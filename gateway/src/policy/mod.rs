@@ -13,10 +13,11 @@ pub mod cache;
 mod config;
 pub mod globs;
 pub mod rate;
+mod ratio;
 mod refusal;
 pub mod retry;
-pub mod units;
 
 pub use admission::{Admission, Policy};
 pub use config::PolicyConfig;
+pub use ratio::{Ratio, RatioError};
 pub use refusal::{Refusal, RefusalKind};

@@ -4,7 +4,9 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::units::{Share, Span};
+use pml_units::HumanDuration;
+
+use crate::policy::Ratio;
 
 const MIN_CALLS: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const PROBES: NonZeroU32 = NonZeroU32::new(2).unwrap();
@@ -16,20 +18,20 @@ pub struct BreakerConfig {
     /// `false` lets every call through, whatever happened before.
     pub enabled: bool,
     /// How far back calls are counted.
-    pub window: Span,
+    pub window: HumanDuration,
     /// Below this many calls in the window nothing is decided.
     pub min_calls: NonZeroU32,
     /// The breaker opens when this share of the calls failed.
-    pub failed: Share,
+    pub failed: Ratio,
     /// From when a call counts as slow. Not set, none does: a tool that takes long by nature is
     /// no sign of a sick server.
-    pub slow_call: Option<Span>,
+    pub slow_call: Option<HumanDuration>,
     /// The breaker opens when this share of the calls was slow.
-    pub slow: Share,
+    pub slow: Ratio,
     /// How long it stays open at first; each time the probes fail, twice as long.
-    pub open_for: Span,
+    pub open_for: HumanDuration,
     /// Where that stops growing.
-    pub max_open_for: Span,
+    pub max_open_for: HumanDuration,
     /// How many calls are let through half open, and must succeed.
     pub probes: NonZeroU32,
 }
@@ -38,13 +40,13 @@ impl Default for BreakerConfig {
     fn default() -> Self {
         Self {
             enabled: true,
-            window: Span::from_secs(30),
+            window: HumanDuration::from_secs(30),
             min_calls: MIN_CALLS,
-            failed: Share::HALF,
+            failed: Ratio::HALF,
             slow_call: None,
-            slow: Share::NEARLY_ALL,
-            open_for: Span::from_secs(5),
-            max_open_for: Span::from_secs(60),
+            slow: Ratio::NEARLY_ALL,
+            open_for: HumanDuration::from_secs(5),
+            max_open_for: HumanDuration::from_secs(60),
             probes: PROBES,
         }
     }

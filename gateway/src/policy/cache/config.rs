@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::Span;
+use pml_units::HumanDuration;
 
 const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
@@ -17,7 +17,7 @@ const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
 pub struct CacheConfig {
     /// For how long an answer is good, by glob: `"docs:search_*": "10m"`. Where several globs
     /// match a tool, the shortest time counts.
-    pub tools: BTreeMap<ToolGlob, Span>,
+    pub tools: BTreeMap<ToolGlob, HumanDuration>,
     /// How many answers are kept.
     pub max_entries: NonZeroUsize,
     /// How many bytes of questions and answers are kept.

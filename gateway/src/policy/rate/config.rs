@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::Span;
+use pml_units::HumanDuration;
 
 /// `policy.rate`. Nothing is limited unless it is written here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct RateConfig {
     /// For tools, by glob. The tools that one glob matches share its rate.
     pub tools: BTreeMap<ToolGlob, Rate>,
     /// How long a call waits for its turn before it is refused.
-    pub max_wait: Span,
+    pub max_wait: HumanDuration,
 }
 
 impl Default for RateConfig {
@@ -34,12 +34,12 @@ impl Default for RateConfig {
             per_server: None,
             servers: BTreeMap::new(),
             tools: BTreeMap::new(),
-            max_wait: Span::from_secs(5),
+            max_wait: HumanDuration::from_secs(5),
         }
     }
 }
 
-/// A number of calls in a span of time, written as `5/s`, `100/min`, `20/10s`, and how many may
+/// A number of calls per duration, written as `5/s`, `100/min`, `20/10s`, and how many may
 /// come at once: `5/s burst 20`. Without `burst`, that is the number of calls itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
@@ -48,10 +48,10 @@ pub struct Rate {
     burst: NonZeroU32,
 }
 
-/// A rate that does not mean anything.
+/// A rate that does not follow the grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no rate: write calls and a span of time, as in `5/s`, `100/min` or `20/10s burst 40`"
+    "invalid rate `{0}`: expected a number of calls per duration, for example `5/s`, `100/min` or `20/10s burst 40`"
 )]
 pub struct RateError(String);
 
@@ -78,7 +78,7 @@ impl FromStr for Rate {
         let calls: NonZeroU32 = calls.trim().parse().map_err(|_| wrong())?;
         let per = per.trim();
         // `5/s` is short for `5/1s`.
-        let per: Span = if per.starts_with(|c: char| c.is_ascii_digit()) {
+        let per: HumanDuration = if per.starts_with(|c: char| c.is_ascii_digit()) {
             per.parse()
         } else {
             format!("1{per}").parse()
@@ -102,7 +102,7 @@ impl FromStr for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per = u64::try_from(self.per.as_millis()).unwrap_or(u64::MAX);
-        write!(f, "{}/{}", self.calls, Span::from_millis(per))?;
+        write!(f, "{}/{}", self.calls, HumanDuration::from_millis(per))?;
         if self.burst != self.calls {
             write!(f, " burst {}", self.burst)?;
         }

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use crate::policy::units::Share;
+use crate::policy::Ratio;
 
 /// Retries that are allowed when nothing has been called for a while.
 const RESERVE: f64 = 10.0;
@@ -21,7 +21,7 @@ pub struct RetryBudget {
 }
 
 impl RetryBudget {
-    pub fn new(share: Share) -> Self {
+    pub fn new(share: Ratio) -> Self {
         Self {
             earned_per_call: share.get(),
             credit: RESERVE,
@@ -64,7 +64,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn retries_stay_a_share_of_the_calls() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         let mut retries = 0;
         for _ in 0..1000 {
             budget.earn();
@@ -80,7 +80,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_spent_budget_comes_back_with_time() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         while budget.spend() {}
         tokio::time::advance(Duration::from_secs(3)).await;
         let again = std::iter::from_fn(|| budget.spend().then_some(())).count();
@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_long_quiet_time_saves_up_no_more_than_the_reserve() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         tokio::time::advance(Duration::from_secs(3600)).await;
         let saved = std::iter::from_fn(|| budget.spend().then_some(())).count();
         assert_eq!(saved, 10);

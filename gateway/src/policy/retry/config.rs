@@ -5,7 +5,9 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::{Share, Span};
+use pml_units::HumanDuration;
+
+use crate::policy::Ratio;
 
 const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
@@ -16,23 +18,23 @@ pub struct RetryConfig {
     /// How often a call is tried in all; 1 never tries again.
     pub attempts: NonZeroU32,
     /// The bound of the first delay; each further one is twice as high.
-    pub first_delay: Span,
+    pub first_delay: HumanDuration,
     /// Where the bound stops growing.
-    pub max_delay: Span,
+    pub max_delay: HumanDuration,
     /// Tools that may be called twice for one call of a script, by glob.
     pub idempotent: Vec<ToolGlob>,
     /// Retries as a share of the calls to a server, beyond a few that are always allowed.
-    pub budget: Share,
+    pub budget: Ratio,
 }
 
 impl Default for RetryConfig {
     fn default() -> Self {
         Self {
             attempts: ATTEMPTS,
-            first_delay: Span::from_millis(100),
-            max_delay: Span::from_secs(5),
+            first_delay: HumanDuration::from_millis(100),
+            max_delay: HumanDuration::from_secs(5),
             idempotent: Vec::new(),
-            budget: Share::FIFTH,
+            budget: Ratio::FIFTH,
         }
     }
 }
