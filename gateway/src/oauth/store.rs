@@ -1,9 +1,10 @@
 //! Logins on disk.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use pml_files::{Access, create_private_dir, data_dir, write_atomic};
 use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -11,7 +12,6 @@ use url::Url;
 use super::error::OAuthError;
 use super::lock::FileLock;
 use super::record::Record;
-use crate::discover::Home;
 
 /// A folder with one file for each server, all of them readable only by their owner.
 #[derive(Debug, Clone)]
@@ -22,8 +22,8 @@ pub struct TokenStore {
 impl TokenStore {
     /// The logins of the user this process runs as.
     pub fn of_user() -> Result<Self, OAuthError> {
-        let home = Home::of_user().ok_or(OAuthError::NoFolder)?;
-        Ok(Self::new(home.data_folder().join("oauth")))
+        let data = data_dir().ok_or(OAuthError::NoFolder)?;
+        Ok(Self::new(data.join("oauth")))
     }
 
     /// The logins below `folder`, which is made when the first one is stored.
@@ -117,11 +117,7 @@ impl TokenStore {
     }
 
     fn make_folder(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.folder)?;
+        create_private_dir(&self.folder)?;
         // It may have been there before, open to others.
         #[cfg(unix)]
         fs::set_permissions(
@@ -151,30 +147,8 @@ fn read(path: &Path) -> Result<Option<Record>, OAuthError> {
         })
 }
 
-/// Writes beside the file and moves the result over it, so a reader sees the old login or the
-/// new one and never half of one, also after a crash.
 fn write(path: &Path, record: &Record) -> io::Result<()> {
-    let beside = path.with_extension(format!(
-        "{}-{:08x}.new",
-        std::process::id(),
-        fastrand::u32(..)
-    ));
-    let written = write_new(&beside, record).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // What is left of it holds tokens; that it cannot be removed changes nothing.
-        let _ = fs::remove_file(&beside);
-    }
-    written
-}
-
-fn write_new(path: &Path, record: &Record) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(&serde_json::to_vec_pretty(record)?)?;
-    file.sync_all()
+    write_atomic(path, &serde_json::to_vec_pretty(record)?, Access::OwnerOnly)
 }
 
 /// One server's login as rmcp wants to see it. Its owner holds the lock while rmcp uses it.
