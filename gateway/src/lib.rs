@@ -6,7 +6,6 @@ pub mod discover;
 mod doctor;
 mod gateway;
 mod health;
-mod nearest;
 pub mod oauth;
 mod offers;
 pub mod policy;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pml_nearest::{nearest, typo_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,7 +12,6 @@ use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::gateway::Inner;
-use crate::nearest::{nearest, typo_of};
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
 use crate::registry::Tool;

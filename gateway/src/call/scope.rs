@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::progress::{Progress, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
-use pml_units::HumanDuration;
 
 /// What a run asks for. Budgets can only be lowered below the operator's.
 #[derive(Debug, Clone, Copy, Default)]

@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ConfigError;
-use crate::nearest;
 
 /// One step from the root of a document towards a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -134,7 +133,7 @@ impl Document {
             file: self.file.clone(),
             line: self.line(at),
             key: at.to_string(),
-            nearest: nearest::typo_of(key, valid).map(str::to_owned),
+            nearest: pml_nearest::typo_of(key, valid).map(str::to_owned),
         }
     }
 

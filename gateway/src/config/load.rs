@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::document::{Document, KeyPath};
 use super::expand::Variables;
 use super::{ConfigError, ServerConfig};
-use crate::nearest;
 
 const FILE_NAME: &str = ".mcp.json";
 const TOP_LEVEL_KEYS: [&str; 2] = ["mcpServers", "pml"];
@@ -71,7 +70,7 @@ impl Config {
             .filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str()))
         {
             // Other clients keep their own settings here; only a typing mistake is an error.
-            if nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
+            if pml_nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
                 return Err(document.unknown_key(&root.key(key.as_str()), key, TOP_LEVEL_KEYS));
             }
         }

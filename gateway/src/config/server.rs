@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::ConfigError;
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
-use crate::nearest;
 
 /// A configured server. `usable` says why it cannot be used when its entry is wrong: one entry
 /// with an unset token must not take fourteen good servers down.
@@ -244,7 +243,7 @@ fn check_keys(
     let mut ignored = Vec::new();
     for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         // One that is there was not mistyped.
-        let meant = nearest::typo_of(key, KEYS);
+        let meant = pml_nearest::typo_of(key, KEYS);
         if meant.is_some_and(|meant| !entry.contains_key(meant)) {
             return Err(document.unknown_key(&at.key(key.as_str()), key, KEYS));
         }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::globs::ToolGlob;
-use pml_units::HumanDuration;
 
 /// Whether somebody is asked before a tool is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::globs::ToolGlob;
 use super::refusal::{Refusal, RefusalKind};
-use pml_units::HumanDuration;
 
 /// `policy.budget`, for each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,6 @@ use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use crate::nearest;
-
 const TOLD_AT_ONCE: usize = 3;
 
 /// Names that are compared with those that are known.
@@ -67,7 +65,7 @@ impl ArgumentCheck {
         unexpected
             .iter()
             .take(MEANT)
-            .find_map(|name| nearest::typo_of(name, names.clone()))
+            .find_map(|name| pml_nearest::typo_of(name, names.clone()))
             .map(|name| format!(", did you mean `{name}`?"))
             .unwrap_or_default()
     }

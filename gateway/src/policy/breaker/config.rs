@@ -2,9 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use serde::{Deserialize, Serialize};
-
 use pml_units::HumanDuration;
+use serde::{Deserialize, Serialize};
 
 use crate::policy::Ratio;
 

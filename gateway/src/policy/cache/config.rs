@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::globs::ToolGlob;
-use pml_units::HumanDuration;
 
 const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::policy::globs::ToolGlob;
-use pml_units::HumanDuration;
 
 /// `policy.rate`. Nothing is limited unless it is written here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU32;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::policy::globs::ToolGlob;
-use pml_units::HumanDuration;
-
 use crate::policy::Ratio;
+use crate::policy::globs::ToolGlob;
 
 const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
