@@ -2,7 +2,6 @@
 
 mod call;
 pub mod config;
-pub mod discover;
 mod doctor;
 mod gateway;
 mod health;

@@ -8,5 +8,4 @@ mod server;
 
 pub use error::ConfigError;
 pub use load::Config;
-pub(crate) use server::is_old_address;
-pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter};
+pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter, is_sse_address};

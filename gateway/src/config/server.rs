@@ -260,7 +260,7 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
             env: entry.env.clone(),
             cwd: entry.cwd.as_deref().map(at_home),
         })),
-        (None, None, Some(url)) if is_old_address(url) => {
+        (None, None, Some(url)) if is_sse_address(url) => {
             Ok(Endpoint::Sse(remote(document, entry, url, at)?))
         }
         (None | Some(Kind::Http), None, Some(url)) => {
@@ -301,7 +301,7 @@ where
 }
 
 /// Clients that do not write the transport find it out; the old one lives at `/sse` by custom.
-pub(crate) fn is_old_address(url: &str) -> bool {
+pub fn is_sse_address(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.trim_end_matches('/').ends_with("/sse")
 }

@@ -1,38 +1,43 @@
-//! The clients that are known, and where each keeps its servers.
+//! The known clients, and the files that each keeps its servers in.
 
 use std::path::{Path, PathBuf};
 
-use super::home::Home;
+use crate::client_dirs::ClientDirs;
 
 /// A program that talks to MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Client {
+    /// Claude Desktop
     ClaudeDesktop,
+    /// Claude Code
     ClaudeCode,
+    /// Cursor
     Cursor,
+    /// VS Code
     VsCode,
+    /// Codex
     Codex,
 }
 
-/// For whom a place holds servers.
+/// Where the servers of a file are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// For this user, whatever they work on.
+    /// In every project of this user.
     User,
-    /// For one project.
+    /// In one project.
     Project,
 }
 
-/// How servers are written down.
+/// The format of a file with servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Format {
     /// JSON with `mcpServers`.
     McpServers,
-    /// The same, with more of it below `projects` by folder.
+    /// JSON with `mcpServers`, and more of them in `projects.<folder>`.
     McpServersAndProjects,
     /// JSON with `servers`.
     Servers,
-    /// JSON with `mcp.servers`, among other settings.
+    /// JSON with `mcp.servers` among other settings.
     McpDotServers,
     /// TOML with `mcp_servers`.
     CodexToml,
@@ -40,13 +45,16 @@ pub(super) enum Form {
 
 /// A file that may hold servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ConfigFile {
+    /// Its path.
     pub path: PathBuf,
+    /// Where its servers are used.
     pub scope: Scope,
-    pub(super) form: Form,
+    pub(crate) format: Format,
 }
 
 impl Client {
+    /// Every known client.
     pub const ALL: [Self; 5] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -55,7 +63,7 @@ impl Client {
         Self::Codex,
     ];
 
-    /// The name people know it by.
+    /// The product name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
@@ -66,7 +74,7 @@ impl Client {
         }
     }
 
-    /// The name for options and for telling servers apart.
+    /// The name in options, and the suffix of servers whose name is taken.
     pub const fn slug(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
@@ -77,57 +85,55 @@ impl Client {
         }
     }
 
-    /// Every file it reads servers from, those of the project first because they are meant more
-    /// closely.
-    pub fn places(self, home: &Home, project: Option<&Path>) -> Vec<Place> {
-        let user = |path: PathBuf, form| Place {
+    /// Every file that it reads servers from. Files of the project come first, as they are more
+    /// specific.
+    pub fn config_files(self, dirs: &ClientDirs, project: Option<&Path>) -> Vec<ConfigFile> {
+        let user = |path: PathBuf, format| ConfigFile {
             path,
             scope: Scope::User,
-            form,
+            format,
         };
-        let in_project = |path: &str, form| {
-            project.map(|project| Place {
+        let in_project = |path: &str, format| {
+            project.map(|project| ConfigFile {
                 path: project.join(path),
                 scope: Scope::Project,
-                form,
+                format,
             })
         };
         let (of_project, of_user) = match self {
             Self::ClaudeDesktop => {
-                let file = home
-                    .config_folder()
-                    .join("Claude/claude_desktop_config.json");
-                (None, vec![user(file, Form::McpServers)])
+                let file = dirs.config().join("Claude/claude_desktop_config.json");
+                (None, vec![user(file, Format::McpServers)])
             }
             Self::ClaudeCode => {
-                let file = home.root().join(".claude.json");
+                let file = dirs.home().join(".claude.json");
                 (
-                    in_project(".mcp.json", Form::McpServers),
-                    vec![user(file, Form::McpServersAndProjects)],
+                    in_project(".mcp.json", Format::McpServers),
+                    vec![user(file, Format::McpServersAndProjects)],
                 )
             }
             Self::Cursor => {
-                let file = home.root().join(".cursor/mcp.json");
+                let file = dirs.home().join(".cursor/mcp.json");
                 (
-                    in_project(".cursor/mcp.json", Form::McpServers),
-                    vec![user(file, Form::McpServers)],
+                    in_project(".cursor/mcp.json", Format::McpServers),
+                    vec![user(file, Format::McpServers)],
                 )
             }
             Self::VsCode => {
-                let folder = home.config_folder().join("Code/User");
+                let folder = dirs.config().join("Code/User");
                 (
-                    in_project(".vscode/mcp.json", Form::Servers),
+                    in_project(".vscode/mcp.json", Format::Servers),
                     vec![
-                        user(folder.join("mcp.json"), Form::Servers),
-                        user(folder.join("settings.json"), Form::McpDotServers),
+                        user(folder.join("mcp.json"), Format::Servers),
+                        user(folder.join("settings.json"), Format::McpDotServers),
                     ],
                 )
             }
             Self::Codex => {
-                let file = home.codex_folder().join("config.toml");
+                let file = dirs.codex().join("config.toml");
                 (
-                    in_project(".codex/config.toml", Form::CodexToml),
-                    vec![user(file, Form::CodexToml)],
+                    in_project(".codex/config.toml", Format::CodexToml),
+                    vec![user(file, Format::CodexToml)],
                 )
             }
         };
@@ -138,11 +144,11 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::Platform;
+    use pml_files::Platform;
 
     fn user_files(client: Client, platform: Platform) -> Vec<String> {
-        let home = Home::at(platform, "/h");
-        let places = client.places(&home, None);
+        let dirs = ClientDirs::at(platform, "/h");
+        let places = client.config_files(&dirs, None);
         places
             .iter()
             .map(|place| place.path.to_string_lossy().replace('\\', "/"))
@@ -192,8 +198,8 @@ mod tests {
 
     #[test]
     fn a_projects_own_file_comes_first() {
-        let home = Home::at(Platform::Linux, "/h");
-        let places = Client::Cursor.places(&home, Some(Path::new("/p")));
+        let dirs = ClientDirs::at(Platform::Linux, "/h");
+        let places = Client::Cursor.config_files(&dirs, Some(Path::new("/p")));
         assert_eq!(places[0].path, Path::new("/p/.cursor/mcp.json"));
         assert_eq!(places[0].scope, Scope::Project);
         assert_eq!(places[1].scope, Scope::User);

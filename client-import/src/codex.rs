@@ -1,11 +1,11 @@
-//! Codex's `config.toml`, in the words of `.mcp.json`.
+//! Codex's `config.toml`, translated to entries of `.mcp.json`.
 
 use serde_json::{Map, Value, json};
 
 /// The servers below `mcp_servers`, by name.
-pub(super) fn servers(text: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn servers(text: &str) -> Result<Map<String, Value>, String> {
     let document: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        // The first line says what and where; the others draw it.
+        // The first line has the message and the position; the others quote the file.
         error
             .to_string()
             .lines()
@@ -20,13 +20,13 @@ pub(super) fn servers(text: &str) -> Result<Map<String, Value>, String> {
             .iter()
             .map(|(name, server)| (name.clone(), translate(server)))
             .collect()),
-        Some(_) => Err("`mcp_servers` is no table".to_owned()),
+        Some(_) => Err("`mcp_servers` is not a table".to_owned()),
     }
 }
 
 fn translate(server: &Value) -> Value {
     let Value::Object(server) = server else {
-        // Left as it is, so that the finder can complain about it by name.
+        // `adapt` reports it by name.
         return server.clone();
     };
     let mut entry = Map::new();
@@ -61,7 +61,7 @@ fn translate(server: &Value) -> Value {
     Value::Object(entry)
 }
 
-/// `env` as it stands, and the variables of `env_vars`, which are handed through.
+/// `env`, and the variables of `env_vars`, which are passed through.
 fn environment(server: &Map<String, Value>) -> Map<String, Value> {
     let mut env = object(server, "env");
     for name in server
@@ -77,7 +77,7 @@ fn environment(server: &Map<String, Value>) -> Map<String, Value> {
     env
 }
 
-/// Headers as they stand, and those whose values, or tokens, stand in variables.
+/// `http_headers`, and the headers whose value or token is in a variable.
 fn headers(server: &Map<String, Value>) -> Map<String, Value> {
     let mut headers = object(server, "http_headers");
     for (header, variable) in object(server, "env_http_headers") {

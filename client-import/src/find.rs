@@ -1,4 +1,4 @@
-//! Looking in every place.
+//! Reads the servers of every known client.
 
 use std::fs;
 use std::io;
@@ -7,64 +7,73 @@ use std::path::{Path, PathBuf};
 use jsonc_parser::ParseOptions;
 use serde_json::{Map, Value};
 
-use super::client::{Client, Form, Place, Scope};
-use super::codex;
-use super::entry::adapt;
-use super::home::Home;
-use super::variables::rewrite;
+use crate::client::{Client, ConfigFile, Format, Scope};
+use crate::client_dirs::ClientDirs;
+use crate::codex;
+use crate::entry::adapt;
+use crate::variables::rewrite;
 
-/// Everything that was found, and what could not be read.
+/// The servers that were found, and the files and entries that could not be read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
-    /// In the order of clients and places, by name within a file.
+    /// In the order of clients and files, by name within a file.
     pub servers: Vec<FoundServer>,
+    /// In the same order.
     pub problems: Vec<Problem>,
 }
 
-/// One server of one client, in the words of `.mcp.json`.
+/// One server of one client, with the keys of `.mcp.json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundServer {
+    /// Its name in the client.
     pub name: String,
+    /// Where it was found.
     pub source: Source,
+    /// Its entry for `.mcp.json`.
     pub entry: Map<String, Value>,
-    /// What a person has to do before it works here.
+    /// What the user has to do before it works here.
     pub notes: Vec<String>,
 }
 
 /// Where a server was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
+    /// The client that it is configured in.
     pub client: Client,
+    /// Where the client uses it.
     pub scope: Scope,
+    /// The file of the client.
     pub path: PathBuf,
 }
 
-/// A file or an entry that was passed over. The others are found all the same.
+/// A file or an entry that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
+    /// The file.
     pub source: Source,
-    /// One sentence.
+    /// What is wrong with it, in one sentence.
     pub message: String,
 }
 
-/// Looks for the servers of every known client, for this user and for `project`.
-pub fn find(home: &Home, project: Option<&Path>) -> Found {
+/// Finds the servers of every known client, of this user and of `project`. A file that cannot be
+/// read is a [`Problem`]; the others are read all the same.
+pub fn find(dirs: &ClientDirs, project: Option<&Path>) -> Found {
     let mut found = Found::default();
     for client in Client::ALL {
-        for place in client.places(home, project) {
+        for file in client.config_files(dirs, project) {
             let source = Source {
                 client,
-                scope: place.scope,
-                path: place.path.clone(),
+                scope: file.scope,
+                path: file.path.clone(),
             };
-            match read(&place, project) {
+            match read(&file, project) {
                 Ok(entries) => {
                     for (name, scope, entry) in entries {
                         let source = Source {
                             scope,
                             ..source.clone()
                         };
-                        found.add(name, entry, source, home, project);
+                        found.add(name, entry, source, dirs, project);
                     }
                 }
                 Err(message) => found.problems.push(Problem { source, message }),
@@ -80,7 +89,7 @@ impl Found {
         name: String,
         entry: Value,
         source: Source,
-        home: &Home,
+        dirs: &ClientDirs,
         project: Option<&Path>,
     ) {
         let env_file = entry.get("envFile").and_then(Value::as_str);
@@ -96,7 +105,7 @@ impl Found {
         if is_pml(&entry) {
             return;
         }
-        let mut notes = rewrite(&mut entry, home, project);
+        let mut notes = rewrite(&mut entry, dirs, project);
         notes.extend(env_file);
         self.servers.push(FoundServer {
             name,
@@ -107,8 +116,8 @@ impl Found {
     }
 }
 
-/// Whether the entry starts `pml serve`: a gateway that is its own server would call itself
-/// without end.
+/// Whether the entry starts `pml serve`: a gateway that is its own server would recurse without
+/// end.
 fn is_pml(entry: &Map<String, Value>) -> bool {
     let program = entry
         .get("command")
@@ -124,41 +133,41 @@ fn is_pml(entry: &Map<String, Value>) -> bool {
 
 type Entries = Vec<(String, Scope, Value)>;
 
-fn read(place: &Place, project: Option<&Path>) -> Result<Entries, String> {
-    let text = match fs::read_to_string(&place.path) {
+fn read(file: &ConfigFile, project: Option<&Path>) -> Result<Entries, String> {
+    let text = match fs::read_to_string(&file.path) {
         Ok(text) => text,
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(format!("it cannot be read: {error}")),
+        Err(error) => return Err(format!("cannot be read: {error}")),
     };
     let scoped = |servers: Map<String, Value>, scope| {
         servers
             .into_iter()
             .map(move |(name, entry)| (name, scope, entry))
     };
-    if place.form == Form::CodexToml {
-        return Ok(scoped(codex::servers(&text)?, place.scope).collect());
+    if file.format == Format::CodexToml {
+        return Ok(scoped(codex::servers(&text)?, file.scope).collect());
     }
     let document = parse(&text)?;
     let servers = |at: &[&str]| servers_at(&document, at);
-    Ok(match place.form {
-        Form::McpServers => scoped(servers(&["mcpServers"])?, place.scope).collect(),
-        Form::Servers => scoped(servers(&["servers"])?, place.scope).collect(),
-        Form::McpDotServers => scoped(servers(&["mcp", "servers"])?, place.scope).collect(),
-        Form::McpServersAndProjects => {
+    Ok(match file.format {
+        Format::McpServers => scoped(servers(&["mcpServers"])?, file.scope).collect(),
+        Format::Servers => scoped(servers(&["servers"])?, file.scope).collect(),
+        Format::McpDotServers => scoped(servers(&["mcp", "servers"])?, file.scope).collect(),
+        Format::McpServersAndProjects => {
             let project = project.map(|path| path.to_string_lossy().into_owned());
             let of_project = match &project {
                 Some(project) => servers(&["projects", project, "mcpServers"])?,
                 None => Map::new(),
             };
             scoped(of_project, Scope::Project)
-                .chain(scoped(servers(&["mcpServers"])?, place.scope))
+                .chain(scoped(servers(&["mcpServers"])?, file.scope))
                 .collect()
         }
-        Form::CodexToml => Vec::new(),
+        Format::CodexToml => Vec::new(),
     })
 }
 
-/// A folder in the way of the file also means that there is no such file.
+/// A parent that is not a folder also means that the file does not exist.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -166,7 +175,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// JSON with comments and trailing commas, which several clients write and read.
+/// Parses JSON with comments and trailing commas, which several clients allow.
 fn parse(text: &str) -> Result<Value, String> {
     let options = ParseOptions {
         allow_comments: true,
@@ -176,7 +185,7 @@ fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim_start_matches('\u{feff}');
     // An empty file is a file without servers.
     let value: Option<Value> = jsonc_parser::parse_to_serde_value(text, &options)
-        .map_err(|error| format!("it is no JSON: {error}"))?;
+        .map_err(|error| format!("not valid JSON: {error}"))?;
     Ok(value.unwrap_or(Value::Null))
 }
 
@@ -191,7 +200,7 @@ fn servers_at(document: &Value, at: &[&str]) -> Result<Map<String, Value>, Strin
     match value {
         Value::Object(servers) => Ok(servers.clone()),
         Value::Null => Ok(Map::new()),
-        _ => Err(format!("`{}` is no object", at.join("."))),
+        _ => Err(format!("`{}` is not an object", at.join("."))),
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::discover::Platform;
+use pml_files::Platform;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -28,8 +28,8 @@ impl Machine {
     }
 
     fn find(&self) -> Found {
-        let home = Home::at(self.platform, self.folder.path().join("home"));
-        find(&home, Some(&self.project()))
+        let dirs = ClientDirs::at(self.platform, self.folder.path().join("home"));
+        find(&dirs, Some(&self.project()))
     }
 }
 
@@ -172,22 +172,22 @@ fn one_broken_file_does_not_hide_the_others() {
         );
     let found = machine.find();
     assert_eq!(names(&found), [("good", Client::ClaudeCode, Scope::User)]);
-    let told: Vec<_> = found
+    let problems: Vec<_> = found
         .problems
         .iter()
         .map(|problem| (problem.source.client, problem.message.as_str()))
         .collect();
-    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(problems.len(), 4, "{problems:?}");
     assert_eq!(
-        told[0],
+        problems[0],
         (
             Client::ClaudeCode,
             "`bad` has neither a `command` nor a `url`"
         )
     );
-    assert!(told[1].1.starts_with("it is no JSON"), "{told:?}");
-    assert_eq!(told[2], (Client::VsCode, "`servers` is no object"));
-    assert_eq!(told[3].0, Client::Codex);
+    assert!(problems[1].1.starts_with("not valid JSON"), "{problems:?}");
+    assert_eq!(problems[2], (Client::VsCode, "`servers` is not an object"));
+    assert_eq!(problems[3].0, Client::Codex);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn pml_itself_is_not_a_server_behind_pml() {
 }
 
 #[test]
-fn what_has_to_be_done_by_hand_is_noted() {
+fn steps_that_the_user_has_to_do_are_noted() {
     let machine = Machine::new(Platform::Linux).with(
         "project/.vscode/mcp.json",
         r#"{"inputs": [{"id": "key"}], "servers": {"a": {"command": "x", "env": {"KEY": "${input:key}"}, "envFile": ".env"}}}"#,
@@ -231,6 +231,6 @@ fn two_spellings_of_one_server_are_one() {
             "home/.codex/config.toml",
             "[mcp_servers.fs]\ncommand = \"x\"\n",
         );
-    let merged = crate::discover::merge(machine.find());
+    let merged = crate::merge(machine.find());
     assert_eq!(merged.len(), 1, "{merged:?}");
 }

@@ -1,71 +1,44 @@
-//! The merged list as a `.mcp.json`.
+//! Writes the merged list to a `.mcp.json`.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
+use pml_files::{Access, create_new, write_atomic};
 use serde_json::{Map, Value, json};
 
-use super::error::DiscoverError;
-use super::merge::MergedServer;
+use crate::error::ImportError;
+use crate::merge::MergedServer;
 
-/// Writes the servers to `path`. A file that is there stays as it is unless `force` is set.
+/// Writes the servers to `path`, with mode 0600: the entries of other clients may hold tokens.
 ///
-/// Only the owner can read it: the entries of other clients may hold tokens.
-pub fn write_config(
-    path: &Path,
-    servers: &[MergedServer],
-    force: bool,
-) -> Result<(), DiscoverError> {
+/// # Errors
+/// The file exists and `force` is not set, or it cannot be written.
+pub fn write_config(path: &Path, servers: &[MergedServer], force: bool) -> Result<(), ImportError> {
     let servers: Map<String, Value> = servers
         .iter()
         .map(|server| (server.name.clone(), Value::Object(server.entry.clone())))
         .collect();
     let text = format!("{:#}\n", json!({ "mcpServers": servers }));
     let written = if force {
-        replace(path, &text)
+        write_atomic(path, text.as_bytes(), Access::OwnerOnly)
     } else {
-        create(path, &text)
+        create_new(path, text.as_bytes(), Access::OwnerOnly)
     };
     written.map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => DiscoverError::Exists {
+        io::ErrorKind::AlreadyExists => ImportError::Exists {
             path: path.to_owned(),
         },
-        _ => DiscoverError::Write {
+        _ => ImportError::Write {
             path: path.to_owned(),
             source,
         },
     })
 }
 
-/// Fails if anything has this name, also a link that leads nowhere: looking first and writing
-/// then would leave a moment between the two.
-fn create(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Writes beside the file and moves the result over it, so that the old one is there until the
-/// new one is whole.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{:08x}.new", fastrand::u32(..)));
-    let beside = Path::new(&beside);
-    let written = create(beside, text).and_then(|()| fs::rename(beside, path));
-    if written.is_err() {
-        // It may hold tokens; that it cannot be removed changes nothing.
-        let _ = fs::remove_file(beside);
-    }
-    written
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn servers(command: &str) -> Vec<MergedServer> {
@@ -83,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_is_replaced_only_by_force() {
+    fn an_existing_file_is_replaced_only_by_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".mcp.json");
         write_config(&path, &servers("first"), false).unwrap();
@@ -109,9 +82,9 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn a_missing_folder_is_a_write_error() {
         let error =
             write_config(Path::new("/nowhere/at/all/.mcp.json"), &servers("x"), false).unwrap_err();
-        assert!(matches!(error, DiscoverError::Write { .. }), "{error}");
+        assert!(matches!(error, ImportError::Write { .. }), "{error}");
     }
 }

@@ -1,28 +1,30 @@
-//! One list out of many.
+//! Merges the servers of several clients into one list.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::find::{Found, Source};
+use crate::find::{Found, Source};
 
 /// A server of the merged list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedServer {
     /// Unique in the list, and usable before the colon of a tool's id.
     pub name: String,
+    /// Its entry in `.mcp.json`.
     pub entry: Map<String, Value>,
-    /// Every place that has it, the closest first.
+    /// Every file that has it, the most specific first.
     pub sources: Vec<Source>,
+    /// What the user should know or do.
     pub notes: Vec<String>,
 }
 
-/// Puts the same server of several clients together, and keeps different ones of the same name
-/// apart: the first keeps its name, the others get their client's behind it.
+/// Merges servers that are the same in several clients. Of different servers with one name, the
+/// first keeps it and the others get their client's name as a suffix.
 pub fn merge(found: Found) -> Vec<MergedServer> {
     let mut merged: Vec<MergedServer> = Vec::new();
-    // Each name as it was found, beside the list: a server that was renamed still is the same
-    // as one that was found under the same name.
+    // The original name of each merged server: a renamed server is still the same as one that was
+    // found under its original name.
     let mut found_as: Vec<String> = Vec::new();
     let mut taken = HashSet::new();
     for server in found.servers {
@@ -62,7 +64,7 @@ fn free_name(found: &str, client: &str, taken: &HashSet<String>) -> String {
         .unwrap_or(name)
 }
 
-/// Tools are called `server:tool`, so a colon or a blank in a server's name cannot stay.
+/// The name without colons and spaces, which a tool's id `server:tool` cannot hold.
 fn usable(name: &str) -> String {
     let name: String = name
         .trim()
@@ -85,7 +87,7 @@ fn usable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::{Client, FoundServer, Scope};
+    use crate::{Client, FoundServer, Scope};
     use proptest::prelude::*;
     use serde_json::json;
 

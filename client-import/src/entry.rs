@@ -1,19 +1,19 @@
-//! Another client's entry, reduced to what `.mcp.json` means here.
+//! Another client's entry, reduced to the keys of `.mcp.json` that pml knows.
 //!
-//! One entry that cannot be read would make the whole file unreadable, so nothing is taken over
-//! that is not known to be right.
+//! One invalid entry would make the whole file unreadable, so only values that are known to be valid
+//! are kept.
 
 use serde_json::{Map, Value};
 
-use crate::config::is_old_address;
+use pml_gateway::config::is_sse_address;
 
-/// What becomes of an entry.
-pub(super) type Adapted = Result<Map<String, Value>, String>;
+/// The entry for `.mcp.json`, or why there is none.
+pub(crate) type Adapted = Result<Map<String, Value>, String>;
 
-/// Keeps what is understood, in the types it must have. The error is one sentence.
-pub(super) fn adapt(name: &str, entry: Value) -> Adapted {
+/// Keeps the known keys whose values have the right type. The error is one sentence.
+pub(crate) fn adapt(name: &str, entry: Value) -> Adapted {
     let Value::Object(entry) = entry else {
-        return Err(format!("`{name}` is no object"));
+        return Err(format!("`{name}` is not an object"));
     };
     let text = |key: &str| {
         entry
@@ -67,15 +67,13 @@ fn transport(name: &str, url: &str, kind: Option<&str>) -> Result<&'static str, 
         Some("http" | "streamable-http" | "streamableHttp" | "streamable_http" | "remote") => {
             Ok("http")
         }
-        Some(other) => Err(format!(
-            "`{name}` has a transport that is not known: `{other}`"
-        )),
-        None if is_old_address(url) => Ok("sse"),
+        Some(other) => Err(format!("`{name}` has an unknown transport: `{other}`")),
+        None if is_sse_address(url) => Ok("sse"),
         None => Ok("http"),
     }
 }
 
-/// Numbers and switches as text, as an environment or a header would have them.
+/// Numbers and booleans as text, as environment variables and headers hold them.
 fn plain(value: &Value) -> Option<Value> {
     match value {
         Value::String(_) => Some(value.clone()),
@@ -97,7 +95,7 @@ fn insert_texts(adapted: &mut Map<String, Value>, key: &str, entry: &Map<String,
     }
 }
 
-/// Some clients list the tools to use, where `*` is all of them.
+/// The tool filter. Some clients write a list of allowed tools, where `*` is all of them.
 fn tools(tools: &Value) -> Option<Value> {
     let texts = |list: &Value| {
         let list = list.as_array()?;
@@ -131,13 +129,13 @@ fn tools(tools: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use pml_gateway::Config;
     use proptest::prelude::*;
     use serde_json::json;
     use std::path::Path;
 
     #[test]
-    fn what_belongs_to_the_client_alone_is_left_out() {
+    fn keys_that_only_the_client_knows_are_left_out() {
         let entry = json!({"type": "stdio", "command": "x", "gallery": true, "dev": {"watch": "*"}, "autoApprove": []});
         assert_eq!(
             Value::Object(adapt("a", entry).unwrap()),
@@ -146,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_switches_become_text() {
+    fn numbers_and_booleans_become_text() {
         let entry = json!({"command": "x", "args": ["-p", 80], "env": {"PORT": 80, "ON": true, "NONE": null}});
         assert_eq!(
             Value::Object(adapt("a", entry).unwrap()),
@@ -189,16 +187,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_told_by_name() {
-        for (entry, told) in [
-            (json!([]), "is no object"),
+    fn an_invalid_entry_is_reported_by_name() {
+        for (entry, reason) in [
+            (json!([]), "is not an object"),
             (json!({"port": 1}), "neither"),
             (json!({"command": "x", "url": "http://x"}), "both"),
             (json!({"url": "http://x", "type": "ws"}), "`ws`"),
         ] {
             let message = adapt("it", entry).unwrap_err();
             assert!(
-                message.contains("`it`") && message.contains(told),
+                message.contains("`it`") && message.contains(reason),
                 "{message}"
             );
         }
@@ -236,9 +234,9 @@ mod tests {
     ];
 
     proptest! {
-        /// Whatever other clients write, a file made of it can be read.
+        /// Every entry that is kept, whatever the client wrote, can be read again.
         #[test]
-        fn what_is_taken_over_can_always_be_read(
+        fn an_adapted_entry_can_always_be_read(
             members in prop::collection::hash_map(prop::sample::select(&KEYS[..]), any_value(), 0..8),
             url in prop::option::of("https://[a-z]{1,5}\\.test/(sse|mcp)"),
         ) {

@@ -4,37 +4,42 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::home::Home;
+use crate::client_dirs::ClientDirs;
 
-/// Rewrites every string of `entry` and returns what a person has to do because of it.
+/// Rewrites every string of `entry` and returns what the user has to do because of it.
 ///
-/// `${env:NAME}` becomes `${NAME}`. Folders that only an editor knows become the folders they
-/// are now. What an editor would ask for (`${input:some-key}`) becomes a variable to set.
-pub(super) fn rewrite(
+/// `${env:NAME}` becomes `${NAME}`. Folders that only an editor knows are replaced by their current
+/// paths. A value that an editor prompts for (`${input:some-key}`) becomes a variable to set.
+pub(crate) fn rewrite(
     entry: &mut Map<String, Value>,
-    home: &Home,
+    dirs: &ClientDirs,
     project: Option<&Path>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     for value in entry.values_mut() {
-        rewrite_value(value, home, project, &mut notes);
+        rewrite_value(value, dirs, project, &mut notes);
     }
     notes.sort_unstable();
     notes.dedup();
     notes
 }
 
-fn rewrite_value(value: &mut Value, home: &Home, project: Option<&Path>, notes: &mut Vec<String>) {
+fn rewrite_value(
+    value: &mut Value,
+    dirs: &ClientDirs,
+    project: Option<&Path>,
+    notes: &mut Vec<String>,
+) {
     match value {
-        Value::String(text) => *text = rewrite_text(text, home, project, notes),
+        Value::String(text) => *text = rewrite_text(text, dirs, project, notes),
         Value::Array(items) => {
             for item in items {
-                rewrite_value(item, home, project, notes);
+                rewrite_value(item, dirs, project, notes);
             }
         }
         Value::Object(members) => {
             for member in members.values_mut() {
-                rewrite_value(member, home, project, notes);
+                rewrite_value(member, dirs, project, notes);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -43,7 +48,7 @@ fn rewrite_value(value: &mut Value, home: &Home, project: Option<&Path>, notes: 
 
 fn rewrite_text(
     text: &str,
-    home: &Home,
+    dirs: &ClientDirs,
     project: Option<&Path>,
     notes: &mut Vec<String>,
 ) -> String {
@@ -56,7 +61,7 @@ fn rewrite_text(
             rest = after;
             continue;
         };
-        out.push_str(&rewrite_name(name, home, project, notes));
+        out.push_str(&rewrite_name(name, dirs, project, notes));
         rest = behind;
     }
     out.push_str(rest);
@@ -65,19 +70,19 @@ fn rewrite_text(
 
 fn rewrite_name(
     name: &str,
-    home: &Home,
+    dirs: &ClientDirs,
     project: Option<&Path>,
     notes: &mut Vec<String>,
 ) -> String {
     let folder = |path: Option<&Path>, notes: &mut Vec<String>| match path {
         Some(path) => path.to_string_lossy().into_owned(),
         None => {
-            notes.push(format!("write a folder in place of `${{{name}}}`"));
+            notes.push(format!("replace `${{{name}}}` with a folder"));
             format!("${{{name}}}")
         }
     };
     match name {
-        "userHome" => folder(Some(home.root()), notes),
+        "userHome" => folder(Some(dirs.home()), notes),
         "workspaceFolder" | "workspaceRoot" => folder(project, notes),
         "pathSeparator" | "/" => std::path::MAIN_SEPARATOR_STR.to_owned(),
         _ => {
@@ -87,7 +92,7 @@ fn rewrite_name(
             if let Some(input) = name.strip_prefix("input:") {
                 let variable = variable_name(input);
                 notes.push(format!(
-                    "set the environment variable `{variable}`, which the editor asked for as `{input}`"
+                    "set the environment variable `{variable}`, which the editor prompts for as `{input}`"
                 ));
                 return format!("${{{variable}}}");
             }
@@ -118,18 +123,18 @@ fn variable_name(input: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::Platform;
+    use pml_files::Platform;
     use proptest::prelude::*;
 
     fn text(text: &str) -> (String, Vec<String>) {
-        let home = Home::at(Platform::Linux, "/home/someone");
+        let dirs = ClientDirs::at(Platform::Linux, "/home/someone");
         let mut notes = Vec::new();
-        let text = rewrite_text(text, &home, Some(Path::new("/work/site")), &mut notes);
+        let text = rewrite_text(text, &dirs, Some(Path::new("/work/site")), &mut notes);
         (text, notes)
     }
 
     #[test]
-    fn an_editors_variables_become_ours() {
+    fn an_editors_variables_are_rewritten() {
         assert_eq!(text("Bearer ${env:TOKEN}").0, "Bearer ${TOKEN}");
         assert_eq!(text("${workspaceFolder}/a").0, "/work/site/a");
         assert_eq!(text("${userHome}/b").0, "/home/someone/b");
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_editor_would_ask_for_becomes_a_variable_to_set() {
+    fn a_value_that_an_editor_prompts_for_becomes_a_variable_to_set() {
         let (value, notes) = text("${input:github-token}");
         assert_eq!(value, "${GITHUB_TOKEN}");
         assert!(notes[0].contains("`GITHUB_TOKEN`"), "{notes:?}");

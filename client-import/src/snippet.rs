@@ -1,30 +1,31 @@
-//! What a person puts into a client so that it talks to `pml serve`.
+//! Configuration of a client that makes it use `pml serve`.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::client::Client;
-use super::home::Home;
+use crate::client::Client;
+use crate::client_dirs::ClientDirs;
 
-/// The words for one client.
+/// The configuration of one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
+    /// The client.
     pub client: Client,
-    /// The file it belongs into.
+    /// The file that the text belongs in.
     pub path: PathBuf,
-    /// What to put there.
+    /// The text: JSON, or TOML for Codex.
     pub text: String,
-    /// A command of the client that does the same, where it has one.
+    /// The client's own command for it, if it has one.
     pub command: Option<String>,
 }
 
 impl Snippet {
-    /// `program` and `args` start the gateway, as in `pml serve --config …`.
+    /// `program` and `args` start the gateway, for example `pml serve --config …`.
     ///
-    /// A client starts programs in a folder of its own, so `args` had better name the
-    /// configuration by its whole path.
-    pub fn new(client: Client, home: &Home, program: &str, args: &[String]) -> Self {
+    /// A client starts programs in a working directory of its choice, so `args` should name the
+    /// configuration by its absolute path.
+    pub fn new(client: Client, dirs: &ClientDirs, program: &str, args: &[String]) -> Self {
         let entry = json!({ "command": program, "args": args });
         let (text, command) = match client {
             Client::ClaudeDesktop | Client::Cursor => {
@@ -49,7 +50,7 @@ impl Snippet {
                 )),
             ),
         };
-        let places = client.places(home, None);
+        let places = client.config_files(dirs, None);
         let path = places.into_iter().next().map(|place| place.path);
         Self {
             client,
@@ -64,7 +65,7 @@ fn pretty(value: &serde_json::Value) -> String {
     format!("{value:#}")
 }
 
-/// Basic strings of TOML escape as those of JSON do.
+/// TOML basic strings have the same escapes as JSON strings.
 fn toml_table(program: &str, args: &[String]) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let args: Vec<String> = args.iter().map(|arg| quoted(arg)).collect();
@@ -92,21 +93,22 @@ fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::{Platform, find};
+    use crate::find;
+    use pml_files::Platform;
     use std::fs;
 
     #[test]
     fn every_client_can_read_its_snippet() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(Platform::Linux, folder.path());
-        // Not `pml serve`, which is left out on purpose when servers are looked for.
+        let dirs = ClientDirs::at(Platform::Linux, folder.path());
+        // Not `pml serve`, which `find` leaves out.
         let args = ["serve-it".to_owned(), "a \"b\" c:\\d".to_owned()];
         for client in Client::ALL {
-            let snippet = Snippet::new(client, &home, "/opt/my pml", &args);
+            let snippet = Snippet::new(client, &dirs, "/opt/my pml", &args);
             fs::create_dir_all(snippet.path.parent().unwrap()).unwrap();
             fs::write(&snippet.path, &snippet.text).unwrap();
         }
-        let found = find(&home, None);
+        let found = find(&dirs, None);
         assert_eq!(found.problems, []);
         let clients: Vec<_> = found
             .servers
@@ -123,13 +125,13 @@ mod tests {
 
     #[test]
     fn commands_are_quoted_for_a_shell() {
-        let home = Home::at(Platform::Linux, "/h");
+        let dirs = ClientDirs::at(Platform::Linux, "/h");
         let args = [
             "serve".to_owned(),
             "--config".to_owned(),
             "/a b/it's.json".to_owned(),
         ];
-        let snippet = Snippet::new(Client::ClaudeCode, &home, "pml", &args);
+        let snippet = Snippet::new(Client::ClaudeCode, &dirs, "pml", &args);
         assert_eq!(
             snippet.command.unwrap(),
             r"claude mcp add --scope user pml -- pml serve --config '/a b/it'\''s.json'"
