@@ -95,11 +95,11 @@ impl Gateway {
                     }
                 }
                 let traffic = &connection.traffic;
-                if traffic.lines() > 0 {
+                if traffic.skipped_lines() > 0 {
                     report.remarks.push(format!(
                         "printed {} lines on standard output that are no JSON-RPC, the last: {}",
-                        traffic.lines(),
-                        traffic.last()
+                        traffic.skipped_lines(),
+                        traffic.last_skipped()
                     ));
                 }
                 if traffic.strays() > 0 {

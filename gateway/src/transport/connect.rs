@@ -13,7 +13,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
-use super::stdio::{StdioTransport, Traffic};
+use super::stdio::StdioTransport;
+use super::traffic::Traffic;
 use super::{Facilities, Login, StartError, StderrTail, http};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 

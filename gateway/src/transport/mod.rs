@@ -7,6 +7,8 @@ mod error;
 mod facilities;
 mod guard;
 mod http;
+mod lenient;
+mod line_reader;
 mod login;
 mod process;
 mod repair;
@@ -14,6 +16,7 @@ mod scan;
 mod sse;
 mod stderr;
 mod stdio;
+mod traffic;
 
 use rmcp::model::ErrorCode;
 
@@ -25,7 +28,7 @@ pub(crate) use guard::Guard;
 pub(crate) use login::Login;
 pub(crate) use process::ServerProcess;
 pub(crate) use stderr::StderrTail;
-pub(crate) use stdio::Traffic;
+pub(crate) use traffic::Traffic;
 
 /// A larger message is refused with its size: it would only fill the sandbox.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
