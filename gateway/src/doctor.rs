@@ -71,7 +71,7 @@ impl Gateway {
             ping_ms: None,
             problem: None,
             remarks: Vec::new(),
-            breaker: self.inner().policy.breakers.state(name),
+            breaker: self.inner().policy().breakers.state(name),
             starts: 0,
             stderr: Vec::new(),
         };

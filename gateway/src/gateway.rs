@@ -1,25 +1,25 @@
 //! The handle that everything else holds: open it once, clone it freely, shut it down at the end.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::call::{CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::health::{self, Pace};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
 use crate::policy::{Policy, PolicyConfig};
-use crate::registry::{Tool, ToolNews};
-use crate::server::{Server, Surroundings};
+use crate::registry::Tool;
+use crate::server::{Server, ServerContext};
 use crate::transport::{Facilities, Login, StartError};
 
 /// How many servers may start at the same moment.
-const STARTS_AT_ONCE: usize = 8;
+const CONCURRENT_STARTS: usize = 8;
 
 /// Why a gateway cannot be opened at all.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +34,7 @@ pub struct Gateway(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
-    pub policy: Policy,
-    surroundings: Arc<Surroundings>,
+    context: Arc<ServerContext>,
     /// When every server was first asked for its tools.
     all_asked: OnceLock<Instant>,
 }
@@ -57,33 +56,29 @@ impl Gateway {
     /// The same, with the user's logins to servers that want one.
     pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
-        let surroundings = Arc::new(Surroundings {
+        let context = Arc::new(ServerContext {
             facilities: Facilities::default(),
-            start_turns: Semaphore::new(STARTS_AT_ONCE),
+            policy: Policy::new(&policy),
+            start_permits: Semaphore::new(CONCURRENT_STARTS),
             shutdown: CancellationToken::new(),
             generation: watch::Sender::new(0),
-            news: Mutex::default(),
         });
         let servers: BTreeMap<_, _> = config
             .servers
             .into_iter()
             .map(|(name, server)| {
                 let login = logins.as_ref().and_then(|logins| login(logins, &server));
-                (
-                    name,
-                    Arc::new(Server::new(server, surroundings.clone(), login)),
-                )
+                (name, Arc::new(Server::new(server, context.clone(), login)))
             })
             .collect();
         tokio::spawn(health::watch(
             servers.values().cloned().collect(),
-            surroundings.shutdown.clone(),
+            context.shutdown.clone(),
             Pace::default(),
         ));
         Ok(Self(Arc::new(Inner {
             servers,
-            policy: Policy::new(&policy),
-            surroundings,
+            context,
             all_asked: OnceLock::new(),
         })))
     }
@@ -123,23 +118,12 @@ impl Gateway {
 
     /// A number that grows whenever the set of tools changed: a search index follows it.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.0.surroundings.generation.subscribe()
-    }
-
-    /// What servers changed about their tools since the last time this was asked.
-    pub fn take_news(&self) -> Vec<ToolNews> {
-        let mut news = self
-            .0
-            .surroundings
-            .news
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *news)
+        self.0.context.generation.subscribe()
     }
 
     /// One tool, with its schemas.
     pub async fn describe(&self, id: &str) -> Result<Arc<Tool>, CallError> {
-        let verdict = self.0.policy.filter.verdict(id);
+        let verdict = self.0.policy().filter.verdict(id);
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
         Ok(self.0.resolve(id).await?.1)
     }
@@ -147,22 +131,22 @@ impl Gateway {
     /// Whether a person has to allow calls of this tool.
     pub fn approval(&self, tool: &Tool) -> Approval {
         let annotations = tool.annotations.as_ref();
-        self.0.policy.ask.verdict(tool.id.as_str(), annotations)
+        self.0.policy().ask.verdict(tool.id.as_str(), annotations)
     }
 
     /// The same for what a server offers besides tools: `server:resources`, `server:prompts`.
     pub fn approval_of_offer(&self, id: &str) -> Approval {
-        self.0.policy.ask.verdict(id, None)
+        self.0.policy().ask.verdict(id, None)
     }
 
     /// How long the person has to answer.
     pub fn approval_time(&self) -> Duration {
-        self.0.policy.ask.time()
+        self.0.policy().ask.time()
     }
 
     /// Begins a run.
     pub fn run(&self, limits: RunLimits) -> RunScope {
-        RunScope::new(self.0.policy.budget(), limits, None)
+        RunScope::new(self.0.policy().budget(), limits, None)
     }
 
     /// Begins a run whose tools' progress is reported to `progress`.
@@ -171,7 +155,7 @@ impl Gateway {
         limits: RunLimits,
         progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> RunScope {
-        RunScope::new(self.0.policy.budget(), limits, Some(Arc::new(progress)))
+        RunScope::new(self.0.policy().budget(), limits, Some(Arc::new(progress)))
     }
 
     /// Calls a tool. `id` is `server:tool`, as the script wrote it.
@@ -195,19 +179,9 @@ impl Gateway {
         self.0.rehearse(scope, id, arguments).await
     }
 
-    /// Makes several calls; the results stand in the order of the calls.
-    pub async fn call_batch(
-        &self,
-        scope: &RunScope,
-        calls: Vec<(String, Value)>,
-        options: BatchOptions,
-    ) -> Vec<Result<CallValue, CallError>> {
-        self.0.call_batch(scope, calls, options).await
-    }
-
     /// Stops every server, gently first, and returns when none is left.
     pub async fn shutdown(&self) {
-        self.0.surroundings.shutdown.cancel();
+        self.0.context.shutdown.cancel();
         futures::future::join_all(self.0.servers.values().map(|server| server.stop())).await;
     }
 
@@ -217,12 +191,16 @@ impl Gateway {
 }
 
 impl Inner {
+    pub fn policy(&self) -> &Policy {
+        &self.context.policy
+    }
+
     pub fn known_tools(&self) -> Vec<Arc<Tool>> {
         self.servers
             .values()
             .filter_map(|server| server.known_tools())
             .flat_map(|tools| tools.iter().cloned().collect::<Vec<_>>())
-            .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+            .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
             .collect()
     }
 
@@ -262,7 +240,7 @@ impl Inner {
                 Ok(tools) => listing.tools.extend(
                     tools
                         .iter()
-                        .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+                        .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
                         .cloned(),
                 ),
                 Err(StartError::Disabled) => {}
@@ -287,6 +265,6 @@ fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.surroundings.shutdown.cancel();
+        self.context.shutdown.cancel();
     }
 }

@@ -13,10 +13,10 @@ mod server;
 mod tool_id;
 mod transport;
 
-pub use call::{BatchOptions, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
 pub use config::Config;
 pub use doctor::{ServerReport, ServerState};
 pub use gateway::{Gateway, GatewayError, Listing};
-pub use registry::{Tool, ToolChange, ToolNews};
+pub use registry::Tool;
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError};

@@ -123,14 +123,14 @@ impl Gateway {
         };
         let id = format!("{name}:{offer}");
         let refuse = |refusal| CallError::refused(&id, refusal);
-        inner.policy.filter.verdict(&id).map_err(refuse)?;
+        inner.policy().filter.verdict(&id).map_err(refuse)?;
         scope.budget().spend_call(&id).map_err(refuse)?;
         let connection: Arc<Connection> = server
             .connection()
             .await
             .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
         let admission = inner
-            .policy
+            .policy()
             .admit(&id, scope.budget())
             .await
             .map_err(refuse)?;

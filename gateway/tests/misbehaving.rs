@@ -277,6 +277,13 @@ async fn a_server_that_announces_changes_without_end_is_asked_ever_less_often() 
 }
 
 #[tokio::test]
+async fn a_listing_that_failed_after_a_change_is_tried_again() {
+    let one = One::odd(&["--fail-relisting"]);
+    one.call("odd:grow", json!({})).await.unwrap();
+    assert!(eventually(async || one.gateway.describe("odd:grown_0").await.is_ok()).await);
+}
+
+#[tokio::test]
 async fn a_server_that_hangs_at_its_start_holds_up_the_first_wrong_name_alone() {
     let gateway = gateway([odd("odd", &[]), odd("stuck", &["--hang-at-start"])]);
     let scope = gateway.run(RunLimits::default());

@@ -64,15 +64,6 @@ impl CallErrorKind {
             Self::Protocol => "protocol",
         }
     }
-
-    /// The `error.kind` of a run that failed because a script let this error pass.
-    pub fn run_kind(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::Calls => "calls",
-            _ => "tool",
-        }
-    }
 }
 
 impl CallError {

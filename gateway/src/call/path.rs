@@ -66,18 +66,23 @@ impl Inner {
             tool,
             arguments,
         } = self.prepare(scope, id, arguments).await?;
-        if let Some(known) = self.policy.cache.get(id, &arguments) {
+        if let Some(known) = self.policy().cache.get(id, &arguments) {
             return Ok(answer(Value::clone(&known), true));
         }
-        let cached_as = self.policy.cache.covers(id).then(|| arguments.clone());
+        let cached_as = self.policy().cache.covers(id).then(|| arguments.clone());
+        let epoch = server.cache_epoch();
         let value = self
             .attempt_until_answered(scope, &server, &tool.id, arguments)
             .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
-            self.policy
+            self.policy()
                 .cache
                 .put(id, &arguments, Arc::new(value.clone()), size);
+            // The server restarted or changed its tools meanwhile: the answer may be out of date.
+            if server.cache_epoch() != epoch {
+                self.policy().cache.forget_server(&server.config.name);
+            }
         }
         Ok(answer(value, false))
     }
@@ -91,7 +96,7 @@ impl Inner {
         arguments: Value,
     ) -> Result<Arc<Tool>, CallError> {
         let prepared = self.prepare(scope, id, arguments).await?;
-        let admitted = self.policy.admit(id, scope.budget()).await;
+        let admitted = self.policy().admit(id, scope.budget()).await;
         // An admission that is dropped unfinished says nothing about the server.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
         Ok(prepared.tool)
@@ -112,7 +117,7 @@ impl Inner {
                 "the run has ended",
             ));
         }
-        self.policy.filter.verdict(id).map_err(refuse)?;
+        self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
         let arguments = object(id, arguments)?;
@@ -193,7 +198,7 @@ impl Inner {
     ) -> Result<Value, CallError> {
         let ended =
             || CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
-        let mut attempts = self.policy.retry.begin(tool.as_str());
+        let mut attempts = self.policy().retry.begin(tool.as_str());
         loop {
             let failed = tokio::select! {
                 done = self.attempt(scope, server, tool, &arguments) => match done {
@@ -238,7 +243,7 @@ impl Inner {
             )));
         };
         let admission = self
-            .policy
+            .policy()
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;

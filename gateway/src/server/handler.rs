@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ClientHandler;
@@ -15,8 +14,8 @@ use rmcp::model::{
     ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
-use tokio::sync::Notify;
 
+use super::changes::ToolsChanged;
 use crate::call::ProgressSink;
 
 /// Our side of a session. Clones share everything.
@@ -25,20 +24,6 @@ pub(crate) struct Handler {
     roots: Arc<Vec<Root>>,
     progress: Arc<Mutex<HashMap<ProgressToken, ProgressSink>>>,
     tools_changed: Arc<ToolsChanged>,
-}
-
-/// The server's word that its tools are no longer what it listed.
-#[derive(Debug, Default)]
-pub(crate) struct ToolsChanged {
-    pub stale: AtomicBool,
-    pub told: Notify,
-}
-
-impl ToolsChanged {
-    pub fn tell(&self) {
-        self.stale.store(true, Ordering::Release);
-        self.told.notify_one();
-    }
 }
 
 impl Handler {
@@ -110,7 +95,7 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.tools_changed.tell();
+        self.tools_changed.announce();
     }
 }
 

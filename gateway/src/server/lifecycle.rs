@@ -1,6 +1,6 @@
-//! Starting a server once for all who wait, and noticing its end.
+//! Starts a server once for all callers that wait, and notices its end.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -10,29 +10,31 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::changes::ToolsChanged;
 use super::connection::Connection;
-use super::handler::{Handler, ToolsChanged};
+use super::handler::Handler;
 use super::record::Record;
 use super::tools;
 use crate::config::ServerConfig;
-use crate::registry::{ToolNews, ToolSet};
+use crate::policy::Policy;
+use crate::registry::ToolSet;
 use crate::transport::{Facilities, Login, Means, StartError, StderrTail, connect};
 
-/// A pause shorter than this is waited for; a longer one is told to the caller.
-const WAITED_FOR: Duration = Duration::from_secs(1);
-/// A start that takes longer than this no longer keeps others from starting.
-const START_TURN: Duration = Duration::from_secs(2);
+/// A pause up to this is waited for; a longer one is an error with `retry_after`.
+const MAX_PAUSE_WAITED: Duration = Duration::from_secs(1);
+/// A start that takes longer than this gives its permit back.
+const START_PERMIT_TIME: Duration = Duration::from_secs(2);
 const QUOTED_LINES: usize = 5;
 
-/// What all servers of a gateway share.
-pub(crate) struct Surroundings {
+/// State that all servers of a gateway share.
+pub(crate) struct ServerContext {
     pub facilities: Facilities,
+    pub policy: Policy,
     /// Bounds how many servers start at the same time.
-    pub start_turns: Semaphore,
+    pub start_permits: Semaphore,
     pub shutdown: CancellationToken,
     /// Counts up whenever the tools of any server changed.
     pub generation: watch::Sender<u64>,
-    pub news: Mutex<Vec<ToolNews>>,
 }
 
 /// Why there is no connection now.
@@ -52,42 +54,41 @@ enum Slot {
 
 pub(crate) struct Server {
     pub config: ServerConfig,
-    pub(super) surroundings: Arc<Surroundings>,
+    pub(super) context: Arc<ServerContext>,
     login: Option<Login>,
     slot: Mutex<Slot>,
     pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
-    /// Held while the tools are being listed; whoever waits for it finds them fresh.
+    /// Held while the tools are being listed. Callers that wait for it find them current.
     pub(super) listing: tokio::sync::Mutex<()>,
     pub(super) changed: Arc<ToolsChanged>,
     record: Mutex<Record>,
+    /// Counts how often the cached answers of this server were discarded.
+    cache_epoch: AtomicU64,
 }
 
 impl Server {
-    pub fn new(
-        config: ServerConfig,
-        surroundings: Arc<Surroundings>,
-        login: Option<Login>,
-    ) -> Self {
+    pub fn new(config: ServerConfig, context: Arc<ServerContext>, login: Option<Login>) -> Self {
         Self {
             config,
-            surroundings,
+            context,
             login,
             slot: Mutex::new(Slot::Idle),
             tools: RwLock::new(None),
             listing: tokio::sync::Mutex::new(()),
             changed: Arc::default(),
             record: Mutex::new(Record::default()),
+            cache_epoch: AtomicU64::new(0),
         }
     }
 
-    /// The connection, started if there is none. All who wait share one start, and it goes on
-    /// when they stop waiting.
+    /// The connection, started if there is none. All callers that wait share one start, and it
+    /// goes on when they stop waiting.
     pub async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Unavailable> {
         loop {
             let starting = match self.step() {
                 Step::Ready(connection) => return Ok(connection),
                 Step::Wait(starting) => starting,
-                Step::Pause(pause, _) if pause <= WAITED_FOR => {
+                Step::Pause(pause, _) if pause <= MAX_PAUSE_WAITED => {
                     tokio::time::sleep(pause).await;
                     continue;
                 }
@@ -131,7 +132,7 @@ impl Server {
     /// a change made necessary.
     pub async fn current_tools(self: &Arc<Self>) -> Result<Arc<ToolSet>, Unavailable> {
         if let Some(tools) = self.known_tools() {
-            if !self.changed.stale.load(Ordering::Acquire) {
+            if !self.changed.is_stale() {
                 return Ok(tools);
             }
             if let Some(connection) = self.live() {
@@ -157,7 +158,7 @@ impl Server {
         tokio::spawn(async move { connection.close().await });
     }
 
-    /// Stops the server for good; the surroundings' shutdown keeps it from being started again.
+    /// Stops the server for good. The shutdown of the context keeps it from being started again.
     pub async fn stop(&self) {
         let slot = std::mem::replace(&mut *self.slot(), Slot::Idle);
         match slot {
@@ -169,6 +170,18 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Discards the cached answers of this server.
+    pub(super) fn forget_cached_answers(&self) {
+        self.cache_epoch.fetch_add(1, Ordering::AcqRel);
+        self.context.policy.cache.forget_server(&self.config.name);
+    }
+
+    /// A number that grows whenever cached answers are discarded. An answer to a question that was
+    /// asked in an earlier epoch must not be cached.
+    pub fn cache_epoch(&self) -> u64 {
+        self.cache_epoch.load(Ordering::Acquire)
     }
 
     pub fn record(&self) -> std::sync::MutexGuard<'_, Record> {
@@ -198,7 +211,7 @@ impl Server {
             }
             Slot::Idle => {}
         }
-        if self.surroundings.shutdown.is_cancelled() {
+        if self.context.shutdown.is_cancelled() {
             return Step::Refuse(StartError::ShuttingDown);
         }
         if self.config.disabled {
@@ -232,7 +245,7 @@ impl Server {
                     stderr: stderr.last(QUOTED_LINES),
                 }))
             }
-            () = self.surroundings.shutdown.cancelled() => Err(StartError::ShuttingDown),
+            () = self.context.shutdown.cancelled() => Err(StartError::ShuttingDown),
         };
         let connection = match opened {
             Ok(connection) => connection,
@@ -243,12 +256,14 @@ impl Server {
             }
         };
         self.record().started(began.elapsed());
+        // A new process may know other answers than the one before.
+        self.forget_cached_answers();
         *self.slot() = Slot::Live(connection.clone());
         tokio::spawn(self.clone().follow_changes(connection.clone()));
         Ok(connection)
     }
 
-    /// From nothing to a session whose tools are known.
+    /// Opens a session and lists its tools.
     async fn open(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
         let endpoint = self.config.usable.as_ref().map_err(|error| error.clone())?;
         let handler = Handler::new(&self.config.roots, self.changed.clone());
@@ -256,29 +271,29 @@ impl Server {
             let means = Means {
                 server: &self.config.name,
                 protocol: self.config.protocol,
-                facilities: &self.surroundings.facilities,
+                facilities: &self.context.facilities,
                 login: self.login.clone(),
                 stderr: stderr.clone(),
             };
             let link = connect(endpoint, handler.clone(), means).await?;
             let connection = Connection::new(link, handler)
                 .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
-            self.changed.stale.store(false, Ordering::Release);
+            self.changed.reset();
             if connection.info.capabilities.tools.is_some() {
                 let listed = tools::list(&connection.peer).await.map_err(|error| {
                     handshake(&format!("its tools could not be listed: {error}"), stderr)
                 })?;
-                self.take_in(&listed);
+                self.set_tools(&listed);
             } else {
-                self.take_in(&[]);
+                self.set_tools(&[]);
             }
             Ok(Arc::new(connection))
         };
         tokio::pin!(opening);
         {
-            // A hanging server gives its turn back, or a few of them would hold up all others.
-            let _turn = self.surroundings.start_turns.acquire().await;
-            if let Ok(opened) = tokio::time::timeout(START_TURN, &mut opening).await {
+            // A hanging server gives its permit back: a few of them would block all others.
+            let _permit = self.context.start_permits.acquire().await;
+            if let Ok(opened) = tokio::time::timeout(START_PERMIT_TIME, &mut opening).await {
                 return opened;
             }
         }

@@ -10,4 +10,4 @@ mod tools;
 
 pub(crate) use connection::Connection;
 pub(crate) use handler::Following;
-pub(crate) use lifecycle::{Server, Surroundings, Unavailable};
+pub(crate) use lifecycle::{Server, ServerContext, Unavailable};
