@@ -9,5 +9,5 @@
 mod user_dirs;
 mod write;
 
-pub use user_dirs::{Platform, UserDirs, data_dir};
+pub use user_dirs::{Platform, UserDirs, config_dir, data_dir};
 pub use write::{Access, create_new, create_private_dir, write_atomic};

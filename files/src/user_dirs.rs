@@ -36,6 +36,27 @@ pub fn data_dir() -> Option<PathBuf> {
     data_dir_from(Platform::current(), |name| std::env::var_os(name))
 }
 
+/// pml's own folder for the current user's configuration. `None` for a user without a home folder.
+///
+/// It is `pml` below `$XDG_CONFIG_HOME`, else below `~/.config`, also on macOS. On Windows it is `pml`
+/// below `%APPDATA%`. The folder need not exist.
+pub fn config_dir() -> Option<PathBuf> {
+    config_dir_from(Platform::current(), |name| std::env::var_os(name))
+}
+
+/// [`config_dir`] of any platform and environment.
+fn config_dir_from(
+    platform: Platform,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let config = match platform {
+        Platform::Linux | Platform::MacOs => absolute(&variable, "XDG_CONFIG_HOME")
+            .or_else(|| Some(absolute(&variable, "HOME")?.join(".config"))),
+        Platform::Windows => Some(UserDirs::from_env(platform, &variable)?.config),
+    }?;
+    Some(config.join("pml"))
+}
+
 /// [`data_dir`] of any platform and environment. `XDG_DATA_HOME` needs no home folder beside it.
 fn data_dir_from(
     platform: Platform,
@@ -191,6 +212,19 @@ mod tests {
             let found = data_dir_from(platform, env(variables));
             assert_eq!(found.as_deref(), folder.map(Path::new), "{platform:?}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_configuration_is_below_dot_config_on_macos_too() {
+        let folder = |platform, variables| config_dir_from(platform, env(variables)).unwrap();
+        let home = &[("HOME", "/h")];
+        assert_eq!(folder(Platform::MacOs, home), Path::new("/h/.config/pml"));
+        let moved = &[("XDG_CONFIG_HOME", "/etc/ada")];
+        assert_eq!(folder(Platform::Linux, moved), Path::new("/etc/ada/pml"));
+        let profile = &[("USERPROFILE", "/h")];
+        let roaming = Path::new("/h/AppData/Roaming/pml");
+        assert_eq!(folder(Platform::Windows, profile), roaming);
     }
 
     #[test]

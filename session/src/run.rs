@@ -67,7 +67,7 @@ impl Run {
     pub async fn rehearse(&self, tool: &str, args: &RawValue) -> Result<Option<Value>, Failure> {
         let args = parse(args)?;
         let gateway = self.session.gateway();
-        let tool = gateway.rehearse(&self.scope, tool, args).await;
+        let tool = gateway.check_call(&self.scope, tool, args).await;
         Ok(tool.map_err(failure)?.output_schema.clone())
     }
 
@@ -139,7 +139,7 @@ impl ToolHost for Run {
                 Offer::ListPrompts => (format!("{server}:prompts"), "the list"),
                 Offer::GetPrompt { name, .. } => (format!("{server}:prompts"), name.as_str()),
             };
-            self.approve(gateway.approval_of_offer(&id), &id, wanted)
+            self.approve(gateway.approval_of_resources(&id), &id, wanted)
                 .await?;
             let answer = match offer {
                 Offer::ListResources => gateway.list_resources(scope, server).await,

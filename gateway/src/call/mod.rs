@@ -1,4 +1,4 @@
-//! A call from a script: through policy, to a server, and back as a plain value.
+//! Tool calls: policy, dispatch to a server, and conversion of the result to a plain value.
 
 mod dispatch;
 mod error;

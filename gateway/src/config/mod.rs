@@ -1,4 +1,4 @@
-//! The configuration file: `mcpServers` as MCP clients write it, plus `pml`.
+//! The configuration file: `mcpServers` as in other MCP clients, plus `pml`.
 
 mod document;
 mod error;

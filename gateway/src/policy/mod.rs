@@ -1,8 +1,8 @@
-//! What stands between a script's call and the server: who may be called, how often, how many at
-//! once, again, at all, and at what cost.
+//! The policy of the operator: tool filter, approval, rate limits, bulkheads, retries, circuit
+//! breakers, result cache and run budgets.
 //!
-//! Each part is usable by itself. [`Policy`] holds one of each and takes a call through them in
-//! the order that wastes least.
+//! Each part is usable by itself. [`Policy`] holds one of each and applies them in the order that
+//! wastes least.
 
 mod admission;
 pub mod approval;

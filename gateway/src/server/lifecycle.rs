@@ -13,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::changes::ToolsChanged;
 use super::connection::Connection;
 use super::handler::Handler;
-use super::record::Record;
+use super::start_history::StartHistory;
 use super::tools;
 use crate::config::ServerConfig;
 use crate::policy::Policy;
 use crate::registry::ToolSet;
-use crate::transport::{Facilities, Login, Means, StartError, StderrTail, connect};
+use crate::transport::{ConnectOptions, Login, StartError, StderrTail, TransportContext, connect};
 
 /// A pause up to this is waited for; a longer one is an error with `retry_after`.
 const MAX_PAUSE_WAITED: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ const QUOTED_LINES: usize = 5;
 
 /// State that all servers of a gateway share.
 pub(crate) struct ServerContext {
-    pub facilities: Facilities,
+    pub transports: TransportContext,
     pub policy: Policy,
     /// Bounds how many servers start at the same time.
     pub start_permits: Semaphore,
@@ -37,7 +37,7 @@ pub(crate) struct ServerContext {
     pub generation: watch::Sender<u64>,
 }
 
-/// Why there is no connection now.
+/// Why there is no connection at the moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Unavailable {
     pub error: StartError,
@@ -61,7 +61,7 @@ pub(crate) struct Server {
     /// Held while the tools are being listed. Callers that wait for it find them current.
     pub(super) listing: tokio::sync::Mutex<()>,
     pub(super) changed: Arc<ToolsChanged>,
-    record: Mutex<Record>,
+    history: Mutex<StartHistory>,
     /// Counts how often the cached answers of this server were discarded.
     cache_epoch: AtomicU64,
 }
@@ -76,7 +76,7 @@ impl Server {
             tools: RwLock::new(None),
             listing: tokio::sync::Mutex::new(()),
             changed: Arc::default(),
-            record: Mutex::new(Record::default()),
+            history: Mutex::new(StartHistory::default()),
             cache_epoch: AtomicU64::new(0),
         }
     }
@@ -106,7 +106,7 @@ impl Server {
                 }
             };
             return starting.await.map_err(|error| Unavailable {
-                retry_after: error.passes().then(|| self.record().pause_left()),
+                retry_after: error.is_transient().then(|| self.history().pause_left()),
                 error,
             });
         }
@@ -128,8 +128,8 @@ impl Server {
             .clone()
     }
 
-    /// The tools as they are now: starts the server if it never was, and waits for a listing that
-    /// a change made necessary.
+    /// The current tools. Starts the server if it never ran, and lists the tools again after a
+    /// change.
     pub async fn current_tools(self: &Arc<Self>) -> Result<Arc<ToolSet>, Unavailable> {
         if let Some(tools) = self.known_tools() {
             if !self.changed.is_stale() {
@@ -144,7 +144,7 @@ impl Server {
         Ok(self.known_tools().unwrap_or_default())
     }
 
-    /// Forgets `connection` after it was lost or found dead, and stops what is left of it.
+    /// Drops `connection` after it was lost or found dead, and stops its process.
     pub fn retire(self: &Arc<Self>, connection: &Arc<Connection>, reason: &str) {
         let mut slot = self.slot();
         if !matches!(&*slot, Slot::Live(live) if Arc::ptr_eq(live, connection)) {
@@ -152,8 +152,11 @@ impl Server {
         }
         *slot = Slot::Idle;
         drop(slot);
-        self.record()
-            .lost(reason.to_owned(), connection.lived(), connection.proved());
+        self.history().lost(
+            reason.to_owned(),
+            connection.age(),
+            connection.has_answered(),
+        );
         let connection = connection.clone();
         tokio::spawn(async move { connection.close().await });
     }
@@ -178,14 +181,14 @@ impl Server {
         self.context.policy.cache.forget_server(&self.config.name);
     }
 
-    /// A number that grows whenever cached answers are discarded. An answer to a question that was
-    /// asked in an earlier epoch must not be cached.
+    /// Grows whenever cached answers are discarded. An answer to a call of an earlier epoch must not
+    /// stay in the cache.
     pub fn cache_epoch(&self) -> u64 {
         self.cache_epoch.load(Ordering::Acquire)
     }
 
-    pub fn record(&self) -> std::sync::MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn history(&self) -> std::sync::MutexGuard<'_, StartHistory> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
@@ -200,10 +203,10 @@ impl Server {
             }
             Slot::Starting(starting) => return Step::Wait(starting.clone()),
             Slot::Live(lost) => {
-                self.record().lost(
+                self.history().lost(
                     "the connection ended".to_owned(),
-                    lost.lived(),
-                    lost.proved(),
+                    lost.age(),
+                    lost.has_answered(),
                 );
                 let lost = lost.clone();
                 tokio::spawn(async move { lost.close().await });
@@ -218,8 +221,8 @@ impl Server {
             return Step::Refuse(StartError::Disabled);
         }
         let (pause, last) = {
-            let record = self.record();
-            (record.pause_left(), record.last_error.clone())
+            let history = self.history();
+            (history.pause_left(), history.last_error.clone())
         };
         if !pause.is_zero() {
             let error = last.unwrap_or_else(|| StartError::Handshake {
@@ -237,7 +240,7 @@ impl Server {
     async fn start(self: Arc<Self>) -> Result<Arc<Connection>, StartError> {
         let began = Instant::now();
         let stderr = StderrTail::default();
-        self.record().stderr = stderr.clone();
+        self.history().stderr = stderr.clone();
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
                 opened.unwrap_or_else(|_| Err(StartError::TimedOut {
@@ -250,13 +253,13 @@ impl Server {
         let connection = match opened {
             Ok(connection) => connection,
             Err(error) => {
-                self.record().failed(error.clone());
+                self.history().failed(error.clone());
                 *self.slot() = Slot::Idle;
                 return Err(error);
             }
         };
-        self.record().started(began.elapsed());
-        // A new process may know other answers than the one before.
+        self.history().started(began.elapsed());
+        // The new process may answer differently.
         self.forget_cached_answers();
         *self.slot() = Slot::Live(connection.clone());
         tokio::spawn(self.clone().follow_changes(connection.clone()));
@@ -265,17 +268,21 @@ impl Server {
 
     /// Opens a session and lists its tools.
     async fn open(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
-        let endpoint = self.config.usable.as_ref().map_err(|error| error.clone())?;
+        let endpoint = self
+            .config
+            .endpoint
+            .as_ref()
+            .map_err(|error| error.clone())?;
         let handler = Handler::new(&self.config.roots, self.changed.clone());
         let opening = async {
-            let means = Means {
+            let options = ConnectOptions {
                 server: &self.config.name,
                 protocol: self.config.protocol,
-                facilities: &self.context.facilities,
+                transports: &self.context.transports,
                 login: self.login.clone(),
                 stderr: stderr.clone(),
             };
-            let link = connect(endpoint, handler.clone(), means).await?;
+            let link = connect(endpoint, handler.clone(), options).await?;
             let connection = Connection::new(link, handler)
                 .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
             self.changed.reset();

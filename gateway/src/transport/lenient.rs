@@ -8,8 +8,8 @@ use rmcp::model::{
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use super::id_scanner::IdScanner;
 use super::repair::repair;
-use super::scan::IdScanner;
 use super::traffic::{Traffic, shorten};
 use super::{MALFORMED, TOO_LARGE};
 

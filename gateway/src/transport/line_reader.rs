@@ -3,7 +3,7 @@
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 use super::MAX_MESSAGE_BYTES;
-use super::scan::IdScanner;
+use super::id_scanner::IdScanner;
 
 /// The buffer is reused, but its capacity is cut back to this: one huge message must not keep its
 /// memory for as long as the server lives.

@@ -11,7 +11,7 @@ import time
 options = argparse.ArgumentParser()
 options.add_argument("--hang-at-start", action="store_true")
 options.add_argument("--crash-at-start", action="store_true")
-options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
+options.add_argument("--noisy", action="store_true", help="print lines that are not JSON-RPC")
 options.add_argument("--journal", help="append a line for each call of `note`")
 options.add_argument("--anonymous", action="store_true", help="leave out serverInfo")
 options.add_argument("--chatty", action="store_true", help="log JSON, and begin with a byte order mark")
@@ -114,7 +114,7 @@ def call(id, name, args, meta):
         answer(id, "first")
         answer(id, "second")
     elif name == "other_id":
-        answer(id + 1000000, "for somebody else")
+        answer(id + 1000000, "for another id")
     elif name == "wrong":
         write('{"jsonrpc":"2.0","id":%d,"outcome":"no such key in JSON-RPC"}' % id)
     elif name == "deep":

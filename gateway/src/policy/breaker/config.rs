@@ -1,4 +1,4 @@
-//! What an operator writes about breakers.
+//! The configuration key `policy.breaker`.
 
 use std::num::NonZeroU32;
 
@@ -14,24 +14,24 @@ const PROBES: NonZeroU32 = NonZeroU32::new(2).unwrap();
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct BreakerConfig {
-    /// `false` lets every call through, whatever happened before.
+    /// `false` switches the breakers off.
     pub enabled: bool,
-    /// How far back calls are counted.
+    /// The length of the sliding window.
     pub window: HumanDuration,
-    /// Below this many calls in the window nothing is decided.
+    /// The breaker stays closed with fewer calls in the window.
     pub min_calls: NonZeroU32,
-    /// The breaker opens when this share of the calls failed.
+    /// The breaker opens when this ratio of the calls failed.
     pub failed: Ratio,
-    /// From when a call counts as slow. Not set, none does: a tool that takes long by nature is
-    /// no sign of a sick server.
+    /// From which duration a call counts as slow. If absent, no call does: some tools take long on
+    /// healthy servers.
     pub slow_call: Option<HumanDuration>,
-    /// The breaker opens when this share of the calls was slow.
+    /// The breaker opens when this ratio of the calls was slow.
     pub slow: Ratio,
-    /// How long it stays open at first; each time the probes fail, twice as long.
+    /// How long it stays open at first. The time doubles each time the probes fail.
     pub open_for: HumanDuration,
-    /// Where that stops growing.
+    /// The maximum of that time.
     pub max_open_for: HumanDuration,
-    /// How many calls are let through half open, and must succeed.
+    /// How many calls pass half open; all of them must succeed.
     pub probes: NonZeroU32,
 }
 

@@ -1,4 +1,4 @@
-//! What an operator writes about caching.
+//! The configuration key `policy.cache`.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,12 +15,12 @@ const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct CacheConfig {
-    /// For how long an answer is good, by glob: `"docs:search_*": "10m"`. Where several globs
-    /// match a tool, the shortest time counts.
+    /// The TTL of results, by glob: `"docs:search_*": "10m"`. Where several globs match a tool, the
+    /// shortest TTL counts.
     pub tools: BTreeMap<ToolGlob, HumanDuration>,
-    /// How many answers are kept.
+    /// The maximum number of results.
     pub max_entries: NonZeroUsize,
-    /// How many bytes of questions and answers are kept.
+    /// The maximum size of all keys and results.
     pub max_bytes: NonZeroUsize,
 }
 

@@ -1,4 +1,4 @@
-//! What an operator writes about rates.
+//! The configuration key `policy.rate`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::policy::globs::ToolGlob;
 
-/// `policy.rate`. Nothing is limited unless it is written here.
+/// `policy.rate`. Without it, no rate is limited.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RateConfig {
-    /// For all calls together.
+    /// The rate of all calls together.
     pub global: Option<Rate>,
-    /// For each server by itself, unless `servers` names it.
+    /// The rate of each server, unless `servers` names it.
     pub per_server: Option<Rate>,
-    /// For single servers, by name.
+    /// The rates of single servers, by name.
     pub servers: BTreeMap<String, Rate>,
-    /// For tools, by glob. The tools that one glob matches share its rate.
+    /// The rates of tools, by glob. The tools of one glob share its rate.
     pub tools: BTreeMap<ToolGlob, Rate>,
-    /// How long a call waits for its turn before it is refused.
+    /// The longest wait for a token; a longer one is refused.
     pub max_wait: HumanDuration,
 }
 
@@ -39,8 +39,8 @@ impl Default for RateConfig {
     }
 }
 
-/// A number of calls per duration, written as `5/s`, `100/min`, `20/10s`, and how many may
-/// come at once: `5/s burst 20`. Without `burst`, that is the number of calls itself.
+/// A number of calls per duration, written as `5/s`, `100/min` or `20/10s`, with an optional burst:
+/// `5/s burst 20`. Without it, the burst is the number of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     calls: NonZeroU32,
@@ -56,10 +56,12 @@ pub struct Rate {
 pub struct RateError(String);
 
 impl Rate {
+    /// The steady rate.
     pub fn calls_per_second(self) -> f64 {
         f64::from(self.calls.get()) / self.per.as_secs_f64()
     }
 
+    /// The number of calls that may come at once.
     pub fn burst(self) -> NonZeroU32 {
         self.burst
     }

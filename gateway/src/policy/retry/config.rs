@@ -1,4 +1,4 @@
-//! What an operator writes about retries.
+//! The configuration key `policy.retry`.
 
 use std::num::NonZeroU32;
 
@@ -14,15 +14,15 @@ const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RetryConfig {
-    /// How often a call is tried in all; 1 never tries again.
+    /// Attempts per call; 1 means no retries.
     pub attempts: NonZeroU32,
-    /// The bound of the first delay; each further one is twice as high.
+    /// The upper bound of the first delay. It doubles with each retry.
     pub first_delay: HumanDuration,
-    /// Where the bound stops growing.
+    /// The maximum of that bound.
     pub max_delay: HumanDuration,
-    /// Tools that may be called twice for one call of a script, by glob.
+    /// Idempotent tools, by glob: a call without a response is retried.
     pub idempotent: Vec<ToolGlob>,
-    /// Retries as a share of the calls to a server, beyond a few that are always allowed.
+    /// Retries as a ratio of the calls to a server, beyond a few that are always allowed.
     pub budget: Ratio,
 }
 

@@ -1,10 +1,9 @@
-//! Ends the servers when this process dies without a chance to do it itself.
+//! Kills the servers when this process is killed.
 //!
-//! A server started with `npx` is a tree of processes. When `pml` is killed with SIGKILL nothing
-//! of its own code runs any more, and a parent-death signal reaches only the direct child. So one
-//! small shell waits on a pipe that only this process holds open: at its end, it ends every
-//! process group still on its list. A child puts itself on the list before it becomes the server,
-//! so there is no moment at which it could be missed.
+//! A server started with `npx` is a tree of processes. After a SIGKILL no code of `pml` runs, and a
+//! parent-death signal reaches only the direct child. So a small shell reads from a pipe whose only
+//! write end this process holds: at end of file, it kills every process group on its list. A child
+//! registers itself between fork and exec, so no group can be missed.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Deliberately plain POSIX shell. SIGTERM first, so that a server may tidy up; then SIGKILL.
+/// Plain POSIX shell. SIGTERM first, so that a server can clean up; then SIGKILL.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP QUIT PIPE
 groups=''
@@ -33,12 +32,12 @@ for g in $groups; do kill -s KILL -- "-$g"; done
 
 /// The running guard. Dropping it closes the pipe, which ends the shell.
 #[derive(Debug)]
-pub struct Guard {
+pub struct OrphanGuard {
     pipe: Mutex<std::process::ChildStdin>,
     shell: Mutex<std::process::Child>,
 }
 
-impl Guard {
+impl OrphanGuard {
     pub fn start() -> std::io::Result<Self> {
         let mut command = Command::new("/bin/sh");
         command
@@ -49,7 +48,7 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Out of the terminal's foreground group: Ctrl-C must not end the guard first.
+            // Not in the terminal's foreground group: Ctrl-C must not end the guard first.
             .process_group(0);
         let mut shell = command.spawn()?;
         let pipe = shell
@@ -62,7 +61,7 @@ impl Guard {
         })
     }
 
-    /// The descriptor a child writes its own registration to, between fork and exec.
+    /// The descriptor that a child registers itself with, between fork and exec.
     pub fn descriptor(&self) -> RawFd {
         self.pipe
             .lock()
@@ -70,17 +69,17 @@ impl Guard {
             .as_raw_fd()
     }
 
-    /// Takes a group off the list once all of it has ended.
+    /// Removes a group from the list after it has ended.
     pub fn forget(&self, group: i32) {
         let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
-        // The guard can only be gone if someone killed it; then there is nothing to tell it.
+        // Fails only if the guard was killed.
         let _ = pipe.write_all(format!("drop {group}\n").as_bytes());
     }
 }
 
-impl Drop for Guard {
+impl Drop for OrphanGuard {
     fn drop(&mut self) {
-        // Replacing the pipe closes it; the shell then ends at once and must not stay a zombie.
+        // Replacing the pipe closes it. The shell then exits at once and is reaped.
         let pipe = self.pipe.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
             *pipe = std::process::ChildStdin::from(OwnedFd::from(null));
@@ -114,9 +113,9 @@ pub fn register_self(pipe: RawFd) {
     }
     line[end] = b'\n';
     end += 1;
-    // SAFETY: `line` is valid for `end` bytes; signal and write are async-signal-safe, and a pipe
-    // takes so few bytes whole or not at all. SIGPIPE is ignored meanwhile, so that a guard that
-    // someone ended cannot take new servers with it, and then is as the standard library left it.
+    // SAFETY: `line` is valid for `end` bytes; signal and write are async-signal-safe, and a write of
+    // so few bytes to a pipe is atomic. SIGPIPE is ignored meanwhile, so that a killed guard does not
+    // kill new servers, and then restored.
     unsafe {
         let before = libc::signal(libc::SIGPIPE, libc::SIG_IGN);
         libc::write(pipe, line.as_ptr().cast(), end);

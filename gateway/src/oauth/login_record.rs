@@ -1,4 +1,4 @@
-//! What is remembered of a login.
+//! A stored login.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,43 +7,43 @@ use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// A token is replaced this long before it expires, so that it does not expire on its way.
+/// A token is refreshed this long before it expires, so that it does not expire in transit.
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// The file of one server.
+/// The content of one server's file.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Record {
-    /// The server the tokens are for; the file's name holds only a digest of it.
+pub(super) struct LoginRecord {
+    /// The server of the tokens; the file's name has only a digest of it.
     pub(super) server: Url,
-    /// Set where the authorization server gave `pml` a secret although it did not ask for one,
-    /// or where an operator registered it with one. A refresh needs it.
+    /// The client secret, if the authorization server issued one or the operator registered one. A
+    /// refresh needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) client_secret: Option<String>,
-    /// Whether the login was made with leave to talk to private addresses.
+    /// Whether the login may use private addresses.
     #[serde(default)]
     pub(super) private_network: bool,
     pub(super) credentials: StoredCredentials,
 }
 
-impl Record {
+impl LoginRecord {
     pub(super) fn access_token(&self) -> Option<&str> {
         let tokens = self.credentials.token_response.as_ref()?;
         Some(tokens.access_token().secret())
     }
 
-    /// How long the access token is good; `None` when its server did not say.
-    pub(super) fn good_for(&self, now: SystemTime) -> Option<Duration> {
+    /// How long the access token is valid; `None` if the server did not say.
+    pub(super) fn valid_for(&self, now: SystemTime) -> Option<Duration> {
         let lifetime = self.lifetime()?;
         let received = UNIX_EPOCH + Duration::from_secs(self.credentials.token_received_at?);
         let age = now.duration_since(received).unwrap_or_default();
         Some(lifetime.saturating_sub(age))
     }
 
-    /// Whether the access token should be used as it is.
+    /// Whether the access token need not be refreshed.
     pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
-        // A margin longer than the token lives would refresh it for every request.
+        // A margin longer than the token's lifetime would refresh it for every request.
         let margin = self.lifetime().map_or(MARGIN, |life| MARGIN.min(life / 4));
-        self.good_for(now).is_none_or(|left| left > margin)
+        self.valid_for(now).is_none_or(|left| left > margin)
     }
 
     fn lifetime(&self) -> Option<Duration> {
@@ -51,9 +51,9 @@ impl Record {
     }
 }
 
-impl std::fmt::Debug for Record {
+impl std::fmt::Debug for LoginRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Record")
+        f.debug_struct("LoginRecord")
             .field("server", &self.server.as_str())
             .field("credentials", &self.credentials)
             .finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Refuses an HTTP answer over the size limit, with its size, in the place of the answer.
+//! Replaces HTTP responses over the size limit by an error with their size.
 
 use std::io;
 
@@ -8,54 +8,54 @@ use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
 use serde_json::json;
 use sse_stream::Sse;
 
+use super::id_scanner::IdScanner;
 use super::repair::repair;
-use super::scan::IdScanner;
 use super::{MAX_MESSAGE_BYTES, TOO_LARGE};
 
-/// What the transport below may read at most: more than the limit, so that the size can be told,
-/// and little enough to hold.
-pub const READ_AT_MOST: usize = 16 * MAX_MESSAGE_BYTES;
+/// The most that the transport reads: more than the limit, so that the size is known, and little enough
+/// for memory.
+pub const MAX_READ_BYTES: usize = 16 * MAX_MESSAGE_BYTES;
 
-/// Looks at the size of every message in `response`, which answers `request`.
-pub fn bounded(
+/// Checks the size of every message in `response` to `request`.
+pub fn limit_response(
     response: StreamableHttpPostResponse,
     request: &ClientJsonRpcMessage,
 ) -> StreamableHttpPostResponse {
     match response {
         StreamableHttpPostResponse::Json(mut message, session) => {
             let mut size = Size(0);
-            // Counting cannot fail, and what cannot be written has no size to speak of.
+            // The writer cannot fail; a message that cannot be serialized counts as small.
             let _ = serde_json::to_writer(&mut size, &message);
             let id = match request {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
-            // What answers this POST answers this request, whatever number it has.
+            // The response to a POST belongs to its request, whatever id it has.
             if let (JsonRpcMessage::Error(error), Some(_)) = (&mut message, &id) {
                 error.id.clone_from(&id);
             }
             let message = if size.0 > MAX_MESSAGE_BYTES {
-                refusal(id, size.0)
+                too_large(id, size.0)
             } else {
                 message
             };
             StreamableHttpPostResponse::Json(message, session)
         }
         StreamableHttpPostResponse::Sse(events, session) => {
-            let events = events.map(|event| event.map(bounded_event)).boxed();
+            let events = events.map(|event| event.map(limit_event)).boxed();
             StreamableHttpPostResponse::Sse(events, session)
         }
         other => other,
     }
 }
 
-/// The same for one event of a stream. A text that was cut in the middle of a character is mended
-/// too: the transport would pass over the event, and its call would wait.
-pub fn bounded_event(mut event: Sse) -> Sse {
+/// Checks the size of one event of a stream, and repairs text that was cut within a character: the
+/// transport would skip the event, and its call would wait.
+pub fn limit_event(mut event: Sse) -> Sse {
     if let Some(data) = event.data.as_ref().filter(|data| data.contains("\\u"))
-        && let Some(mended) = repair(data.as_bytes())
+        && let Some(repaired) = repair(data.as_bytes())
     {
-        event.data = String::from_utf8(mended).ok();
+        event.data = String::from_utf8(repaired).ok();
     }
     if let Some(data) = event
         .data
@@ -64,13 +64,13 @@ pub fn bounded_event(mut event: Sse) -> Sse {
     {
         let mut scanner = IdScanner::default();
         scanner.feed(data.as_bytes());
-        let refusal = refusal(scanner.id().map(RequestId::Number), data.len());
-        event.data = serde_json::to_string(&refusal).ok();
+        let error = too_large(scanner.id().map(RequestId::Number), data.len());
+        event.data = serde_json::to_string(&error).ok();
     }
     event
 }
 
-fn refusal(id: Option<RequestId>, bytes: usize) -> rmcp::model::ServerJsonRpcMessage {
+fn too_large(id: Option<RequestId>, bytes: usize) -> rmcp::model::ServerJsonRpcMessage {
     let error = ErrorData::new(
         TOO_LARGE,
         "the answer is too large",
@@ -79,6 +79,7 @@ fn refusal(id: Option<RequestId>, bytes: usize) -> rmcp::model::ServerJsonRpcMes
     JsonRpcMessage::error(error, id)
 }
 
+/// Counts bytes.
 struct Size(usize);
 
 impl io::Write for Size {

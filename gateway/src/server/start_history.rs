@@ -1,4 +1,4 @@
-//! What is remembered of a server across its restarts, for backing off and for `pml doctor`.
+//! The starts and failures of a server, for backoff and for `pml doctor`.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,12 +7,13 @@ use tokio::time::Instant;
 use super::backoff;
 use crate::transport::{StartError, StderrTail};
 
-/// A connection that ended sooner than this counts as a failed start: a server that dies at once
-/// every time must not be started in a tight loop.
-const SHORT_LIFE: Duration = Duration::from_secs(5);
+/// A connection that ended sooner than this counts as a failed start: a server that exits at once
+/// must not be restarted in a tight loop.
+const MIN_LIFETIME: Duration = Duration::from_secs(5);
 
+/// State of a server that outlives its connections.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct StartHistory {
     /// Failures in a row.
     failures: u32,
     not_before: Option<Instant>,
@@ -20,11 +21,11 @@ pub struct Record {
     pub last_start_took: Option<Duration>,
     pub last_error: Option<StartError>,
     pub last_loss: Option<(String, SystemTime)>,
-    /// Of the latest start, also while it is under way.
+    /// Of the latest start, also while it is in progress.
     pub stderr: StderrTail,
 }
 
-impl Record {
+impl StartHistory {
     pub fn started(&mut self, took: Duration) {
         self.starts += 1;
         self.last_start_took = Some(took);
@@ -37,10 +38,11 @@ impl Record {
         self.back_off();
     }
 
-    /// A connection was lost after `lived`; `proved` when it had answered a call.
-    pub fn lost(&mut self, reason: String, lived: Duration, proved: bool) {
+    /// A connection was lost at the age of `age`. `has_answered` says whether it had answered a
+    /// call.
+    pub fn lost(&mut self, reason: String, age: Duration, has_answered: bool) {
         self.last_loss = Some((reason, SystemTime::now()));
-        if proved || lived >= SHORT_LIFE {
+        if has_answered || age >= MIN_LIFETIME {
             self.failures = 0;
             self.not_before = None;
         } else {
@@ -48,7 +50,7 @@ impl Record {
         }
     }
 
-    /// How long until the server may be started again; zero when it may be now.
+    /// How long until the server may be started again; zero if it may be started now.
     pub fn pause_left(&self) -> Duration {
         self.not_before.map_or(Duration::ZERO, |at| {
             at.saturating_duration_since(Instant::now())
@@ -66,16 +68,16 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn failures_in_a_row_lengthen_the_pause_and_a_proven_life_forgives_them() {
-        let mut record = Record::default();
-        assert_eq!(record.pause_left(), Duration::ZERO);
+    async fn failures_in_a_row_lengthen_the_pause_and_an_answered_call_resets_it() {
+        let mut history = StartHistory::default();
+        assert_eq!(history.pause_left(), Duration::ZERO);
         for _ in 0..8 {
-            record.failed(StartError::ShuttingDown);
+            history.failed(StartError::ShuttingDown);
         }
-        assert!(record.pause_left() > Duration::from_secs(10));
-        record.lost("killed".to_owned(), Duration::from_millis(1), true);
-        assert_eq!(record.pause_left(), Duration::ZERO);
-        record.lost("killed".to_owned(), Duration::from_millis(1), false);
-        assert!(record.pause_left() > Duration::ZERO);
+        assert!(history.pause_left() > Duration::from_secs(10));
+        history.lost("killed".to_owned(), Duration::from_millis(1), true);
+        assert_eq!(history.pause_left(), Duration::ZERO);
+        history.lost("killed".to_owned(), Duration::from_millis(1), false);
+        assert!(history.pause_left() > Duration::ZERO);
     }
 }

@@ -1,6 +1,6 @@
-//! What servers offer besides tools: resources and prompts.
+//! Resources and prompts of servers.
 //!
-//! To policy, those of a server are two more tools, `server:resources` and `server:prompts`.
+//! The policy treats them as two more tools of a server, `server:resources` and `server:prompts`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,15 +17,18 @@ use crate::Gateway;
 use crate::call::{CallError, CallErrorKind, RunScope};
 use crate::server::Connection;
 
-const LIMIT: Duration = Duration::from_secs(30);
-/// A server that never stops handing out cursors is cut off here.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bounds a server that returns a new cursor with every page.
 const MAX_PAGES: usize = 1000;
 
 impl Gateway {
-    /// The resources of a server, as it describes them.
+    /// Lists the resources of a server.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
     pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.ask(scope, server, "resources", async |peer| {
-            // A server without the capability has no resources, which is no error.
+        self.send(scope, server, "resources", async |peer| {
+            // A server without the capability has no resources; that is not an error.
             if peer
                 .peer_info()
                 .is_some_and(|info| info.capabilities.resources.is_none())
@@ -46,13 +49,16 @@ impl Gateway {
     }
 
     /// The contents of a resource.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
     pub async fn read_resource(
         &self,
         scope: &RunScope,
         server: &str,
         uri: &str,
     ) -> Result<Value, CallError> {
-        self.ask(scope, server, "resources", async |peer| {
+        self.send(scope, server, "resources", async |peer| {
             Ok(json(
                 peer.read_resource(ReadResourceRequestParams::new(uri))
                     .await?
@@ -62,9 +68,12 @@ impl Gateway {
         .await
     }
 
-    /// The prompts of a server.
+    /// Lists the prompts of a server.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
     pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.ask(scope, server, "prompts", async |peer| {
+        self.send(scope, server, "prompts", async |peer| {
             if peer
                 .peer_info()
                 .is_some_and(|info| info.capabilities.prompts.is_none())
@@ -84,7 +93,10 @@ impl Gateway {
         .await
     }
 
-    /// A prompt, filled in with `arguments`.
+    /// A prompt, rendered with `arguments`.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
     pub async fn get_prompt(
         &self,
         scope: &RunScope,
@@ -92,7 +104,7 @@ impl Gateway {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Value, CallError> {
-        self.ask(scope, server, "prompts", async |peer| {
+        self.send(scope, server, "prompts", async |peer| {
             let mut params = GetPromptRequestParams::new(name);
             params.arguments = Some(arguments);
             Ok(json(peer.get_prompt(params).await?))
@@ -100,19 +112,19 @@ impl Gateway {
         .await
     }
 
-    /// One request that is no tool call, under the same rules: it costs one call of the budget,
-    /// is admitted by policy, bounded in time, and ends with its run.
-    async fn ask(
+    /// Sends one request under the rules of a tool call: it costs one call of the budget, is admitted
+    /// by the policy, has a time limit and ends with its run.
+    async fn send(
         &self,
         scope: &RunScope,
         name: &str,
-        offer: &str,
+        kind: &str,
         request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
     ) -> Result<Value, CallError> {
         let inner = self.inner();
         let Some(server) = inner.servers.get(name) else {
             let names: Vec<&str> = self.servers().collect();
-            return Err(CallError::lasting(
+            return Err(CallError::permanent(
                 CallErrorKind::Unknown,
                 name,
                 format!(
@@ -121,7 +133,7 @@ impl Gateway {
                 ),
             ));
         };
-        let id = format!("{name}:{offer}");
+        let id = format!("{name}:{kind}");
         let refuse = |refusal| CallError::refused(&id, refusal);
         inner.policy().filter.verdict(&id).map_err(refuse)?;
         scope.budget().spend_call(&id).map_err(refuse)?;
@@ -134,13 +146,13 @@ impl Gateway {
             .admit(&id, scope.budget())
             .await
             .map_err(refuse)?;
-        let limit = admission.time_limit(server.config.timeout.unwrap_or(LIMIT));
+        let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));
         let _in_flight = connection.begin();
-        // Dropping the request, as both other branches do, tells the server about it.
+        // The other two branches drop the request, which cancels it at the server.
         let answer = tokio::select! {
             answer = request(connection.peer.clone()) => answer,
             () = tokio::time::sleep(limit) => {
-                return Err(CallError::passing(
+                return Err(CallError::transient(
                     CallErrorKind::Timeout,
                     name,
                     format!("server `{name}` did not answer within {:.1} s", limit.as_secs_f64()),
@@ -148,21 +160,21 @@ impl Gateway {
                 ));
             }
             () = scope.ended().cancelled() => {
-                return Err(CallError::lasting(CallErrorKind::Cancelled, name, "the run has ended"));
+                return Err(CallError::permanent(CallErrorKind::Cancelled, name, "the run has ended"));
             }
         };
         answer.map_err(|error| match error {
             ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                CallError::lasting(
+                CallError::permanent(
                     CallErrorKind::Tool,
                     name,
-                    format!("server `{name}` has no {offer}"),
+                    format!("server `{name}` has no {kind}"),
                 )
             }
             ServiceError::McpError(error) => {
-                CallError::lasting(CallErrorKind::Tool, name, error.message.into_owned())
+                CallError::permanent(CallErrorKind::Tool, name, error.message.into_owned())
             }
-            error => CallError::lasting(
+            error => CallError::permanent(
                 CallErrorKind::Protocol,
                 name,
                 format!("server `{name}`: {error}"),
@@ -173,8 +185,7 @@ impl Gateway {
 
 type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
 
-/// All that a server lists, page by page. One that hands out the same cursor again, or an empty
-/// one, has no more.
+/// All items of a paginated list. A repeated or empty cursor ends it.
 async fn pages<T>(
     page: impl Fn(Option<PaginatedRequestParams>) -> BoxFuture<'static, Page<T>>,
 ) -> Result<Vec<T>, ServiceError> {

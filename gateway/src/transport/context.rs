@@ -1,22 +1,23 @@
-//! What the connections of a gateway share. Each part is made for the first connection that needs
-//! it: a script that calls no tool pays for none of them.
+//! State that all connections of a gateway share. Each part is created for the first connection that
+//! needs it, so a script that calls no tool does not pay for it.
 
 use std::sync::{Arc, OnceLock};
 
 use super::http::new_http_client;
-use super::{Guard, StartError};
+use super::{OrphanGuard, StartError};
 
+/// The orphan guard and the HTTP client.
 #[derive(Default)]
-pub struct Facilities {
-    guard: OnceLock<Option<Arc<Guard>>>,
+pub struct TransportContext {
+    guard: OnceLock<Option<Arc<OrphanGuard>>>,
     client: OnceLock<reqwest::Client>,
 }
 
-impl Facilities {
-    /// Ends stdio servers when this process is killed; `None` where it could not be started.
-    pub fn guard(&self) -> Option<Arc<Guard>> {
+impl TransportContext {
+    /// Kills stdio servers when this process is killed; `None` if it could not be started.
+    pub fn guard(&self) -> Option<Arc<OrphanGuard>> {
         let start = || {
-            Guard::start()
+            OrphanGuard::start()
                 .inspect_err(|error| {
                     tracing::warn!(%error, "servers may outlive a killed pml: the guard could not be started");
                 })

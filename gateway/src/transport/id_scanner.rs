@@ -1,10 +1,10 @@
 //! Finds the `id` of a JSON-RPC message that is too large to keep, while it streams past.
 //!
-//! A server may send 50 MB in one line. The call it answers must get an error with the size, so
-//! the id has to be known; it may stand before the result or after it. This reads the bytes once,
-//! keeps nothing but the top-level `id`, and never allocates more than a few bytes.
+//! A server may send 50 MB in one line. The call must get an error with the size, so its id has to be
+//! known; it may come before the result or after it. The scanner reads the bytes once and keeps only
+//! the top-level `id`.
 
-/// Longest id that is remembered; ours are numbers.
+/// The longest id that is kept; ours are numbers.
 const MAX_ID: usize = 32;
 
 /// Incremental scanner; feed it the message in pieces of any size.
