@@ -121,7 +121,7 @@ async fn a_response_that_is_sent_twice_is_used_once() {
         report
             .remarks
             .iter()
-            .any(|remark| remark.starts_with("sent 1 answers")),
+            .any(|remark| remark.starts_with("sent 1 responses")),
         "{:?}",
         report.remarks
     );
