@@ -151,7 +151,8 @@ impl<R> ResultCache<R> {
     }
 }
 
-/// Canonical JSON does not start with a space, so no two calls have the same key.
+/// In canonical JSON, a space occurs only within strings and not at the start, so no two calls have the
+/// same key.
 fn key(id: &str, arguments: &Value) -> String {
     format!("{id} {}", canonical_json(arguments))
 }
