@@ -517,11 +517,11 @@ fn amounts_can_be_written_with_units() {
 #[test]
 fn an_amount_that_makes_no_sense_is_refused_with_advice() {
     for (flag, value, advice) in [
-        ("--timeout", "fast", "use ms, s or m"),
+        ("--timeout", "fast", "ms, s, m, h or d"),
         ("--timeout", "0s", "at least 1ms"),
-        ("--cpu", "2 parsecs", "use ms, s or m"),
+        ("--cpu", "2 parsecs", "ms, s, m, h or d"),
         ("--memory", "1k", "from 8 MiB to 4 GiB"),
-        ("--memory", "64 potatoes", "use k, m or g"),
+        ("--memory", "64 potatoes", "k, m or g"),
         ("--max-calls", "many", "invalid"),
         ("--max-output", "1.5", "invalid"),
     ] {

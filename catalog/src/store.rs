@@ -1,10 +1,11 @@
 //! Where catalogs lie, and how they are written.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pml_files::{Access, create_private_dir, write_atomic};
 use sha2::{Digest, Sha256};
 
 use crate::{Catalog, CatalogError, Shapes};
@@ -99,23 +100,13 @@ impl Store {
         self.folder.join(format!("{}.{kind}", source.name))
     }
 
-    /// Beside the file and then over it, so that a reader never sees half of one.
     fn write(&self, path: &Path, text: &str) -> Result<(), CatalogError> {
-        let written = || {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(&self.folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            file.write_all(text.as_bytes())?;
-            file.persist(path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        written().map_err(|source| CatalogError::Write {
-            path: path.to_owned(),
-            source,
-        })
+        create_private_dir(&self.folder)
+            .and_then(|()| write_atomic(path, text.as_bytes(), Access::OwnerOnly))
+            .map_err(|source| CatalogError::Write {
+                path: path.to_owned(),
+                source,
+            })
     }
 
     /// Failing to tidy up is nobody's concern.

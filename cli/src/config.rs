@@ -7,9 +7,10 @@ use pml_gateway::Config;
 use pml_gateway::config::ConfigError;
 use pml_runtime::Limits;
 use pml_scrub::ScrubConfig;
+use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
-use crate::amounts::{parse_memory, parse_size, parse_time};
+use crate::amounts::heap_bytes;
 
 /// The keys of the `pml` section that some part of pml reads.
 const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
@@ -67,12 +68,12 @@ pub struct LimitSettings {
     timeout: Option<Time>,
     cpu: Option<Time>,
     memory: Option<Heap>,
-    buffers: Option<Size>,
+    buffers: Option<ByteSize>,
     max_calls: Option<u32>,
     concurrent_calls: Option<u32>,
     tool_timeout: Option<Time>,
     max_output: Option<u64>,
-    max_logs: Option<Size>,
+    max_logs: Option<ByteSize>,
 }
 
 impl LimitSettings {
@@ -82,12 +83,12 @@ impl LimitSettings {
             wall_ms: self.timeout.map_or(default.wall_ms, |time| time.0),
             cpu_ms: self.cpu.map_or(default.cpu_ms, |time| time.0),
             heap_bytes: self.memory.map_or(default.heap_bytes, |heap| heap.0),
-            buffer_bytes: self.buffers.map_or(default.buffer_bytes, |size| size.0),
+            buffer_bytes: self.buffers.map_or(default.buffer_bytes, ByteSize::bytes),
             calls: self.max_calls.unwrap_or(default.calls),
             concurrent_calls: self.concurrent_calls.unwrap_or(default.concurrent_calls),
             tool_ms: self.tool_timeout.map_or(default.tool_ms, |time| time.0),
             output_chars: self.max_output.unwrap_or(default.output_chars),
-            log_bytes: self.max_logs.map_or(default.log_bytes, |size| size.0),
+            log_bytes: self.max_logs.map_or(default.log_bytes, ByteSize::bytes),
             ..default
         }
     }
@@ -98,42 +99,29 @@ impl LimitSettings {
     }
 }
 
-/// Milliseconds, written as `"30s"`.
+/// Milliseconds, written as `"30s"`; at least one.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
+#[serde(try_from = "HumanDuration")]
 struct Time(u64);
 
-impl TryFrom<String> for Time {
-    type Error = String;
+impl TryFrom<HumanDuration> for Time {
+    type Error = UnitError;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        parse_time(&text).map(Self)
+    fn try_from(time: HumanDuration) -> Result<Self, UnitError> {
+        time.non_zero().map(|time| Self(time.as_millis()))
     }
 }
 
-/// Bytes, written as `"64m"`.
+/// Bytes of a V8 heap, written as `"64m"`.
 #[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
-struct Size(u64);
-
-impl TryFrom<String> for Size {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        parse_size(&text).map(Self)
-    }
-}
-
-/// Bytes of a heap that V8 can work with.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(try_from = "String")]
+#[serde(try_from = "ByteSize")]
 struct Heap(u64);
 
-impl TryFrom<String> for Heap {
+impl TryFrom<ByteSize> for Heap {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
-        parse_memory(&text).map(Self)
+    fn try_from(size: ByteSize) -> Result<Self, String> {
+        heap_bytes(size).map(Self)
     }
 }
 
@@ -173,7 +161,11 @@ mod tests {
     fn a_misspelt_or_meaningless_limit_is_refused() {
         for (json, told) in [
             (r#"{ "timout": "1m" }"#, "unknown field `timout`"),
-            (r#"{ "timeout": "soon" }"#, "is no unit of time"),
+            (r#"{ "timeout": "soon" }"#, "invalid duration `soon`"),
+            (r#"{ "timeout": "30" }"#, "add a unit, for example `30s`"),
+            (r#"{ "timeout": 30 }"#, "add a unit, for example `30s`"),
+            (r#"{ "cpu": "0s" }"#, "at least 1ms"),
+            (r#"{ "maxLogs": "64" }"#, "add a unit, for example `64m`"),
             (r#"{ "memory": "1k" }"#, "from 8 MiB to 4 GiB"),
         ] {
             let error = limits(json).unwrap_err();

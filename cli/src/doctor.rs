@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use pml_gateway::{ServerReport, ServerState};
+use pml_gateway::{ServerReport, ServerStatus};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
@@ -56,7 +56,7 @@ fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode>
         })?;
         let broken = servers
             .iter()
-            .any(|report| report.state == ServerState::Failed);
+            .any(|report| report.state == ServerStatus::Failed);
         Ok(match broken {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
@@ -90,9 +90,9 @@ fn print(printed: &Printed<'_>, paint: Paint) -> io::Result<()> {
         .unwrap_or(0);
     for report in printed.servers {
         let state = match report.state {
-            ServerState::Ready => paint.green("ready   "),
-            ServerState::Disabled => paint.dim("disabled"),
-            ServerState::Failed => paint.red("failed  "),
+            ServerStatus::Ready => paint.green("ready   "),
+            ServerStatus::Disabled => paint.dim("disabled"),
+            ServerStatus::Failed => paint.red("failed  "),
         };
         let facts = facts(report);
         let line = format!("{:width$}  {state}  {facts}", report.server);

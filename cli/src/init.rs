@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use pml_gateway::discover::{
-    Client, Found, Home, MergedServer, Scope, Snippet, find, merge, write_config,
+use pml_client_import::{
+    Client, ClientDirs, Found, MergedServer, Scope, Snippet, find, merge, write_config,
 };
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let home = Home::of_user().context("there is no home folder to look into: set HOME")?;
+    let home = ClientDirs::current().context("there is no home folder to look into: set HOME")?;
     let folder = std::env::current_dir().context("the working folder cannot be read")?;
     let file = folder.join(config.unwrap_or(Path::new(FILE_NAME)));
     let found = find(&home, Some(&folder));
@@ -89,13 +89,13 @@ fn keep_old(file: &Path) -> anyhow::Result<()> {
 }
 
 /// The clients this person has: those with servers, and those with a file of their own.
-fn clients(found: &Found, home: &Home) -> Vec<Client> {
+fn clients(found: &Found, home: &ClientDirs) -> Vec<Client> {
     let has_servers = |client| {
         let mut sources = found.servers.iter().map(|server| &server.source);
         sources.any(|source| source.client == client && source.scope == Scope::User)
     };
     let has_file = |client: Client| {
-        let places = client.places(home, None);
+        let places = client.config_files(home, None);
         places.iter().any(|place| place.path.exists())
     };
     Client::ALL
@@ -104,7 +104,7 @@ fn clients(found: &Found, home: &Home) -> Vec<Client> {
         .collect()
 }
 
-fn snippets(clients: &[Client], home: &Home, file: &Path) -> anyhow::Result<Vec<Snippet>> {
+fn snippets(clients: &[Client], home: &ClientDirs, file: &Path) -> anyhow::Result<Vec<Snippet>> {
     let program = std::env::current_exe().context("the path of pml is not known")?;
     // A client starts programs in a folder of its own: the whole path.
     let arguments = ["serve", "--config"].map(str::to_owned);
@@ -151,10 +151,10 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-fn nothing_found(home: &Home, folder: &Path) -> String {
+fn nothing_found(home: &ClientDirs, folder: &Path) -> String {
     let places: Vec<PathBuf> = Client::ALL
         .into_iter()
-        .flat_map(|client| client.places(home, Some(folder)))
+        .flat_map(|client| client.config_files(home, Some(folder)))
         .map(|place| place.path)
         .collect();
     let places: Vec<String> = places

@@ -96,7 +96,7 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             scopes: args.scope.clone(),
             challenge,
             redirect_port: args.port,
-            patience: Duration::from_millis(args.wait),
+            timeout: Duration::from_millis(args.wait),
             private_network: args.private_network,
         };
         let show = |address: &Url| {
@@ -130,7 +130,7 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
             known.join(", ")
         )
     })?;
-    match &server.usable {
+    match &server.endpoint {
         Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => Ok(remote.url.clone()),
         Ok(Endpoint::Stdio(_)) => bail!(
             "server `{name}` is a program on this machine, which needs no login: put what it wants into its `env`"

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_catalog::{Catalog, KnownTool, ServerState, Shapes, Source, Store};
-use pml_gateway::discover::Home;
 use pml_gateway::{Config, StartError, Tool};
 use pml_typegen::Shape;
 
@@ -23,7 +22,7 @@ pub struct Memory {
 impl Memory {
     pub fn of(config: &Config) -> Self {
         let place = || {
-            let store = Store::new(Home::of_user()?.data_folder().join("catalog"));
+            let store = Store::new(pml_files::data_dir()?.join("catalog"));
             let source = Source::read(config.file.as_deref()?).ok()?;
             Some((store, source))
         };

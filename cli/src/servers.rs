@@ -44,7 +44,7 @@ fn depth() -> u32 {
 fn name_ourselves(config: &mut Config) {
     let program = std::env::current_exe().ok();
     config.servers.retain(|_, server| {
-        let Ok(Endpoint::Stdio(command)) = &mut server.usable else {
+        let Ok(Endpoint::Stdio(command)) = &mut server.endpoint else {
             return true;
         };
         if is_this_gateway(command) {

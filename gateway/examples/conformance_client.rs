@@ -10,8 +10,8 @@ use pml_gateway::{CallError, Gateway, RunLimits, StartError, Tool};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-const PATIENCE: Duration = Duration::from_secs(20);
-/// A server that asks for a login over and over is not worth more of them.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// The most logins in one scenario.
 const LOGINS: usize = 3;
 
 type Failure = Box<dyn std::error::Error>;
@@ -32,7 +32,7 @@ async fn main() -> Result<(), Failure> {
     Err("the server is never content with a login".into())
 }
 
-/// Connects, lists and calls every tool. Answers with the challenge when the server wants a login.
+/// Connects, lists and calls every tool. Returns the challenge if the server requires a login.
 async fn converse(url: &Url, logins: &Arc<OAuth>) -> Result<Option<Option<String>>, Failure> {
     let remote = Remote {
         url: url.clone(),
@@ -40,7 +40,7 @@ async fn converse(url: &Url, logins: &Arc<OAuth>) -> Result<Option<Option<String
     };
     let server = ServerConfig::with_endpoint("under-test", Endpoint::Http(remote));
     let gateway = Gateway::open_with(Config::of([server]), Some(logins.clone()))?;
-    let listing = gateway.list(None, PATIENCE).await;
+    let listing = gateway.list(None, TIMEOUT).await;
     if let Some((_, problem)) = listing.problems.into_iter().next() {
         gateway.shutdown().await;
         return match problem {
@@ -84,7 +84,7 @@ async fn login(url: &Url, logins: &OAuth, challenge: Option<String>) -> Result<(
         identity,
         challenge,
         private_network: true,
-        patience: PATIENCE,
+        timeout: TIMEOUT,
         ..LoginOptions::default()
     };
     // The suite's authorization server answers the browser at once with a redirect.

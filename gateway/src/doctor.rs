@@ -1,4 +1,4 @@
-//! The state of every server, with the reason when it is not usable and what to do about it.
+//! The status of every server, with the reason and the remedy if it is not usable.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,59 +11,72 @@ use crate::policy::breaker::BreakerState;
 use crate::server::Server;
 use crate::transport::{StartError, quoted};
 
-const PING_PATIENCE: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
 
-/// What `pml doctor` tells about one server.
+/// The report of `pml doctor` about one server.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerReport {
+    /// Its name in the configuration.
     pub server: String,
+    /// `stdio`, `http`, `sse` or `unknown`.
     pub transport: &'static str,
-    pub state: ServerState,
-    /// The protocol revision agreed on.
+    /// Whether it is usable.
+    pub state: ServerStatus,
+    /// The negotiated protocol revision.
     pub protocol: Option<String>,
     /// The server's own name and version.
     pub implementation: Option<String>,
+    /// The number of its tools.
     pub tools: Option<usize>,
+    /// How long its last start took.
     pub start_ms: Option<f64>,
+    /// The round-trip time of a ping.
     pub ping_ms: Option<f64>,
     /// Why it is not usable and what to do, in one sentence.
     pub problem: Option<String>,
-    /// What is odd about it though it works.
+    /// Irregularities that do not keep it from working.
     pub remarks: Vec<String>,
+    /// The state of its circuit breaker.
     pub breaker: BreakerState,
+    /// How often it was started.
     pub starts: u64,
+    /// Its last lines on standard error.
     pub stderr: Vec<String>,
 }
 
+/// Whether a server is usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ServerState {
+pub enum ServerStatus {
+    /// It runs and answers.
     Ready,
+    /// The configuration disables it.
     Disabled,
+    /// It cannot be started or reached.
     Failed,
 }
 
 impl Gateway {
-    /// Starts what is not started, pings what is, and waits no longer than `patience` for any
-    /// server. In the order of their names.
-    pub async fn doctor(&self, patience: Duration) -> Vec<ServerReport> {
+    /// Starts and pings every server, and waits at most `timeout` for each. The reports are in the
+    /// order of the servers' names.
+    pub async fn doctor(&self, timeout: Duration) -> Vec<ServerReport> {
         let servers = self.inner().servers.values();
-        futures::future::join_all(servers.map(|server| self.examine(server, patience))).await
+        futures::future::join_all(servers.map(|server| self.examine(server, timeout))).await
     }
 
-    async fn examine(&self, server: &Arc<Server>, patience: Duration) -> ServerReport {
+    async fn examine(&self, server: &Arc<Server>, timeout: Duration) -> ServerReport {
         let name = &server.config.name;
         let mut report = ServerReport {
             server: name.clone(),
-            transport: match &server.config.usable {
+            transport: match &server.config.endpoint {
                 Ok(Endpoint::Stdio(_)) => "stdio",
                 Ok(Endpoint::Http(_)) => "http",
                 Ok(Endpoint::Sse(_)) => "sse",
                 Err(_) => "unknown",
             },
-            state: ServerState::Failed,
+            state: ServerStatus::Failed,
             protocol: None,
             implementation: None,
             tools: None,
@@ -71,13 +84,13 @@ impl Gateway {
             ping_ms: None,
             problem: None,
             remarks: Vec::new(),
-            breaker: self.inner().policy.breakers.state(name),
+            breaker: self.inner().policy().breakers.state(name),
             starts: 0,
             stderr: Vec::new(),
         };
-        match tokio::time::timeout(patience, server.connection()).await {
+        match tokio::time::timeout(timeout, server.connection()).await {
             Ok(Ok(connection)) => {
-                report.state = ServerState::Ready;
+                report.state = ServerStatus::Ready;
                 report.protocol = Some(connection.info.protocol_version.to_string());
                 report.implementation = connection
                     .info
@@ -86,58 +99,60 @@ impl Gateway {
                     .map(|info| format!("{} {}", info.name, info.version));
                 report.tools = server.known_tools().map(|tools| tools.len());
                 report.stderr = connection.stderr.last(QUOTED_LINES);
-                match connection.ping(PING_PATIENCE).await {
+                match connection.ping(PING_TIMEOUT).await {
                     Some(took) => report.ping_ms = Some(millis(took)),
                     None => {
-                        report.state = ServerState::Failed;
+                        report.state = ServerStatus::Failed;
                         report.problem =
-                            Some("it started, and does not answer a ping: restart it".to_owned());
+                            Some("it started but does not answer a ping: restart it".to_owned());
                     }
                 }
                 let traffic = &connection.traffic;
-                if traffic.lines() > 0 {
+                if traffic.skipped_lines() > 0 {
                     report.remarks.push(format!(
-                        "printed {} lines on standard output that are no JSON-RPC, the last: {}",
-                        traffic.lines(),
-                        traffic.last()
+                        "printed {} lines on standard output that are not JSON-RPC, the last: {}",
+                        traffic.skipped_lines(),
+                        traffic.last_skipped()
                     ));
                 }
                 if traffic.strays() > 0 {
                     report.remarks.push(format!(
-                        "sent {} answers to nothing that was asked",
+                        "sent {} responses with an unknown id",
                         traffic.strays()
                     ));
                 }
             }
             Ok(Err(unavailable)) => {
                 if matches!(unavailable.error, StartError::Disabled) {
-                    report.state = ServerState::Disabled;
+                    report.state = ServerStatus::Disabled;
                 }
                 report.problem = Some(unavailable.error.to_string());
             }
             Err(_) => {
-                let record = server.record();
-                report.stderr = record.stderr.last(QUOTED_LINES);
-                // A start that failed before says more than one that has not failed yet.
-                report.problem = Some(match &record.last_error {
+                let history = server.history();
+                report.stderr = history.stderr.last(QUOTED_LINES);
+                // The error of an earlier start says more than a start that is still running.
+                report.problem = Some(match &history.last_error {
                     Some(error) => error.to_string(),
                     None => format!(
                         "it has not finished starting after {:.1} s: run its command by hand to see what it waits for{}",
-                        patience.as_secs_f64(),
+                        timeout.as_secs_f64(),
                         quoted(&report.stderr)
                     ),
                 });
             }
         }
-        let record = server.record();
-        report.starts = record.starts;
-        report.start_ms = record.last_start_took.map(millis);
-        if let Some((reason, _)) = &record.last_loss {
-            report.remarks.push(format!("was lost before: {reason}"));
+        let history = server.history();
+        report.starts = history.starts;
+        report.start_ms = history.last_start_took.map(millis);
+        if let Some((reason, _)) = &history.last_loss {
+            report
+                .remarks
+                .push(format!("its connection was lost before: {reason}"));
         }
         if !server.config.ignored_keys.is_empty() {
             report.remarks.push(format!(
-                "keys without a meaning here: {}",
+                "ignored keys: {}",
                 server.config.ignored_keys.join(", ")
             ));
         }

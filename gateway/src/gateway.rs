@@ -1,90 +1,112 @@
-//! The handle that everything else holds: open it once, clone it freely, shut it down at the end.
+//! The handle to all servers: open it once, clone it freely, shut it down at the end.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{BatchOptions, CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::call::{CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
-use crate::health::{self, Pace};
+use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
 use crate::policy::{Policy, PolicyConfig};
-use crate::registry::{Tool, ToolNews};
-use crate::server::{Server, Surroundings};
-use crate::transport::{Facilities, Login, StartError};
+use crate::registry::Tool;
+use crate::server::{Server, ServerContext};
+use crate::transport::{Login, StartError, TransportContext};
 
-/// How many servers may start at the same moment.
-const STARTS_AT_ONCE: usize = 8;
+/// How many servers may start at the same time.
+const CONCURRENT_STARTS: usize = 8;
 
-/// Why a gateway cannot be opened at all.
+/// Why a gateway cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 }
 
-/// All configured servers behind one door. Clones share everything.
+/// All configured servers, with one policy. Clones share all state.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use pml_gateway::{Config, Gateway, RunLimits};
+///
+/// let gateway = Gateway::open(Config::load(".mcp.json".as_ref())?)?;
+/// let run = gateway.run(RunLimits::default());
+/// let arguments = serde_json::json!({ "path": "README.md" });
+/// let text = gateway.call(&run, "fs:read_file", arguments).await?.value;
+/// gateway.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Gateway(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
-    pub policy: Policy,
-    surroundings: Arc<Surroundings>,
-    /// When every server was first asked for its tools.
-    all_asked: OnceLock<Instant>,
+    context: Arc<ServerContext>,
+    /// When the tools of all servers were first listed.
+    all_listed: OnceLock<Instant>,
 }
 
-/// The tools of all servers that could be asked, and why the others could not.
+/// The tools of all servers that are usable, and why the others are not.
 #[derive(Debug)]
 pub struct Listing {
+    /// The tools, by server and name.
     pub tools: Vec<Arc<Tool>>,
+    /// The servers that are not usable, with the reason.
     pub problems: Vec<(String, StartError)>,
 }
 
 impl Gateway {
-    /// Reads the policy of `config` and prepares its servers; none of them is started yet.
-    /// Must be called inside a tokio runtime.
+    /// Prepares the servers of `config` and its policy. No server is started yet.
+    ///
+    /// # Errors
+    /// The policy is invalid.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     pub fn open(config: Config) -> Result<Self, GatewayError> {
         Self::open_with(config, None)
     }
 
-    /// The same, with the user's logins to servers that want one.
+    /// [`Gateway::open`] with the user's logins to servers that require one.
+    ///
+    /// # Errors
+    /// The policy is invalid.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
     pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
-        let surroundings = Arc::new(Surroundings {
-            facilities: Facilities::default(),
-            start_turns: Semaphore::new(STARTS_AT_ONCE),
+        let context = Arc::new(ServerContext {
+            transports: TransportContext::default(),
+            policy: Policy::new(&policy),
+            start_permits: Semaphore::new(CONCURRENT_STARTS),
             shutdown: CancellationToken::new(),
             generation: watch::Sender::new(0),
-            news: Mutex::default(),
         });
         let servers: BTreeMap<_, _> = config
             .servers
             .into_iter()
             .map(|(name, server)| {
                 let login = logins.as_ref().and_then(|logins| login(logins, &server));
-                (
-                    name,
-                    Arc::new(Server::new(server, surroundings.clone(), login)),
-                )
+                (name, Arc::new(Server::new(server, context.clone(), login)))
             })
             .collect();
         tokio::spawn(health::watch(
             servers.values().cloned().collect(),
-            surroundings.shutdown.clone(),
-            Pace::default(),
+            context.shutdown.clone(),
+            HealthCheck::default(),
         ));
         Ok(Self(Arc::new(Inner {
             servers,
-            policy: Policy::new(&policy),
-            surroundings,
-            all_asked: OnceLock::new(),
+            context,
+            all_listed: OnceLock::new(),
         })))
     }
 
@@ -93,14 +115,14 @@ impl Gateway {
         self.0.servers.keys().map(String::as_str)
     }
 
-    /// What a running server calls itself for people to read.
+    /// The title of a running server.
     pub fn server_title(&self, server: &str) -> Option<String> {
         let connection = self.0.servers.get(server)?.live()?;
         let info = connection.info.server_info.as_ref()?;
         info.title.clone()
     }
 
-    /// Starts every server that is not disabled and waits until each is ready or has failed.
+    /// Starts every server that is not disabled. Returns when each is ready or has failed.
     pub async fn warm(&self) {
         let starts = self
             .0
@@ -110,71 +132,69 @@ impl Gateway {
         futures::future::join_all(starts.map(|server| server.connection())).await;
     }
 
-    /// The tools that are known now and that policy lets a script see. Starts nothing.
+    /// The tools that are listed so far and that the policy allows. Starts no server.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
         self.0.known_tools()
     }
 
-    /// The tools of all servers, or of one: starts what was not started, and waits no longer than
-    /// `patience` for any of them.
-    pub async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
-        self.0.list(server, patience).await
+    /// The tools of all servers, or of one. Starts servers that are not running, and waits at most
+    /// `timeout` for each.
+    pub async fn list(&self, server: Option<&str>, timeout: Duration) -> Listing {
+        self.0.list(server, timeout).await
     }
 
-    /// A number that grows whenever the set of tools changed: a search index follows it.
+    /// A number that grows whenever the tools change, for search indexes.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.0.surroundings.generation.subscribe()
+        self.0.context.generation.subscribe()
     }
 
-    /// What servers changed about their tools since the last time this was asked.
-    pub fn take_news(&self) -> Vec<ToolNews> {
-        let mut news = self
-            .0
-            .surroundings
-            .news
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *news)
-    }
-
-    /// One tool, with its schemas.
+    /// One tool with its schemas.
+    ///
+    /// # Errors
+    /// The tool does not exist, is denied, or its server is not usable.
     pub async fn describe(&self, id: &str) -> Result<Arc<Tool>, CallError> {
-        let verdict = self.0.policy.filter.verdict(id);
+        let verdict = self.0.policy().filter.verdict(id);
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
         Ok(self.0.resolve(id).await?.1)
     }
 
-    /// Whether a person has to allow calls of this tool.
+    /// Whether the user has to approve calls of this tool.
     pub fn approval(&self, tool: &Tool) -> Approval {
         let annotations = tool.annotations.as_ref();
-        self.0.policy.ask.verdict(tool.id.as_str(), annotations)
+        self.0.policy().ask.verdict(tool.id.as_str(), annotations)
     }
 
-    /// The same for what a server offers besides tools: `server:resources`, `server:prompts`.
-    pub fn approval_of_offer(&self, id: &str) -> Approval {
-        self.0.policy.ask.verdict(id, None)
+    /// Whether the user has to approve requests for `server:resources` or `server:prompts`.
+    pub fn approval_of_resources(&self, id: &str) -> Approval {
+        self.0.policy().ask.verdict(id, None)
     }
 
-    /// How long the person has to answer.
+    /// How long the user has to answer.
     pub fn approval_time(&self) -> Duration {
-        self.0.policy.ask.time()
+        self.0.policy().ask.time()
     }
 
     /// Begins a run.
     pub fn run(&self, limits: RunLimits) -> RunScope {
-        RunScope::new(self.0.policy.budget(), limits, None)
+        RunScope::new(self.0.policy().budget(), limits, None)
     }
 
-    /// Begins a run whose tools' progress is reported to `progress`.
+    /// Begins a run that reports the progress of its tools to `progress`.
     pub fn run_with_progress(
         &self,
         limits: RunLimits,
         progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> RunScope {
-        RunScope::new(self.0.policy.budget(), limits, Some(Arc::new(progress)))
+        RunScope::new(self.0.policy().budget(), limits, Some(Arc::new(progress)))
     }
 
     /// Calls a tool. `id` is `server:tool`, as the script wrote it.
+    ///
+    /// # Errors
+    /// See [`CallErrorKind`](crate::CallErrorKind).
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call at the server.
     pub async fn call(
         &self,
         scope: &RunScope,
@@ -184,30 +204,23 @@ impl Gateway {
         self.0.call(scope, id, arguments).await
     }
 
-    /// Does everything that a call does before it is sent: the policy, the budget of the run and
-    /// the schema may refuse it. The tool that would have been called is the answer.
-    pub async fn rehearse(
+    /// Runs the checks of a call without sending it, and spends its budget. Returns the tool that
+    /// would have been called.
+    ///
+    /// # Errors
+    /// The error that the call would have got before it was sent.
+    pub async fn check_call(
         &self,
         scope: &RunScope,
         id: &str,
         arguments: Value,
     ) -> Result<Arc<Tool>, CallError> {
-        self.0.rehearse(scope, id, arguments).await
+        self.0.check_call(scope, id, arguments).await
     }
 
-    /// Makes several calls; the results stand in the order of the calls.
-    pub async fn call_batch(
-        &self,
-        scope: &RunScope,
-        calls: Vec<(String, Value)>,
-        options: BatchOptions,
-    ) -> Vec<Result<CallValue, CallError>> {
-        self.0.call_batch(scope, calls, options).await
-    }
-
-    /// Stops every server, gently first, and returns when none is left.
+    /// Stops every server, first with SIGTERM. Returns when all of them have ended.
     pub async fn shutdown(&self) {
-        self.0.surroundings.shutdown.cancel();
+        self.0.context.shutdown.cancel();
         futures::future::join_all(self.0.servers.values().map(|server| server.stop())).await;
     }
 
@@ -217,36 +230,40 @@ impl Gateway {
 }
 
 impl Inner {
+    pub fn policy(&self) -> &Policy {
+        &self.context.policy
+    }
+
     pub fn known_tools(&self) -> Vec<Arc<Tool>> {
         self.servers
             .values()
             .filter_map(|server| server.known_tools())
             .flat_map(|tools| tools.iter().cloned().collect::<Vec<_>>())
-            .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+            .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
             .collect()
     }
 
-    /// How long ago every server was asked for its tools for the first time.
-    pub(crate) fn since_all_asked(&self) -> Duration {
-        self.all_asked
+    /// How long ago the tools of all servers were first listed.
+    pub(crate) fn since_all_listed(&self) -> Duration {
+        self.all_listed
             .get()
             .map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    pub(crate) async fn list(&self, server: Option<&str>, patience: Duration) -> Listing {
+    pub(crate) async fn list(&self, server: Option<&str>, timeout: Duration) -> Listing {
         if server.is_none() {
-            self.all_asked.get_or_init(Instant::now);
+            self.all_listed.get_or_init(Instant::now);
         }
-        let asked = self
+        let listed = self
             .servers
             .values()
             .filter(|candidate| server.is_none_or(|name| candidate.config.name == name));
-        let answers = futures::future::join_all(asked.map(|server| async move {
-            let tools = match tokio::time::timeout(patience, server.current_tools()).await {
+        let answers = futures::future::join_all(listed.map(|server| async move {
+            let tools = match tokio::time::timeout(timeout, server.current_tools()).await {
                 Ok(Ok(tools)) => Ok(tools),
                 Ok(Err(unavailable)) => Err(unavailable.error),
                 Err(_) => Err(StartError::TimedOut {
-                    after: patience,
+                    after: timeout,
                     stderr: Vec::new(),
                 }),
             };
@@ -262,7 +279,7 @@ impl Inner {
                 Ok(tools) => listing.tools.extend(
                     tools
                         .iter()
-                        .filter(|tool| self.policy.filter.allows(tool.id.as_str()))
+                        .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
                         .cloned(),
                 ),
                 Err(StartError::Disabled) => {}
@@ -273,9 +290,9 @@ impl Inner {
     }
 }
 
-/// A server with an `Authorization` header of its own needs no login.
+/// The login of a remote server; none if an `Authorization` header is configured.
 fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
-    let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.usable else {
+    let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.endpoint else {
         return None;
     };
     let has_header = remote
@@ -287,6 +304,6 @@ fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.surroundings.shutdown.cancel();
+        self.context.shutdown.cancel();
     }
 }

@@ -1,5 +1,4 @@
-//! A sign of life from servers that nobody uses at the moment, so that the next call does not
-//! find a dead one.
+//! Health checks of idle servers, so that the next call does not find a dead one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,38 +7,38 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::Server;
 
-/// How often servers are looked at, and how long each part takes.
-pub struct Pace {
-    round: Duration,
-    /// A server that was used since then needs no ping.
+/// The intervals of health checks.
+pub struct HealthCheck {
+    interval: Duration,
+    /// A server that was used more recently than this is not pinged.
     idle: Duration,
-    patience: Duration,
+    ping_timeout: Duration,
 }
 
-impl Default for Pace {
+impl Default for HealthCheck {
     fn default() -> Self {
         Self {
-            round: Duration::from_secs(15),
+            interval: Duration::from_secs(15),
             idle: Duration::from_secs(30),
-            patience: Duration::from_secs(10),
+            ping_timeout: Duration::from_secs(10),
         }
     }
 }
 
-/// Pings idle servers until `shutdown`; one that does not answer is ended, and starts anew when
-/// it is next used.
-pub async fn watch(servers: Vec<Arc<Server>>, shutdown: CancellationToken, pace: Pace) {
+/// Pings idle servers until `shutdown`. A server that does not answer is stopped, and started again
+/// when it is next used.
+pub async fn watch(servers: Vec<Arc<Server>>, shutdown: CancellationToken, check: HealthCheck) {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(pace.round) => {}
+            () = tokio::time::sleep(check.interval) => {}
             () = shutdown.cancelled() => return,
         }
         let idle = servers.iter().filter_map(|server| {
             let connection = server.live()?;
-            (connection.idle() >= pace.idle).then_some((server, connection))
+            (connection.idle() >= check.idle).then_some((server, connection))
         });
         futures::future::join_all(idle.map(async |(server, connection)| {
-            if connection.ping(pace.patience).await.is_none() && !connection.busy() {
+            if connection.ping(check.ping_timeout).await.is_none() && !connection.busy() {
                 server.retire(&connection, "it did not answer a ping");
             }
         }))
@@ -64,7 +63,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_idle_server_that_answers_no_ping_is_started_anew_when_it_is_used() {
+    async fn an_idle_server_that_answers_no_ping_is_restarted_when_it_is_used() {
         let servers = [odd("mute", &["--mute"]), odd("well", &[])];
         let gateway = Gateway::open(Config::of(servers)).unwrap();
         gateway.warm().await;
@@ -72,13 +71,13 @@ mod tests {
         let (mute, well) = (server("mute"), server("well"));
         assert!(mute.live().is_some() && well.live().is_some());
 
-        let pace = Pace {
-            round: Duration::from_millis(50),
+        let check = HealthCheck {
+            interval: Duration::from_millis(50),
             idle: Duration::from_millis(50),
-            patience: Duration::from_millis(500),
+            ping_timeout: Duration::from_millis(500),
         };
         let watched = vec![mute.clone(), well.clone()];
-        let health = tokio::spawn(watch(watched, CancellationToken::new(), pace));
+        let health = tokio::spawn(watch(watched, CancellationToken::new(), check));
         let retired = async {
             while mute.live().is_some() {
                 tokio::time::sleep(Duration::from_millis(20)).await;

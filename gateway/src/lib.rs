@@ -1,24 +1,26 @@
-//! One pool of MCP clients behind `callTool`: configuration, transports, registry and policy.
+//! The gateway to MCP servers: configuration, transports, tool registry, policy and logins.
+//!
+//! [`Config`] names the servers, [`Gateway`] starts them at first use and calls their tools.
+
+#![warn(missing_docs)]
 
 mod call;
 pub mod config;
-pub mod discover;
 mod doctor;
 mod gateway;
 mod health;
-mod nearest;
 pub mod oauth;
-mod offers;
 pub mod policy;
 mod registry;
+mod resources;
 mod server;
 mod tool_id;
 mod transport;
 
-pub use call::{BatchOptions, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
 pub use config::Config;
-pub use doctor::{ServerReport, ServerState};
+pub use doctor::{ServerReport, ServerStatus};
 pub use gateway::{Gateway, GatewayError, Listing};
-pub use registry::{Tool, ToolChange, ToolNews};
+pub use registry::Tool;
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError};

@@ -1,22 +1,22 @@
-//! The name of a tool everywhere in pml: `server:tool`.
+//! The id of a tool: `server:tool`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A well-formed tool id. A server's name holds no colon, a tool's name may.
+/// A valid tool id. The name of a server has no colon, the name of a tool may have some.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolId {
     text: String,
     colon: usize,
 }
 
-/// Text that cannot be a tool id.
+/// Text that is not a tool id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a tool id: write `server:tool`")]
+#[error("invalid tool id `{0}`: expected `server:tool`")]
 pub struct MalformedToolId(pub String);
 
 impl ToolId {
-    /// `server` must not contain a colon; the configuration guarantees it for its servers.
+    /// `server` must not contain a colon, which the configuration guarantees.
     pub(crate) fn new(server: &str, tool: &str) -> Self {
         Self {
             text: format!("{server}:{tool}"),
@@ -24,14 +24,17 @@ impl ToolId {
         }
     }
 
+    /// The part before the first colon.
     pub fn server(&self) -> &str {
         &self.text[..self.colon]
     }
 
+    /// The part after the first colon.
     pub fn tool(&self) -> &str {
         &self.text[self.colon + 1..]
     }
 
+    /// The whole id.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -74,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_colon_parts_server_and_tool() {
+    fn the_first_colon_separates_server_and_tool() {
         let id: ToolId = "fs:group:read".parse().unwrap();
         assert_eq!((id.server(), id.tool()), ("fs", "group:read"));
         assert_eq!(ToolId::new("fs", "group:read"), id);
     }
 
     #[test]
-    fn half_an_id_is_none() {
+    fn half_an_id_is_invalid() {
         for text in ["", "fs", ":read", "fs:"] {
             assert!(text.parse::<ToolId>().is_err(), "{text}");
         }

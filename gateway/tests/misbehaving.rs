@@ -9,7 +9,7 @@ use crate::processes::{eventually, processes_with};
 use crate::support::{One, gateway, odd};
 
 #[tokio::test]
-async fn lines_that_are_no_json_are_skipped_and_counted() {
+async fn lines_that_are_not_json_are_skipped_and_counted() {
     let one = One::odd(&["--noisy"]);
     assert_eq!(
         one.call("odd:shout", json!({})).await.unwrap(),
@@ -43,7 +43,7 @@ async fn a_server_that_ends_during_a_call_is_explained_and_started_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_json_rpc_ends_its_call_at_once() {
+async fn a_response_that_is_not_json_rpc_ends_its_call_at_once() {
     let one = One::odd(&[]);
     let start = Instant::now();
     let error = one.call("odd:wrong", json!({})).await.unwrap_err();
@@ -91,12 +91,12 @@ async fn a_call_without_an_answer_ends_at_its_limit_and_others_go_on() {
     );
     assert!(
         eventually(async || one.call("odd:cancelled", json!({})).await.unwrap() != json!([])).await,
-        "the server is told that nobody waits"
+        "the call is cancelled at the server"
     );
 }
 
 #[tokio::test]
-async fn an_answer_that_is_nested_too_deeply_is_told_at_once() {
+async fn a_response_that_is_nested_too_deeply_is_an_error_at_once() {
     let one = One::odd(&[]);
     let error = one.call("odd:deep", json!({})).await.unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Protocol);
@@ -104,7 +104,7 @@ async fn an_answer_that_is_nested_too_deeply_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn an_answer_given_twice_is_used_once() {
+async fn a_response_that_is_sent_twice_is_used_once() {
     let one = One::odd(&[]);
     assert_eq!(
         one.call("odd:twice", json!({})).await.unwrap(),
@@ -121,14 +121,14 @@ async fn an_answer_given_twice_is_used_once() {
         report
             .remarks
             .iter()
-            .any(|remark| remark.starts_with("sent 1 answers")),
+            .any(|remark| remark.starts_with("sent 1 responses")),
         "{:?}",
         report.remarks
     );
 }
 
 #[tokio::test]
-async fn an_answer_for_somebody_else_is_not_ours() {
+async fn a_response_with_an_unknown_id_is_not_used() {
     let server = pml_gateway::config::ServerConfig {
         timeout: Some(Duration::from_millis(300)),
         ..odd("odd", &[])
@@ -137,15 +137,13 @@ async fn an_answer_for_somebody_else_is_not_ours() {
     let error = one.call("odd:other_id", json!({})).await.unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Timeout);
     assert!(
-        error
-            .message
-            .contains("1 answers to nothing that was asked"),
+        error.message.contains("1 responses with an unknown id"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn answers_in_a_batch_are_read() {
+async fn responses_in_a_batch_are_read() {
     let one = One::odd(&[]);
     assert_eq!(
         one.call("odd:batch", json!({})).await.unwrap(),
@@ -169,7 +167,7 @@ async fn a_server_that_crashes_at_start_is_explained_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_named() {
+async fn a_program_that_does_not_exist_is_named() {
     let one = One::of(pml_gateway::config::ServerConfig::stdio(
         "none",
         "no-such-program-here",
@@ -223,7 +221,7 @@ async fn a_server_that_hangs_is_replaced() {
         .await
         .unwrap_err();
     assert_eq!(error.kind, CallErrorKind::Timeout);
-    // It gets five seconds for a sign of life, and then a gentle end.
+    // It has five seconds to answer a ping, and is then stopped.
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(
         one.call("odd:echo", json!({ "text": "new" }))
@@ -248,7 +246,7 @@ async fn a_server_without_a_name_that_logs_json_is_used() {
 }
 
 #[tokio::test]
-async fn answers_that_are_nearly_right_are_read() {
+async fn responses_that_are_nearly_valid_are_read() {
     let one = One::odd(&[]);
     assert_eq!(
         one.call("odd:cut", json!({})).await.unwrap(),
@@ -267,7 +265,7 @@ async fn formats_are_left_to_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_that_announces_changes_without_end_is_asked_ever_less_often() {
+async fn a_server_that_announces_changes_without_end_is_listed_ever_less_often() {
     let one = One::odd(&["--restless"]);
     one.call("odd:echo", json!({ "text": "up" })).await.unwrap();
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -277,7 +275,14 @@ async fn a_server_that_announces_changes_without_end_is_asked_ever_less_often() 
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_at_its_start_holds_up_the_first_wrong_name_alone() {
+async fn a_listing_that_failed_after_a_change_is_tried_again() {
+    let one = One::odd(&["--fail-relisting"]);
+    one.call("odd:grow", json!({})).await.unwrap();
+    assert!(eventually(async || one.gateway.describe("odd:grown_0").await.is_ok()).await);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_at_its_start_delays_only_the_first_unknown_name() {
     let gateway = gateway([odd("odd", &[]), odd("stuck", &["--hang-at-start"])]);
     let scope = gateway.run(RunLimits::default());
     let mut waits = Vec::new();

@@ -1,4 +1,4 @@
-//! What the system knows about processes, and waiting for it to change.
+//! Processes of the system, and waiting for a condition.
 
 use std::time::Duration;
 

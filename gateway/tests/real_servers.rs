@@ -1,4 +1,4 @@
-//! The servers people really use, over stdio, streamable HTTP and SSE.
+//! Servers in wide use, over stdio, streamable HTTP and SSE.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -146,10 +146,10 @@ async fn server_filesystem_reads_and_refuses() {
 }
 
 #[tokio::test]
-async fn server_memory_keeps_what_it_is_told() {
+async fn server_memory_keeps_its_entities() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = node("memory", "server-memory", &[]);
-    if let Ok(Endpoint::Stdio(command)) = &mut server.usable {
+    if let Ok(Endpoint::Stdio(command)) = &mut server.endpoint {
         command.env.insert(
             "MEMORY_FILE_PATH".to_owned(),
             folder.path().join("m.json").display().to_string(),
@@ -274,7 +274,7 @@ async fn uses_everything(one: &One) {
         .unwrap();
     assert!(echo.to_string().contains("still here"), "{echo}");
     let report = one.gateway.doctor(Duration::from_secs(10)).await.remove(0);
-    assert_eq!(report.state, pml_gateway::ServerState::Ready, "{report:?}");
+    assert_eq!(report.state, pml_gateway::ServerStatus::Ready, "{report:?}");
     one.gateway.shutdown().await;
 }
 
@@ -304,7 +304,7 @@ async fn server_everything_works_over_the_sse_of_old() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_is_explained() {
+async fn a_port_without_a_listener_is_explained() {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

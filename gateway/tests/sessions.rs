@@ -1,4 +1,4 @@
-//! Streamable HTTP with sessions, by servers that do not keep to the letter of it.
+//! Streamable HTTP with sessions, of servers that deviate from the specification.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{One, PythonHttp};
 
 #[tokio::test]
-async fn a_session_that_the_server_forgot_is_made_anew() {
+async fn a_session_that_the_server_forgot_is_created_again() {
     let server = PythonHttp::start("sessions.py");
     let one = One::of(server.config("kept"));
     let begun = Instant::now();
@@ -28,7 +28,7 @@ async fn an_event_that_was_cut_in_a_character_is_read() {
 }
 
 #[tokio::test]
-async fn a_server_that_has_too_much_to_do_keeps_its_session() {
+async fn a_busy_server_keeps_its_session() {
     let server = PythonHttp::start("sessions.py");
     let one = One::of(server.config("kept"));
     assert_eq!(one.call("kept:busy", json!({})).await.unwrap(), json!({}));

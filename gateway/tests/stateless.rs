@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{One, PythonHttp};
 
 #[tokio::test]
-async fn a_server_without_sessions_is_found_out_and_used() {
+async fn a_server_without_sessions_is_detected_and_used() {
     let server = PythonHttp::start("stateless.py");
     for protocol in [Protocol::Auto, Protocol::Stateless] {
         let one = One::of(ServerConfig {

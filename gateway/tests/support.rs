@@ -1,4 +1,4 @@
-//! What the tests share: the odd server and a gateway over it.
+//! Shared by the tests: the odd server and a gateway with it.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

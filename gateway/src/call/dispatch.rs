@@ -1,4 +1,4 @@
-//! One attempt of one call: sent, waited for, and cancelled when nobody waits any more.
+//! One attempt of a call: sends it, waits for the response, cancels it when it is no longer needed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,42 +12,45 @@ use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressSink;
-use super::unwrap::{unwrap, unwrap_loose};
+use super::unwrap::{unwrap, unwrap_lenient};
 use crate::ToolId;
 use crate::policy::retry::Failure;
-use crate::server::{Connection, Following};
+use crate::server::{Connection, ProgressSubscription};
 use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted};
 
 const QUOTED_LINES: usize = 5;
 
-/// A failed attempt: the error, and how far it came, which decides about trying again.
-pub struct Attempt {
+/// A failed attempt.
+pub struct FailedAttempt {
     pub error: CallError,
+    /// How far the call came, which decides whether it is retried.
     pub failure: Failure,
-    /// Whether the server showed itself unhealthy: it did not answer, or not in JSON-RPC.
+    /// Whether the server seems unhealthy: it did not respond, or not with JSON-RPC.
     pub unhealthy: bool,
 }
 
-/// What an attempt needs to know.
-pub struct Request<'a> {
+/// A call to send.
+pub struct ToolCall<'a> {
     pub tool: &'a ToolId,
     pub arguments: Map<String, Value>,
     pub limit: Duration,
     pub progress: Option<ProgressSink>,
 }
 
-/// Sends the call and waits for its answer, for at most `limit` from now. Dropping the future, as
-/// when the run ends, cancels the call at the server.
+/// Sends the call and waits for its response, for at most `limit` from now.
+///
+/// # Cancel safety
+/// Dropping the future, as when the run ends, cancels the call at the server.
 pub async fn dispatch(
     connection: &Arc<Connection>,
-    request: Request<'_>,
-) -> Result<Value, Attempt> {
-    let Request {
+    call: ToolCall<'_>,
+) -> Result<Value, FailedAttempt> {
+    let ToolCall {
         tool,
         arguments,
         limit,
         progress,
-    } = request;
+    } = call;
     let _in_flight = connection.begin();
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
     let sent = connection
@@ -61,16 +64,16 @@ pub async fn dispatch(
         Ok(handle) => handle,
         Err(_) => return Err(lost(connection, tool, Failure::NeverSent).await),
     };
-    let _following: Option<Following> = progress.map(|sink| {
+    let _progress: Option<ProgressSubscription> = progress.map(|sink| {
         connection
             .handler
-            .follow(handle.progress_token.clone(), sink)
+            .subscribe(handle.progress_token.clone(), sink)
     });
-    let mut pending = Pending(Some(handle));
+    let mut pending = PendingRequest(Some(handle));
     let answer = tokio::select! {
         answer = pending.answer() => answer,
         () = tokio::time::sleep(limit) => {
-            pending.cancel("the time limit of the call is over");
+            pending.cancel("the call timed out");
             return Err(timed_out(connection, tool, limit));
         }
     };
@@ -91,8 +94,8 @@ pub async fn dispatch(
             };
             Err(lost(connection, tool, failure).await)
         }
-        Err(error) => Err(Attempt {
-            error: CallError::lasting(
+        Err(error) => Err(FailedAttempt {
+            error: CallError::permanent(
                 CallErrorKind::Protocol,
                 tool.as_str(),
                 format!("`{tool}`: {error}"),
@@ -103,10 +106,10 @@ pub async fn dispatch(
     }
 }
 
-/// A request that was sent. Dropped unanswered, it tells the server that nobody waits.
-struct Pending(Option<RequestHandle<RoleClient>>);
+/// A request that was sent. Dropped without a response, it sends a cancellation.
+struct PendingRequest(Option<RequestHandle<RoleClient>>);
 
-impl Pending {
+impl PendingRequest {
     async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
         match &mut self.0 {
             Some(handle) => (&mut handle.rx)
@@ -122,47 +125,47 @@ impl Pending {
 
     fn cancel(&mut self, reason: &'static str) {
         if let Some(handle) = self.0.take() {
-            // Told in the background: a server that hangs must not hold its caller as well.
+            // In the background: a server that hangs must not block the caller as well.
             tokio::spawn(handle.cancel(Some(reason.to_owned())));
         }
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if tokio::runtime::Handle::try_current().is_ok() {
-            self.cancel("nobody waits for the answer any more");
+            self.cancel("the caller no longer waits for the answer");
         }
     }
 }
 
-fn read(tool: &ToolId, result: ServerResult) -> Result<Value, Attempt> {
+fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     let value = match result {
         ServerResult::CallToolResult(result) => unwrap(result),
-        ServerResult::CustomResult(result) => unwrap_loose(&result.0),
+        ServerResult::CustomResult(result) => unwrap_lenient(&result.0),
         ServerResult::EmptyResult(_) => Ok(Value::Null),
-        ServerResult::InputRequiredResult(_) => Err("it asks a person for input, which a script cannot give: call it from a client that can".to_owned()),
+        ServerResult::InputRequiredResult(_) => Err("the tool asks the user for input, which a script cannot give: call it from a client that can".to_owned()),
         _ => {
-            return Err(Attempt {
-                error: CallError::lasting(
+            return Err(FailedAttempt {
+                error: CallError::permanent(
                     CallErrorKind::Protocol,
                     tool.as_str(),
-                    format!("the server answered `{tool}` with a result of another kind than a tool's"),
+                    format!("the server answered `{tool}` with a result that is not a tool result"),
                 ),
                 failure: Failure::Answered,
                 unhealthy: false,
             });
         }
     };
-    value.map_err(|text| Attempt {
-        error: CallError::lasting(CallErrorKind::Tool, tool.as_str(), text),
+    value.map_err(|text| FailedAttempt {
+        error: CallError::permanent(CallErrorKind::Tool, tool.as_str(), text),
         failure: Failure::Answered,
         unhealthy: false,
     })
 }
 
-/// A JSON-RPC error, from the server or put in place of its answer by our transport.
-fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
+/// A JSON-RPC error, of the server or of our transport in place of the response.
+fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> FailedAttempt {
     let data = error.data.as_ref();
     let (kind, message, unhealthy) = match error.code {
         TOO_LARGE => {
@@ -174,7 +177,7 @@ fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
             (
                 CallErrorKind::Protocol,
                 format!(
-                    "what the server answered to `{tool}` cannot be used, {}: {answer}",
+                    "invalid response of the server to `{tool}`, {}: {answer}",
                     error.message
                 ),
                 true,
@@ -189,8 +192,8 @@ fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> Attempt {
             )
         }
     };
-    Attempt {
-        error: CallError::lasting(kind, tool.as_str(), message),
+    FailedAttempt {
+        error: CallError::permanent(kind, tool.as_str(), message),
         failure: Failure::Answered,
         unhealthy,
     }
@@ -204,15 +207,15 @@ fn too_large(tool: &ToolId, bytes: u64) -> String {
     )
 }
 
-fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> Attempt {
+fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> FailedAttempt {
     let strays = connection.traffic.strays();
     let hint = if strays > 0 {
-        format!(" (the server sent {strays} answers to nothing that was asked)")
+        format!(" (the server sent {strays} responses with an unknown id)")
     } else {
         String::new()
     };
-    Attempt {
-        error: CallError::passing(
+    FailedAttempt {
+        error: CallError::transient(
             CallErrorKind::Timeout,
             tool.as_str(),
             format!(
@@ -226,7 +229,7 @@ fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> Attempt
     }
 }
 
-async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> Attempt {
+async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> FailedAttempt {
     let ended = match connection.exit_status().await {
         Some(status) => format!("the server of `{tool}` ended ({status})"),
         None => format!("the connection to the server of `{tool}` was lost"),
@@ -237,22 +240,23 @@ async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> Attem
     };
     let words = quoted(&connection.stderr.last(QUOTED_LINES));
     let message = format!("{ended} {effect}{words}");
-    Attempt {
+    FailedAttempt {
         error: CallError {
             retryable: failure == Failure::NeverSent,
-            ..CallError::lasting(CallErrorKind::Protocol, tool.as_str(), message)
+            ..CallError::permanent(CallErrorKind::Protocol, tool.as_str(), message)
         },
         failure,
         unhealthy: true,
     }
 }
 
-/// The transport could not send. On a pipe nothing complete arrived; over HTTP it depends.
+/// The transport could not send the call. Over a pipe nothing complete arrived; over HTTP it depends
+/// on the error.
 async fn unsent(
     connection: &Connection,
     tool: &ToolId,
     error: &rmcp::transport::DynamicTransportError,
-) -> Attempt {
+) -> FailedAttempt {
     if connection.process_id().is_some() {
         return lost(connection, tool, Failure::NeverSent).await;
     }
@@ -262,7 +266,7 @@ async fn unsent(
     let mut challenge: Option<Box<str>> = None;
     let mut innermost: &(dyn std::error::Error + 'static) = error.error.as_ref();
     loop {
-        // What these two hold is no source of theirs, so it is looked for here.
+        // `source()` of these two does not return the inner error.
         match innermost.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::Client(error)) => refused_connection |= error.is_connect(),
             Some(StreamableHttpError::HttpStatus(error)) => {
@@ -290,13 +294,13 @@ async fn unsent(
     }
     if challenge.is_some() {
         let message = format!(
-            "the server of `{tool}` wants a login, or one with more rights: run `pml login {}`",
+            "the server of `{tool}` requires a login, or one with more rights: run `pml login {}`",
             tool.server()
         );
-        return Attempt {
+        return FailedAttempt {
             error: CallError {
                 challenge,
-                ..CallError::lasting(CallErrorKind::Denied, tool.as_str(), message)
+                ..CallError::permanent(CallErrorKind::Denied, tool.as_str(), message)
             },
             failure: Failure::Answered,
             unhealthy: false,
@@ -308,24 +312,24 @@ async fn unsent(
     };
     if failure == Failure::Unanswered && status.is_none() {
         let message = format!(
-            "the answer of the server of `{tool}` cannot be used ({innermost}); the call may have had its effect: check before calling again"
+            "invalid response of the server of `{tool}` ({innermost}); the call may have had its effect: check before calling again"
         );
-        return Attempt {
-            error: CallError::lasting(CallErrorKind::Protocol, tool.as_str(), message),
+        return FailedAttempt {
+            error: CallError::permanent(CallErrorKind::Protocol, tool.as_str(), message),
             failure,
             unhealthy: true,
         };
     }
-    let message = format!("the server of `{tool}` did not take the call: {innermost}");
-    Attempt {
-        error: CallError::passing(
+    let message = format!("the server of `{tool}` did not accept the call: {innermost}");
+    FailedAttempt {
+        error: CallError::transient(
             CallErrorKind::Unavailable,
             tool.as_str(),
             message,
             retry_after,
         ),
         failure,
-        // A server that has too much to do is well.
+        // 429: the server is busy, not unhealthy.
         unhealthy: status != Some(429),
     }
 }

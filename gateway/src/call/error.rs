@@ -1,4 +1,4 @@
-//! The one error a call ends with, in the shape a script sees it.
+//! The error of a call, in the shape that a script sees.
 
 use std::time::Duration;
 
@@ -6,24 +6,27 @@ use serde::Serialize;
 
 use crate::policy::{Refusal, RefusalKind};
 
-/// Why a call has no result. `message` is a sentence that says what to do next.
+/// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
 pub struct CallError {
+    /// The kind of failure.
     pub kind: CallErrorKind,
+    /// What went wrong and what to do next, in one sentence.
     pub message: String,
     /// The id as the script wrote it.
     pub tool: String,
-    /// Whether the very same call may succeed later.
+    /// Whether the same call may succeed later.
     pub retryable: bool,
+    /// When it may succeed, in milliseconds, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     #[serde(skip)]
     pub(crate) challenge: Option<Box<str>>,
 }
 
-/// What kind of failure it was.
+/// The kind of failure of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CallErrorKind {
@@ -31,13 +34,13 @@ pub enum CallErrorKind {
     Unknown,
     /// The arguments do not fit the tool's input schema; nothing was sent.
     Arguments,
-    /// The operator does not allow it.
+    /// The policy of the operator denies it.
     Denied,
     /// A budget, rate or queue limit is reached.
     Calls,
-    /// The server cannot be started or reached, or is left alone after failures.
+    /// The server cannot be started or reached, or its circuit breaker is open.
     Unavailable,
-    /// No answer within the time limit.
+    /// No response within the time limit.
     Timeout,
     /// The run ended.
     Cancelled,
@@ -45,11 +48,12 @@ pub enum CallErrorKind {
     Tool,
     /// The result is too large.
     Output,
-    /// The connection broke, or the answer was not valid.
+    /// The connection broke, or the response was not valid.
     Protocol,
 }
 
 impl CallErrorKind {
+    /// The name that scripts see.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -64,19 +68,10 @@ impl CallErrorKind {
             Self::Protocol => "protocol",
         }
     }
-
-    /// The `error.kind` of a run that failed because a script let this error pass.
-    pub fn run_kind(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::Calls => "calls",
-            _ => "tool",
-        }
-    }
 }
 
 impl CallError {
-    pub(crate) fn lasting(kind: CallErrorKind, tool: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn permanent(kind: CallErrorKind, tool: &str, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -87,7 +82,7 @@ impl CallError {
         }
     }
 
-    pub(crate) fn passing(
+    pub(crate) fn transient(
         kind: CallErrorKind,
         tool: &str,
         message: impl Into<String>,
@@ -97,7 +92,7 @@ impl CallError {
             retryable: true,
             retry_after_ms: retry_after
                 .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
-            ..Self::lasting(kind, tool, message)
+            ..Self::permanent(kind, tool, message)
         }
     }
 
@@ -118,7 +113,8 @@ impl CallError {
         }
     }
 
-    /// The server's demand for a login or for more rights, to be passed to the login.
+    /// The `WWW-Authenticate` challenge of a server that requires a login or more rights, for
+    /// [`LoginOptions::challenge`](crate::oauth::LoginOptions::challenge).
     pub fn login_challenge(&self) -> Option<&str> {
         self.challenge.as_deref()
     }

@@ -1,6 +1,5 @@
-//! A call from a script: through policy, to a server, and back as a plain value.
+//! Tool calls: policy, dispatch to a server, and conversion of the result to a plain value.
 
-mod batch;
 mod dispatch;
 mod error;
 mod path;
@@ -8,7 +7,6 @@ mod progress;
 mod scope;
 mod unwrap;
 
-pub use batch::BatchOptions;
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;

@@ -1,48 +1,48 @@
-//! The way of a call: allowed? paid for? known? valid? cached? then attempts until it is answered.
+//! The steps of a call: policy, budget, tool lookup, schema, cache, then attempts until a response.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pml_nearest::{nearest, typo_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::dispatch::{Attempt, Request, dispatch};
+use super::dispatch::{FailedAttempt, ToolCall, dispatch};
 use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::gateway::Inner;
-use crate::nearest::{nearest, typo_of};
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
 use crate::registry::Tool;
 use crate::server::{Connection, Server, Unavailable};
 
-/// For one call, unless the server's configuration or the run says otherwise.
+/// Of one call, unless the server's configuration or the run sets another.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NEAREST: usize = 3;
-/// Bytes of an id that are told again to whoever made it up.
+/// Bytes of an unknown id that an error message repeats.
 const MAX_SHOWN: usize = 256;
-/// How long an id that names no server waits to learn the ids of every server, counted from when
-/// they were first asked: one that hangs at its start holds up the first mistake, not each of them.
-const GUESS_PATIENCE: Duration = Duration::from_secs(5);
-/// A server that wants a longer pause than this is told to the caller instead.
-const WAITED_FOR: Duration = Duration::from_secs(5);
-/// A server that let a call run out of time must answer a ping within this, or it is restarted.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+/// How long a call of an unknown server waits for the tools of all servers, counted from when they
+/// were first listed: a server that hangs at its start delays the first such call, not all of them.
+const LIST_ALL_TIMEOUT: Duration = Duration::from_secs(5);
+/// A retry whose server asks for a longer pause is left to the caller.
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// A server that let a call time out must answer a ping within this, or it is restarted.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallValue {
-    /// Unwrapped: what `tools.server.tool(args)` answers.
+    /// The plain value that `tools.server.tool(args)` returns.
     pub value: Value,
-    /// From asking to answer, waiting included.
+    /// The time of the call, queueing included.
     pub took: Duration,
-    /// Whether the operator's cache answered.
+    /// Whether the value came from the cache.
     pub cached: bool,
 }
 
-/// A call that may be sent.
-struct Prepared {
+/// A call that passed every check before dispatch.
+struct PreparedCall {
     server: Arc<Server>,
     tool: Arc<Tool>,
     arguments: Value,
@@ -61,63 +61,68 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
-        let Prepared {
+        let PreparedCall {
             server,
             tool,
             arguments,
         } = self.prepare(scope, id, arguments).await?;
-        if let Some(known) = self.policy.cache.get(id, &arguments) {
+        if let Some(known) = self.policy().cache.get(id, &arguments) {
             return Ok(answer(Value::clone(&known), true));
         }
-        let cached_as = self.policy.cache.covers(id).then(|| arguments.clone());
+        let cached_as = self.policy().cache.covers(id).then(|| arguments.clone());
+        let epoch = server.cache_epoch();
         let value = self
             .attempt_until_answered(scope, &server, &tool.id, arguments)
             .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
-            self.policy
+            self.policy()
                 .cache
                 .put(id, &arguments, Arc::new(value.clone()), size);
+            // The server restarted or changed its tools meanwhile: the answer may be outdated.
+            if server.cache_epoch() != epoch {
+                self.policy().cache.forget_server(&server.config.name);
+            }
         }
         Ok(answer(value, false))
     }
 
-    /// Everything that happens to a call before it is sent, and nothing after: a refusal is the
-    /// one that the call would have met.
-    pub(crate) async fn rehearse(
+    /// Runs the checks of a call without sending it. The error is the one that the call would have
+    /// got.
+    pub(crate) async fn check_call(
         &self,
         scope: &RunScope,
         id: &str,
         arguments: Value,
     ) -> Result<Arc<Tool>, CallError> {
         let prepared = self.prepare(scope, id, arguments).await?;
-        let admitted = self.policy.admit(id, scope.budget()).await;
-        // An admission that is dropped unfinished says nothing about the server.
+        let admitted = self.policy().admit(id, scope.budget()).await;
+        // An admission that is dropped unfinished does not count for the circuit breaker.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
         Ok(prepared.tool)
     }
 
-    /// Allowed? paid for? known? valid?
+    /// Checks policy, budget, tool and arguments.
     async fn prepare(
         &self,
         scope: &RunScope,
         id: &str,
         arguments: Value,
-    ) -> Result<Prepared, CallError> {
+    ) -> Result<PreparedCall, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
-            return Err(CallError::lasting(
+            return Err(CallError::permanent(
                 CallErrorKind::Cancelled,
                 id,
                 "the run has ended",
             ));
         }
-        self.policy.filter.verdict(id).map_err(refuse)?;
+        self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
         let arguments = object(id, arguments)?;
         tool.check_arguments(&arguments).map_err(|mistake| {
-            CallError::lasting(
+            CallError::permanent(
                 CallErrorKind::Arguments,
                 id,
                 format!(
@@ -125,7 +130,7 @@ impl Inner {
                 ),
             )
         })?;
-        Ok(Prepared {
+        Ok(PreparedCall {
             server,
             tool,
             arguments,
@@ -137,9 +142,9 @@ impl Inner {
         let parsed = id.parse::<ToolId>().ok();
         let named = parsed.and_then(|id| Some((self.servers.get(id.server())?, id)));
         let Some((server, parsed)) = named else {
-            // Somebody guesses: worth the start of every server, to know the ids that exist.
-            let patience = GUESS_PATIENCE.saturating_sub(self.since_all_asked());
-            self.list(None, patience).await;
+            // Every server is started, so that the error can suggest an existing id.
+            let timeout = LIST_ALL_TIMEOUT.saturating_sub(self.since_all_listed());
+            self.list(None, timeout).await;
             return Err(self.unknown(id));
         };
         let tools = server
@@ -152,8 +157,8 @@ impl Inner {
         }
     }
 
-    /// Whether the id names a server that is not there, nor one like it.
-    fn names_no_server(&self, id: &str) -> bool {
+    /// Whether the id names a server that does not exist and is not a typo of one.
+    fn has_unknown_server(&self, id: &str) -> bool {
         let known = || self.servers.keys().map(String::as_str);
         id.split_once(':').is_some_and(|(server, _)| {
             !self.servers.contains_key(server) && typo_of(server, known()).is_none()
@@ -169,7 +174,7 @@ impl Inner {
             format!(
                 "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
             )
-        } else if near.is_empty() || self.names_no_server(id) {
+        } else if near.is_empty() || self.has_unknown_server(id) {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(
                 "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",
@@ -181,7 +186,7 @@ impl Inner {
                 near.join("`, `")
             )
         };
-        CallError::lasting(CallErrorKind::Unknown, id, message)
+        CallError::permanent(CallErrorKind::Unknown, id, message)
     }
 
     async fn attempt_until_answered(
@@ -192,8 +197,8 @@ impl Inner {
         arguments: Value,
     ) -> Result<Value, CallError> {
         let ended =
-            || CallError::lasting(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
-        let mut attempts = self.policy.retry.begin(tool.as_str());
+            || CallError::permanent(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
+        let mut attempts = self.policy().retry.begin(tool.as_str());
         loop {
             let failed = tokio::select! {
                 done = self.attempt(scope, server, tool, &arguments) => match done {
@@ -206,7 +211,7 @@ impl Inner {
                 return Err(failed.error);
             };
             let asked = Duration::from_millis(failed.error.retry_after_ms.unwrap_or(0));
-            if asked > WAITED_FOR {
+            if asked > MAX_RETRY_PAUSE {
                 return Err(failed.error);
             }
             let delay = delay.max(asked);
@@ -224,21 +229,21 @@ impl Inner {
         server: &Arc<Server>,
         tool: &ToolId,
         arguments: &Value,
-    ) -> Result<Value, Attempt> {
-        let refused = |error| Attempt {
+    ) -> Result<Value, FailedAttempt> {
+        let refused = |error| FailedAttempt {
             error,
             failure: Failure::Answered,
             unhealthy: false,
         };
-        let Ok(_turn) = scope.turns().acquire().await else {
-            return Err(refused(CallError::lasting(
+        let Ok(_permit) = scope.permits().acquire().await else {
+            return Err(refused(CallError::permanent(
                 CallErrorKind::Cancelled,
                 tool.as_str(),
                 "the run has ended",
             )));
         };
         let admission = self
-            .policy
+            .policy()
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
@@ -247,24 +252,24 @@ impl Inner {
             Err(unavailable) => {
                 admission.finish(Outcome::Failed);
                 let failure = match unavailable.retry_after {
-                    // The pause between starts is longer than any wait of ours: no use in trying.
+                    // The pause before the next start is longer than the delays of retries.
                     Some(pause) if pause > Duration::from_secs(1) => Failure::Answered,
                     Some(_) => Failure::NeverSent,
                     None => Failure::Answered,
                 };
-                return Err(Attempt {
+                return Err(FailedAttempt {
                     error: unavailable_error(tool.as_str(), server, unavailable),
                     failure,
                     unhealthy: true,
                 });
             }
         };
-        // Of a server's own limit and the run's, the lower one; the default where neither is set.
+        // The lower one of the server's limit and the run's; the default if neither is set.
         let own = match (server.config.timeout, scope.tool_timeout()) {
             (Some(own), Some(asked)) => own.min(asked),
             (own, asked) => own.or(asked).unwrap_or(DEFAULT_TIMEOUT),
         };
-        let request = Request {
+        let call = ToolCall {
             tool,
             arguments: match arguments {
                 Value::Object(map) => map.clone(),
@@ -273,18 +278,18 @@ impl Inner {
             limit: admission.time_limit(own),
             progress: scope.progress(tool),
         };
-        match dispatch(&connection, request).await {
+        match dispatch(&connection, call).await {
             Ok(value) => {
-                connection.prove();
+                connection.mark_answered();
                 admission.finish(Outcome::Answered);
                 Ok(value)
             }
             Err(attempt) => {
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
-                    look_after(server, connection);
+                    retire_if_dead(server, connection);
                 } else {
-                    connection.prove();
+                    connection.mark_answered();
                     admission.finish(Outcome::Answered);
                 }
                 Err(attempt)
@@ -293,17 +298,17 @@ impl Inner {
     }
 }
 
-/// After a call that went wrong: a dead connection is cleared away, and one that may hang is
-/// asked for a sign of life, unless others still wait for it.
-fn look_after(server: &Arc<Server>, connection: Arc<Connection>) {
+/// After a failed call: retires a closed connection, and one that does not answer a ping unless other
+/// calls still wait for it.
+fn retire_if_dead(server: &Arc<Server>, connection: Arc<Connection>) {
     if connection.closed() {
         server.retire(&connection, "the connection ended during a call");
         return;
     }
     let server = server.clone();
     tokio::spawn(async move {
-        if connection.ping(SIGN_OF_LIFE).await.is_none() && !connection.busy() {
-            server.retire(&connection, "it no longer answered");
+        if connection.ping(PING_TIMEOUT).await.is_none() && !connection.busy() {
+            server.retire(&connection, "it no longer answers");
         }
     });
 }
@@ -311,9 +316,9 @@ fn look_after(server: &Arc<Server>, connection: Arc<Connection>) {
 fn object(id: &str, arguments: Value) -> Result<Value, CallError> {
     match arguments {
         Value::Object(_) => Ok(arguments),
-        // A tool without input is called with nothing at all.
+        // A call without arguments.
         Value::Null => Ok(Value::Object(Map::new())),
-        other => Err(CallError::lasting(
+        other => Err(CallError::permanent(
             CallErrorKind::Arguments,
             id,
             format!(
@@ -341,9 +346,9 @@ pub(crate) fn unavailable_error(id: &str, server: &Server, unavailable: Unavaila
         server.config.name, unavailable.error
     );
     match unavailable.retry_after {
-        Some(after) if unavailable.error.passes() => {
-            CallError::passing(CallErrorKind::Unavailable, id, message, Some(after))
+        Some(after) if unavailable.error.is_transient() => {
+            CallError::transient(CallErrorKind::Unavailable, id, message, Some(after))
         }
-        _ => CallError::lasting(CallErrorKind::Unavailable, id, message),
+        _ => CallError::permanent(CallErrorKind::Unavailable, id, message),
     }
 }

@@ -1,22 +1,26 @@
-//! What a tool tells while it works. It is reported, and extends no time limit.
+//! Progress notifications of tools. They do not extend a time limit.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::ToolId;
 
-/// One report of a tool.
+/// One progress notification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
+    /// The tool that is called.
     pub tool: ToolId,
+    /// Units of work that are done.
     pub done: f64,
+    /// Units of work in all, if the tool knows it.
     pub total: Option<f64>,
+    /// The message of the tool.
     pub message: Option<String>,
 }
 
 type Receiver = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// Where the reports about one call go.
+/// The receiver of one call's progress.
 #[derive(Clone)]
 pub struct ProgressSink {
     tool: ToolId,

@@ -1,39 +1,39 @@
-//! The run that calls belong to: its budget, its share of concurrency, and its end.
+//! The run that calls belong to: its budget, concurrency limit and cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::progress::{Progress, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
-use crate::policy::units::Span;
 
-/// What a run asks for. Budgets can only be lowered below the operator's.
+/// Limits of a run. A budget can only lower the operator's.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunLimits {
-    /// Tool calls in all.
+    /// Maximum number of tool calls.
     pub calls: Option<u32>,
-    /// Tool calls at the same time.
+    /// Maximum number of concurrent tool calls.
     pub concurrent: Option<u32>,
-    /// For one call, counted from its dispatch.
+    /// Time limit of one call, from its dispatch.
     pub tool_timeout: Option<Duration>,
-    /// For all calls together.
+    /// Time limit of all calls together.
     pub tool_time: Option<Duration>,
 }
 
 const DEFAULT_CONCURRENT: u32 = 16;
 
-/// A run. Clones are the same run; when the last one is dropped or [`RunScope::end`] is called,
-/// its calls end and their servers are told.
+/// A run. Clones are the same run. When the last one is dropped or [`RunScope::end`] is called, its
+/// calls are cancelled, also at their servers.
 #[derive(Clone)]
 pub struct RunScope(Arc<Inner>);
 
 struct Inner {
     budget: RunBudget,
-    turns: Semaphore,
+    permits: Semaphore,
     tool_timeout: Option<Duration>,
     ended: CancellationToken,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
@@ -53,7 +53,7 @@ impl RunScope {
         let ended = CancellationToken::new();
         Self(Arc::new(Inner {
             budget: RunBudget::new(&budget),
-            turns: Semaphore::new(concurrent as usize),
+            permits: Semaphore::new(concurrent as usize),
             tool_timeout: limits.tool_timeout,
             _end_with_last_clone: ended.clone().drop_guard(),
             ended,
@@ -61,12 +61,12 @@ impl RunScope {
         }))
     }
 
-    /// Ends every call of the run, and refuses new ones.
+    /// Cancels every call of the run, and refuses new ones.
     pub fn end(&self) {
         self.0.ended.cancel();
     }
 
-    /// Calls made so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> u32 {
         self.0.budget.calls()
     }
@@ -75,8 +75,8 @@ impl RunScope {
         &self.0.budget
     }
 
-    pub(crate) fn turns(&self) -> &Semaphore {
-        &self.0.turns
+    pub(crate) fn permits(&self) -> &Semaphore {
+        &self.0.permits
     }
 
     pub(crate) fn ended(&self) -> &CancellationToken {
@@ -93,6 +93,6 @@ impl RunScope {
     }
 }
 
-fn whole_millis(time: Duration) -> Span {
-    Span::from_millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+fn whole_millis(time: Duration) -> HumanDuration {
+    HumanDuration::from_millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }

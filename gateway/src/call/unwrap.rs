@@ -1,9 +1,9 @@
-//! From an MCP result to the value a script gets.
+//! Converts an MCP result to the value that a script gets.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-/// `Err` holds what the tool said about its own failure.
+/// The value of a result, or the tool's error message.
 ///
 /// In this order: `isError` is an error; `structuredContent` is the value; text that is JSON is
 /// that JSON; other text is a string; anything else (images, audio, resources, links) is the list
@@ -12,7 +12,7 @@ pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
     if result.is_error == Some(true) {
         return Err(error_text(&result));
     }
-    // Some servers write out what they do not have.
+    // Some servers send `null` for fields without a value.
     if let Some(structured) = result.structured_content.filter(|value| !value.is_null()) {
         return Ok(structured);
     }
@@ -25,15 +25,15 @@ pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
     }
 }
 
-/// The same for a result that does not fit the specification, as for a content type that is not
-/// known here: what can be read of it is.
-pub fn unwrap_loose(result: &Value) -> Result<Value, String> {
+/// [`unwrap`] for a result that does not fit the specification, for example with an unknown content
+/// type.
+pub fn unwrap_lenient(result: &Value) -> Result<Value, String> {
     let content = result
         .get("content")
         .cloned()
         .unwrap_or_else(|| result.clone());
     if result["isError"] == json!(true) {
-        return Err(told(&content).unwrap_or_else(|| result.to_string()));
+        return Err(blocks_text(&content).unwrap_or_else(|| result.to_string()));
     }
     Ok(match result.get("structuredContent") {
         Some(structured) if !structured.is_null() => structured.clone(),
@@ -66,14 +66,14 @@ fn blocks(content: &[ContentBlock]) -> Value {
 
 fn error_text(result: &CallToolResult) -> String {
     let structured = result.structured_content.as_ref();
-    told(&blocks(&result.content))
+    blocks_text(&blocks(&result.content))
         .or_else(|| Some(structured.filter(|value| !value.is_null())?.to_string()))
         .unwrap_or_else(|| "the tool reported an error without saying which".to_owned())
 }
 
-/// The words among the blocks. What is not text is named: a picture of the failure would fill the
-/// message with its bytes.
-fn told(content: &Value) -> Option<String> {
+/// The text of the blocks, one per line. Other blocks are named only: an image would fill the message
+/// with its bytes.
+fn blocks_text(content: &Value) -> Option<String> {
     let Some(content) = content.as_array() else {
         return Some(content.to_string());
     };
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_tool_is_an_error_with_its_words() {
+    fn an_error_of_the_tool_has_the_tools_message() {
         let result =
             json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
         assert_eq!(run(result), Err("no such file".to_owned()));
@@ -140,15 +140,15 @@ mod tests {
     }
 
     #[test]
-    fn an_error_with_a_picture_has_the_words_and_not_the_bytes() {
+    fn an_error_with_an_image_has_its_text_and_not_its_bytes() {
         let content = json!([
             { "type": "text", "text": "the page crashed" },
             { "type": "image", "data": "aGk=", "mimeType": "image/png" },
         ]);
         let result = json!({ "content": content, "isError": true });
-        let told = Err("the page crashed\n(image)".to_owned());
-        assert_eq!(run(result.clone()), told);
-        assert_eq!(unwrap_loose(&result), told);
+        let message = Err("the page crashed\n(image)".to_owned());
+        assert_eq!(run(result.clone()), message);
+        assert_eq!(unwrap_lenient(&result), message);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
     fn an_unknown_content_type_is_passed_on() {
         let result = json!({ "content": [{ "type": "hologram", "z": 1 }] });
         assert_eq!(
-            unwrap_loose(&result),
+            unwrap_lenient(&result),
             Ok(json!([{ "type": "hologram", "z": 1 }]))
         );
     }

@@ -1,4 +1,4 @@
-//! A JSON file with comments, as plain values plus the line on which each of them stands.
+//! A JSON file with comments: its values, and the line of each.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::ConfigError;
-use crate::nearest;
 
 /// One step from the root of a document towards a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,7 +19,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// Where a value stands in a document; shown as `mcpServers.fs.args[1]`.
+/// The position of a value in a document, displayed as `mcpServers.fs.args[1]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KeyPath(Vec<Step>);
 
@@ -80,7 +79,7 @@ impl Document {
             allow_unary_plus_numbers: false,
             ..ParseOptions::default()
         };
-        // A byte order mark is what some editors on Windows leave at the start of a JSON file.
+        // Some editors on Windows write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let parsed = jsonc_parser::parse_to_ast(text, &CollectOptions::default(), &options)
             .map_err(|error| ConfigError::Syntax {
@@ -96,13 +95,13 @@ impl Document {
         };
         let line_starts = line_starts(text);
         document.value = match parsed.value {
-            Some(root) => document.take_in(&root, &KeyPath::root(), &line_starts)?,
+            Some(root) => document.read_node(&root, &KeyPath::root(), &line_starts)?,
             None => Value::Object(Map::new()),
         };
         Ok(document)
     }
 
-    /// The line of the nearest enclosing value that the file really contains.
+    /// The line of the value, or of the nearest enclosing value that the file contains.
     pub fn line(&self, at: &KeyPath) -> usize {
         let mut at = at.clone();
         loop {
@@ -134,11 +133,11 @@ impl Document {
             file: self.file.clone(),
             line: self.line(at),
             key: at.to_string(),
-            nearest: nearest::typo_of(key, valid).map(str::to_owned),
+            nearest: pml_nearest::typo_of(key, valid).map(str::to_owned),
         }
     }
 
-    /// Reads `value`, which stands at `at`, as a `T`; a mistake is reported at its own line.
+    /// Deserializes `value`, which is at `at`. Errors have the line of the invalid value.
     pub fn read<T: DeserializeOwned>(&self, value: Value, at: &KeyPath) -> Result<T, ConfigError> {
         serde_path_to_error::deserialize(value).map_err(|error| {
             let mut place = at.clone();
@@ -162,13 +161,13 @@ impl Document {
         })
     }
 
-    fn take_in(
+    fn read_node(
         &mut self,
         node: &ast::Value<'_>,
         at: &KeyPath,
         line_starts: &[usize],
     ) -> Result<Value, ConfigError> {
-        // The line of a key was recorded by its object; it says more than the line of the value.
+        // For a member of an object, the line of its key is recorded already.
         self.lines
             .entry(at.clone())
             .or_insert_with(|| line_of(line_starts, node.start()));
@@ -181,7 +180,7 @@ impl Document {
             ast::Value::Array(array) => {
                 let mut values = Vec::with_capacity(array.elements.len());
                 for (index, element) in array.elements.iter().enumerate() {
-                    values.push(self.take_in(element, &at.index(index), line_starts)?);
+                    values.push(self.read_node(element, &at.index(index), line_starts)?);
                 }
                 Value::Array(values)
             }
@@ -194,10 +193,10 @@ impl Document {
                     if let Some(first) = self.lines.insert(at.clone(), line) {
                         return Err(self.invalid(
                             &at,
-                            format!("is written twice, first on line {first}: keep one of them"),
+                            format!("is defined twice, first on line {first}: keep one of them"),
                         ));
                     }
-                    let value = self.take_in(&property.value, &at, line_starts)?;
+                    let value = self.read_node(&property.value, &at, line_starts)?;
                     map.insert(name.to_owned(), value);
                 }
                 Value::Object(map)
@@ -216,7 +215,7 @@ fn line_of(line_starts: &[usize], offset: usize) -> usize {
     line_starts.partition_point(|start| *start <= offset)
 }
 
-/// Takes serde's sentence about an unknown field apart: the field, and the names it would accept.
+/// Parses serde's message about an unknown field: the field, and the names that are accepted.
 fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
     let rest = message.strip_prefix("unknown field `")?;
     let (key, rest) = rest.split_once('`')?;
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_mistake_names_line_and_column() {
+    fn a_syntax_error_names_line_and_column() {
         let error = parse("{\n  \"a\": 1\n  \"b\": 2\n}").unwrap_err();
         assert!(error.to_string().starts_with("a.json:2:9: "), "{error}");
     }
@@ -299,13 +298,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_written_twice_is_a_mistake() {
+    fn a_key_that_is_defined_twice_is_an_error() {
         let text = parse("{\n \"a\": 1,\n \"a\": 2\n}")
             .unwrap_err()
             .to_string();
         assert_eq!(
             text,
-            "a.json:3: `a`: is written twice, first on line 2: keep one of them"
+            "a.json:3: `a`: is defined twice, first on line 2: keep one of them"
         );
     }
 }

@@ -1,51 +1,81 @@
-//! What can be wrong with a configuration, said with the file, the line and the key.
+//! Errors in a configuration, with the file, the line and the key.
 
 use std::path::PathBuf;
 
-/// A mistake in the configuration. Each message is complete: it names the place and what to do.
+/// An error in the configuration. Each message names the place and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
+    /// There is no configuration file.
     #[error(
         "no configuration found (looked at {}): run `pml init`, or name a file with --config",
         list(.looked_at)
     )]
-    NotFound { looked_at: Vec<PathBuf> },
+    NotFound {
+        /// The paths that were tried.
+        looked_at: Vec<PathBuf>,
+    },
 
+    /// The file cannot be read.
     #[error("{}: cannot be read ({reason}): check that the file exists and its permissions", .file.display())]
-    Unreadable { file: PathBuf, reason: String },
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The error of the operating system.
+        reason: String,
+    },
 
+    /// The file is not JSON.
     #[error("{}:{line}:{column}: not valid JSON: {message}", .file.display())]
     Syntax {
+        /// The file.
         file: PathBuf,
+        /// The line, from 1.
         line: usize,
+        /// The column, from 1.
         column: usize,
+        /// What is wrong.
         message: String,
     },
 
+    /// A key is unknown.
     #[error("{}:{line}: unknown key `{key}`{}", .file.display(), did_you_mean(.nearest))]
     UnknownKey {
+        /// The file.
         file: PathBuf,
+        /// The line, from 1.
         line: usize,
+        /// The path of the key.
         key: String,
+        /// The key that was probably meant.
         nearest: Option<String>,
     },
 
+    /// A value is invalid.
     #[error("{}:{line}: `{key}`: {message}", .file.display())]
     Invalid {
+        /// The file.
         file: PathBuf,
+        /// The line, from 1.
         line: usize,
+        /// The path of the key.
         key: String,
+        /// What is wrong.
         message: String,
     },
 
+    /// A variable is not set.
     #[error(
         "{}:{line}: `{key}` uses ${{{variable}}}, which is not set: set it, or write ${{{variable}:-default}}",
         .file.display()
     )]
     UnsetVariable {
+        /// The file.
         file: PathBuf,
+        /// The line, from 1.
         line: usize,
+        /// The path of the key.
         key: String,
+        /// The variable.
         variable: String,
     },
 }

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::ConfigError;
 use super::document::{Document, KeyPath};
 
-/// Where variables come from: the environment, or a map in a test.
+/// The source of variables: the environment, or a map in a test.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Replaces every variable in the strings below `value`.
 ///
-/// A `$` that does not open `${NAME}` stays as it is: passwords and shell snippets contain them.
+/// A `$` without `{NAME}` stays as it is: passwords and shell snippets contain them.
 pub fn expand(
     document: &Document,
     value: Value,
@@ -49,7 +49,7 @@ pub fn expand(
     })
 }
 
-/// The expanded text, or the name of the variable that is not set.
+/// The expanded text, or the name of an unset variable.
 fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -82,8 +82,8 @@ fn expand_text(text: &str, variables: Variables<'_>) -> Result<String, String> {
     Ok(out)
 }
 
-/// The variable behind a name as VS Code writes it. What it would ask a person for (`input:`) comes
-/// from a variable of that name.
+/// The variable of a name as VS Code writes it. A value that it prompts for (`input:`) comes from a
+/// variable of that name.
 fn variable(name: &str) -> Cow<'_, str> {
     if let Some(input) = name.strip_prefix("input:") {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

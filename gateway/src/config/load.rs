@@ -1,4 +1,4 @@
-//! Finding a configuration file and reading it whole.
+//! Locates and reads the configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,33 @@ use serde_json::{Map, Value};
 use super::document::{Document, KeyPath};
 use super::expand::Variables;
 use super::{ConfigError, ServerConfig};
-use crate::nearest;
 
 const FILE_NAME: &str = ".mcp.json";
 const TOP_LEVEL_KEYS: [&str; 2] = ["mcpServers", "pml"];
 
-/// What the gateway is told to connect to, and how.
+/// The configuration of the gateway.
+///
+/// ```
+/// use pml_gateway::Config;
+///
+/// let text = r#"{ "mcpServers": { "fs": { "command": "npx", "args": ["-y", "server-fs", "."] } } }"#;
+/// let config = Config::parse(".mcp.json".as_ref(), text, &|name| std::env::var(name).ok())?;
+/// assert!(config.servers.contains_key("fs"));
+/// # Ok::<(), pml_gateway::config::ConfigError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Config {
-    /// The file this was read from; `None` when a program built it.
+    /// The file that it was read from; `None` if a program built it.
     pub file: Option<PathBuf>,
+    /// The servers, by name.
     pub servers: BTreeMap<String, ServerConfig>,
-    /// The `pml` section as it was written; each part of pml reads its own key with
-    /// [`Config::section`].
+    /// The `pml` section. Each part of pml reads its own key with [`Config::section`].
     sections: Map<String, Value>,
     document: Option<Document>,
 }
 
 impl Config {
-    /// A configuration made by a program instead of read from a file.
+    /// A configuration without a file.
     pub fn of(servers: impl IntoIterator<Item = ServerConfig>) -> Self {
         Self {
             servers: servers
@@ -38,12 +46,15 @@ impl Config {
     }
 
     /// The file to use: `named` if given, else `.mcp.json` in `folder`, else the user's own.
+    ///
+    /// # Errors
+    /// There is no such file.
     pub fn locate(named: Option<&Path>, folder: &Path) -> Result<PathBuf, ConfigError> {
         if let Some(named) = named {
             return Ok(named.to_owned());
         }
         let mut looked_at = vec![folder.join(FILE_NAME)];
-        looked_at.extend(user_folder().map(|folder| folder.join("pml").join("mcp.json")));
+        looked_at.extend(pml_files::config_dir().map(|folder| folder.join("mcp.json")));
         match looked_at.iter().find(|path| path.is_file()) {
             Some(found) => Ok(found.clone()),
             None => Err(ConfigError::NotFound { looked_at }),
@@ -51,6 +62,9 @@ impl Config {
     }
 
     /// Reads `file`, with variables from the environment.
+    ///
+    /// # Errors
+    /// The file cannot be read or is invalid.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(file).map_err(|error| ConfigError::Unreadable {
             file: file.to_owned(),
@@ -59,7 +73,10 @@ impl Config {
         Self::parse(file, &text, &|name| std::env::var(name).ok())
     }
 
-    /// Reads `text` as the content of `file`.
+    /// Parses `text` as the content of `file`.
+    ///
+    /// # Errors
+    /// The text is invalid.
     pub fn parse(file: &Path, text: &str, variables: Variables<'_>) -> Result<Self, ConfigError> {
         let document = Document::parse(file, text)?;
         let root = KeyPath::root();
@@ -70,13 +87,13 @@ impl Config {
             .keys()
             .filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str()))
         {
-            // Other clients keep their own settings here; only a typing mistake is an error.
-            if nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
+            // Other clients keep their own settings in the file; only a mistyped key is an error.
+            if pml_nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
                 return Err(document.unknown_key(&root.key(key.as_str()), key, TOP_LEVEL_KEYS));
             }
         }
 
-        // VS Code has a word of its own.
+        // VS Code calls it `servers`.
         let key = match top.contains_key("mcpServers") {
             true => "mcpServers",
             false => "servers",
@@ -109,7 +126,10 @@ impl Config {
         })
     }
 
-    /// Refuses keys of the `pml` section that no part of pml reads.
+    /// Checks the keys of the `pml` section.
+    ///
+    /// # Errors
+    /// A key is not in `known`.
     pub fn check_sections(&self, known: &[&str]) -> Result<(), ConfigError> {
         let Some(document) = &self.document else {
             return Ok(());
@@ -127,7 +147,10 @@ impl Config {
         }
     }
 
-    /// Reads the key `name` of the `pml` section; its default when it is absent.
+    /// Deserializes the key `name` of the `pml` section; its default if it is absent.
+    ///
+    /// # Errors
+    /// The value is invalid.
     pub fn section<T: serde::de::DeserializeOwned + Default>(
         &self,
         name: &str,
@@ -139,15 +162,6 @@ impl Config {
             _ => Ok(T::default()),
         }
     }
-}
-
-fn user_folder() -> Option<PathBuf> {
-    let absolute = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
 }
 
 #[cfg(test)]
@@ -168,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_vs_code_is_understood() {
+    fn the_servers_key_of_vs_code_is_read() {
         let config = parse(r#"{ "servers": { "fs": { "command": "npx" } } }"#).unwrap();
         assert_eq!(config.servers.len(), 1);
     }
@@ -187,17 +201,20 @@ mod tests {
             }"#,
         )
         .unwrap();
-        let Ok(Endpoint::Stdio(command)) = &config.servers["fs"].usable else {
+        let Ok(Endpoint::Stdio(command)) = &config.servers["fs"].endpoint else {
             panic!()
         };
         assert_eq!((command.program.as_str(), command.args.len()), ("npx", 3));
         assert_eq!(config.servers["fs"].ignored_keys, ["autoApprove"]);
-        let Ok(Endpoint::Http(remote)) = &config.servers["api"].usable else {
+        let Ok(Endpoint::Http(remote)) = &config.servers["api"].endpoint else {
             panic!()
         };
         assert_eq!(remote.headers["Authorization"], "Bearer secret");
         assert_eq!(config.servers["api"].timeout, Some(Duration::from_secs(5)));
-        assert!(matches!(config.servers["old"].usable, Ok(Endpoint::Sse(_))));
+        assert!(matches!(
+            config.servers["old"].endpoint,
+            Ok(Endpoint::Sse(_))
+        ));
         assert!(config.servers["old"].disabled);
         assert_eq!(config.servers["old"].protocol, Protocol::Auto);
     }
@@ -236,9 +253,13 @@ mod tests {
             "{ \"mcpServers\": {\n \"a\": { \"command\": \"x\" },\n \"b\": { \"command\": \"${NOPE}\" } } }",
         )
         .unwrap();
-        assert!(config.servers["a"].usable.is_ok());
+        assert!(config.servers["a"].endpoint.is_ok());
         assert_eq!(
-            config.servers["b"].usable.as_ref().unwrap_err().to_string(),
+            config.servers["b"]
+                .endpoint
+                .as_ref()
+                .unwrap_err()
+                .to_string(),
             "m.json:3: `mcpServers.b.command` uses ${NOPE}, which is not set: set it, or write ${NOPE:-default}"
         );
     }

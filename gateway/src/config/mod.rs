@@ -1,13 +1,11 @@
-//! The configuration file: `mcpServers` as MCP clients write it, plus `pml`.
+//! The configuration file: `mcpServers` as in other MCP clients, plus `pml`.
 
 mod document;
 mod error;
 mod expand;
 mod load;
 mod server;
-pub(crate) mod span;
 
 pub use error::ConfigError;
 pub use load::Config;
-pub(crate) use server::is_old_address;
-pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter};
+pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter, is_sse_address};

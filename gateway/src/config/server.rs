@@ -1,4 +1,4 @@
-//! One entry of `mcpServers`: how a server is reached and what it is allowed to offer.
+//! One entry of `mcpServers`: the endpoint of a server and its tool filter.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,63 +9,79 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
 
+use super::ConfigError;
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
-use super::{ConfigError, span};
-use crate::nearest;
 
-/// A configured server. `usable` says why it cannot be used when its entry is wrong: one entry
-/// with an unset token must not take fourteen good servers down.
+/// A configured server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
+    /// The key in `mcpServers`.
     pub name: String,
+    /// Whether it is never started.
     pub disabled: bool,
-    pub usable: Result<Endpoint, ConfigError>,
-    /// For one call, counted from its dispatch; `None` leaves the run's default.
+    /// How to reach it, or what is wrong with its entry: one unset variable must not make the other
+    /// servers unusable.
+    pub endpoint: Result<Endpoint, ConfigError>,
+    /// Time limit of one call, from its dispatch; `None` for the default of the run.
     pub timeout: Option<Duration>,
-    /// From starting the server until its tools are known.
+    /// Time limit from the start of the server until its tools are listed.
     pub start_timeout: Duration,
+    /// Its own tool filter.
     pub tools: ToolFilter,
-    /// Folders told to a server that asks; an empty list means the capability is not declared.
+    /// Folders for the `roots` capability, which is not declared if there are none.
     pub roots: Vec<PathBuf>,
+    /// The protocol lifecycle.
     pub protocol: Protocol,
-    /// Keys of the entry that mean nothing here: other clients have their own.
+    /// Keys of the entry that only other clients know.
     pub ignored_keys: Vec<String>,
 }
 
-/// How to reach a server.
+/// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
+    /// A child process.
     Stdio(Command),
+    /// Streamable HTTP.
     Http(Remote),
     /// The HTTP+SSE transport of protocol 2024-11-05.
     Sse(Remote),
 }
 
+/// The command line of a stdio server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
+    /// The program.
     pub program: String,
+    /// Its arguments.
     pub args: Vec<String>,
+    /// Environment variables beside the inherited ones.
     pub env: BTreeMap<String, String>,
+    /// The working directory.
     pub cwd: Option<PathBuf>,
 }
 
+/// The address of a remote server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
+    /// The URL.
     pub url: url::Url,
+    /// Headers of every request.
     pub headers: BTreeMap<String, String>,
 }
 
+/// The tools of a server that are used, as globs over tool names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFilter {
-    /// Without a list every tool is allowed, with an empty one none.
+    /// Allowed tools. If absent, all of them; if empty, none.
     pub allow: Option<Vec<String>>,
+    /// Denied tools; wins over `allow`.
     #[serde(default)]
     pub deny: Vec<String>,
 }
 
-/// Reads a filter, or the bare list of allowed tools that other clients write.
+/// Deserializes a filter, or the list of allowed tools that other clients write.
 fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolFilter, D::Error> {
     match Value::deserialize(deserializer)? {
         list @ Value::Array(_) => serde_json::from_value(list).map(|allow| ToolFilter {
@@ -77,13 +93,14 @@ fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolFilter, D::E
     .map_err(D::Error::custom)
 }
 
-/// Which lifecycle to speak. `Auto` finds out, which costs one more exchange over HTTP.
+/// The protocol lifecycle of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Protocol {
+    /// Detected, which costs one more round trip over HTTP.
     #[default]
     #[serde(rename = "auto")]
     Auto,
-    /// `initialize`, as in every revision up to this one.
+    /// With `initialize`, as in every revision up to this one.
     #[serde(rename = "2025-11-25")]
     Session,
     /// No session: every request carries its own context.
@@ -130,9 +147,9 @@ struct Entry {
     #[serde(default)]
     disabled: bool,
     enabled: Option<bool>,
-    #[serde(default, deserialize_with = "span::optional")]
+    #[serde(default, deserialize_with = "pml_units::millis_or_text")]
     timeout: Option<Duration>,
-    #[serde(default, deserialize_with = "span::optional")]
+    #[serde(default, deserialize_with = "pml_units::millis_or_text")]
     start_timeout: Option<Duration>,
     #[serde(default, deserialize_with = "filter")]
     tools: ToolFilter,
@@ -142,7 +159,7 @@ struct Entry {
     protocol: Protocol,
 }
 
-/// The names that clients in use write for the three transports.
+/// The transport, with the names that other clients use.
 #[derive(Clone, Copy, Deserialize)]
 enum Kind {
     #[serde(rename = "stdio", alias = "local")]
@@ -160,8 +177,8 @@ enum Kind {
 }
 
 impl ServerConfig {
-    /// Reads the entry `value` at `at`. A typing mistake in a key or a value of the wrong type is
-    /// an error of the file; a variable that is not set only makes this server unusable.
+    /// Reads the entry `value` at `at`. A mistyped key or a value of the wrong type is an error of the
+    /// file; an unset variable only makes this server unusable.
     pub(super) fn read(
         document: &Document,
         name: &str,
@@ -175,14 +192,14 @@ impl ServerConfig {
             Ok(expanded) => (document.read::<Entry>(expanded, at)?, None),
             Err(unset) => (document.read::<Entry>(value.clone(), at)?, Some(unset)),
         };
-        let usable = match unset {
+        let endpoint = match unset {
             Some(unset) => Err(unset),
             None => Ok(endpoint(document, &entry, at)?),
         };
         Ok(Self {
             name: name.to_owned(),
             disabled: entry.disabled || entry.enabled == Some(false),
-            usable,
+            endpoint,
             timeout: entry.timeout,
             start_timeout: entry.start_timeout.unwrap_or(DEFAULT_START_TIMEOUT),
             tools: entry.tools,
@@ -192,7 +209,7 @@ impl ServerConfig {
         })
     }
 
-    /// A server reached over stdio with every default, for programs that build a configuration.
+    /// A stdio server with default settings.
     pub fn stdio(name: impl Into<String>, program: impl Into<String>, args: Vec<String>) -> Self {
         Self::with_endpoint(
             name,
@@ -205,12 +222,12 @@ impl ServerConfig {
         )
     }
 
-    /// A server with every default.
+    /// A server with default settings.
     pub fn with_endpoint(name: impl Into<String>, endpoint: Endpoint) -> Self {
         Self {
             name: name.into(),
             disabled: false,
-            usable: Ok(endpoint),
+            endpoint: Ok(endpoint),
             timeout: None,
             start_timeout: DEFAULT_START_TIMEOUT,
             tools: ToolFilter::default(),
@@ -226,13 +243,13 @@ fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), Confi
     if name.is_empty() || !name.chars().all(allowed) {
         return Err(document.invalid(
             at,
-            "a server's name must not be empty nor contain `:` or white space, since tools are called `server:tool`: rename it",
+            "invalid server name: it must not be empty nor contain `:` or white space, as tool ids are `server:tool`; rename it",
         ));
     }
     Ok(())
 }
 
-/// Refuses what looks like a typing mistake; returns the keys that belong to other clients.
+/// Refuses mistyped keys. Returns the keys that only other clients know.
 fn check_keys(
     document: &Document,
     value: &Value,
@@ -243,8 +260,8 @@ fn check_keys(
     };
     let mut ignored = Vec::new();
     for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
-        // One that is there was not mistyped.
-        let meant = nearest::typo_of(key, KEYS);
+        // A key that is present as well was not mistyped.
+        let meant = pml_nearest::typo_of(key, KEYS);
         if meant.is_some_and(|meant| !entry.contains_key(meant)) {
             return Err(document.unknown_key(&at.key(key.as_str()), key, KEYS));
         }
@@ -261,7 +278,7 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
             env: entry.env.clone(),
             cwd: entry.cwd.as_deref().map(at_home),
         })),
-        (None, None, Some(url)) if is_old_address(url) => {
+        (None, None, Some(url)) if is_sse_address(url) => {
             Ok(Endpoint::Sse(remote(document, entry, url, at)?))
         }
         (None | Some(Kind::Http), None, Some(url)) => {
@@ -270,7 +287,7 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
         (Some(Kind::Sse), None, Some(url)) => Ok(Endpoint::Sse(remote(document, entry, url, at)?)),
         (_, Some(_), Some(_)) => Err(document.invalid(
             &at.key("url"),
-            "this server has both `command` and `url`: keep the one that is meant",
+            "this server has both `command` and `url`: remove one of them",
         )),
         (Some(Kind::Stdio), None, _) => {
             Err(document.invalid(at, "a server of type `stdio` needs `command`"))
@@ -285,7 +302,7 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
     }
 }
 
-/// `~/…` as a shell would read it: a server is started without one.
+/// Expands `~/…`, as servers are started without a shell.
 fn at_home<T>(text: &T) -> T::Owned
 where
     T: ToOwned + AsRef<OsStr> + ?Sized,
@@ -301,8 +318,9 @@ where
     }
 }
 
-/// Clients that do not write the transport find it out; the old one lives at `/sse` by custom.
-pub(crate) fn is_old_address(url: &str) -> bool {
+/// Whether a URL without a transport type is that of an HTTP+SSE server: by convention, its path ends
+/// in `/sse`.
+pub fn is_sse_address(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.trim_end_matches('/').ends_with("/sse")
 }

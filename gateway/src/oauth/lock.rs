@@ -1,4 +1,4 @@
-//! One process at a time.
+//! A file lock between processes.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -8,12 +8,11 @@ use tokio::time::{Instant, sleep};
 
 use super::error::OAuthError;
 
-/// Longer than a refresh takes, so only a stuck process is ever waited for in vain.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Longer than a refresh takes: the lock times out only if a process is stuck.
+const TIMEOUT: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(20);
 
-/// Held by whoever refreshes or replaces a login. The system releases it when the process ends,
-/// however it ends.
+/// Held while a login is refreshed or replaced. The kernel releases it when the process ends.
 #[derive(Debug)]
 pub(super) struct FileLock {
     _file: File,
@@ -22,8 +21,8 @@ pub(super) struct FileLock {
 impl FileLock {
     /// Waits for the lock beside a stored login.
     ///
-    /// The lock has a file of its own, because the login's file is replaced by every write. It
-    /// asks again and again instead of blocking a thread, so a cancelled wait leaves none behind.
+    /// The lock has its own file, because every write replaces the login's file. It is polled instead
+    /// of blocking a thread, so a cancelled wait leaves no thread behind.
     pub(super) async fn acquire(path: &Path) -> Result<Self, OAuthError> {
         let store_error = |source| OAuthError::Store {
             path: path.to_owned(),
@@ -39,10 +38,10 @@ impl FileLock {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(TryLockError::Error(error)) => return Err(store_error(error)),
-                Err(TryLockError::WouldBlock) if start.elapsed() >= PATIENCE => {
+                Err(TryLockError::WouldBlock) if start.elapsed() >= TIMEOUT => {
                     return Err(OAuthError::Locked {
                         path: path.to_owned(),
-                        waited: PATIENCE,
+                        waited: TIMEOUT,
                     });
                 }
                 Err(TryLockError::WouldBlock) => sleep(POLL).await,

@@ -11,26 +11,26 @@ use url::Url;
 use super::error::OAuthError;
 use super::metadata::discover;
 use super::redirect::RedirectListener;
-use super::store::{Slot, TokenStore};
+use super::store::{ServerCredentials, TokenStore};
 
-/// How `pml` calls itself where it registers.
+/// The client name that `pml` registers.
 const CLIENT_NAME: &str = "pml";
 
-/// What a person or the configuration knows beforehand. The defaults suit most servers.
+/// Options of a login. The defaults suit most servers.
 #[derive(Debug, Clone)]
 pub struct LoginOptions {
-    /// Who `pml` is to the authorization server.
+    /// The client identity of `pml`.
     pub identity: ClientIdentity,
-    /// What to ask for. Empty: what the server says it needs.
+    /// The scopes to request. If empty, those that the server asks for.
     pub scopes: Vec<String>,
-    /// The `WWW-Authenticate` header of a refused request, where there was one.
+    /// The `WWW-Authenticate` header of a refused request, if there was one.
     pub challenge: Option<String>,
-    /// The port the browser comes back to; 0 takes a free one.
+    /// The port of the redirect URI; 0 takes a free one.
     pub redirect_port: u16,
-    /// How long a person has to log in.
-    pub patience: Duration,
-    /// Lets the server send `pml` to private addresses, as inside a company. Otherwise a server
-    /// could make this machine ask around in its network.
+    /// How long the user has to log in.
+    pub timeout: Duration,
+    /// Allows private addresses in the server's metadata, as inside a company. By default they are
+    /// refused: a server could make this machine probe its network (SSRF).
     pub private_network: bool,
 }
 
@@ -41,40 +41,48 @@ impl Default for LoginOptions {
             scopes: Vec::new(),
             challenge: None,
             redirect_port: 0,
-            patience: Duration::from_secs(300),
+            timeout: Duration::from_secs(300),
             private_network: false,
         }
     }
 }
 
-/// Who `pml` is to the authorization server.
+/// The client identity of `pml` at the authorization server.
 #[derive(Debug, Clone, Default)]
 pub enum ClientIdentity {
-    /// Nobody yet: it registers itself.
+    /// Registers itself dynamically.
     #[default]
     Register,
     /// A client that was registered by hand.
-    Registered { id: String, secret: Option<String> },
-    /// A document at this address describes it, where the server takes such documents; else it
-    /// registers itself.
-    Document { url: Url },
+    Registered {
+        /// The client id.
+        id: String,
+        /// The client secret, if it has one.
+        secret: Option<String>,
+    },
+    /// A client ID metadata document, where the server supports them; else it registers itself.
+    Document {
+        /// The address of the document.
+        url: Url,
+    },
 }
 
-/// A login that went well.
+/// A successful login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedIn {
+    /// The server.
     pub server: Url,
-    /// What was granted, which may be less than was asked for.
+    /// The granted scopes, which may be fewer than requested.
     pub scopes: Vec<String>,
 }
 
-/// rmcp's part of a login, set up for one server.
+/// rmcp's authorization manager for one server.
 pub(super) async fn manager(
     server: &Url,
     private_network: bool,
 ) -> Result<AuthorizationManager, AuthError> {
-    // rmcp builds its own HTTP clients, which take the process's TLS provider. Another part of
-    // the process may have chosen one already; either serves.
+    // rmcp builds its own HTTP clients with the TLS provider of the process. This fails if there is
+    // one already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if private_network {
         AuthorizationManager::new_allowing_private_addresses(server.as_str()).await
@@ -100,7 +108,7 @@ pub(super) async fn login(
     let scopes = choose_scopes(&manager, options).await;
     let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
 
-    // Listening comes first: the address is part of what is registered.
+    // Listening comes first: the redirect URI is registered.
     let listener = RedirectListener::bind(options.redirect_port).await?;
     let client = identify(
         &mut manager,
@@ -111,13 +119,13 @@ pub(super) async fn login(
     )
     .await
     .map_err(|source| match source {
-        // Old servers publish nothing and answer at well-known paths; this one does not.
+        // Old servers publish nothing and use default paths; this one does not.
         AuthError::RegistrationFailed(_) if !found.published => OAuthError::NoMetadata {
             server: server.clone(),
         },
         source => explain(server, source),
     })?;
-    manager.set_credential_store(Slot {
+    manager.set_credential_store(ServerCredentials {
         store: store.clone(),
         server: server.clone(),
         client_secret: client.client_secret.clone(),
@@ -135,11 +143,11 @@ pub(super) async fn login(
         url: address.clone(),
         source,
     })?;
-    let answer = listener.answer(&state, options.patience).await?;
-    // Not before: a person may take minutes, and others want to refresh the old token meanwhile.
+    let redirect = listener.redirect(&state, options.timeout).await?;
+    // Not earlier: the user may take minutes, and other processes refresh the old token meanwhile.
     let _lock = store.lock(server).await?;
     manager
-        .exchange_code_for_token_with_issuer(&answer.code, &state, answer.issuer.as_deref())
+        .exchange_code_for_token_with_issuer(&redirect.code, &state, redirect.issuer.as_deref())
         .await
         .map_err(|source| match source {
             AuthError::AuthorizationServerMismatch { .. }
@@ -198,7 +206,7 @@ fn state_of(address: &Url) -> Option<String> {
         .map(|(_, value)| value.into_owned())
 }
 
-/// Says what rmcp's error means to a person who is logging in.
+/// Converts rmcp's error.
 fn explain(server: &Url, source: AuthError) -> OAuthError {
     let server = server.clone();
     match source {

@@ -1,10 +1,10 @@
-//! What an authorization server says about itself.
+//! Discovery of the authorization server.
 
 use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationMetadata};
 use url::Url;
 
-/// Metadata, and whether the server published it. Old servers publish none and answer at
-/// well-known paths, or do not.
+/// Metadata, and whether the server published it. Old servers publish none; some of them use default
+/// paths.
 pub(super) struct Metadata {
     pub(super) document: AuthorizationMetadata,
     pub(super) published: bool,
@@ -41,11 +41,11 @@ pub(super) async fn discover(
     }
 }
 
-/// The document at the root of the server itself, if everything it names lies there too.
+/// The document at the root of the server itself, if all of its URLs have the same origin.
 ///
-/// Servers from before there was metadata of resources serve it at their root with an issuer
-/// below a path. The rule that the two agree keeps one party from speaking for another; where
-/// there is only one party, nothing is lost.
+/// Servers from before protected-resource metadata serve it at their root, with an issuer below a
+/// path. The rule that the two agree keeps one origin from speaking for another; with only one origin,
+/// it can be relaxed.
 async fn own_document(server: &Url) -> Option<AuthorizationMetadata> {
     let address = server
         .join("/.well-known/oauth-authorization-server")

@@ -1,10 +1,10 @@
-//! Access to HTTP servers that ask for a login (OAuth 2.1).
+//! Logins to HTTP servers (OAuth 2.1).
 //!
-//! [`OAuth::login`] takes a person through the browser once: it discovers the authorization
-//! server, registers `pml` there, and exchanges the code that comes back to a port of this
-//! machine. [`OAuth::bearer_for`] then answers with a token that is good now, refreshing it when
-//! needed. Tokens lie in files only their owner can read, and several `pml` processes can share
-//! them: whoever refreshes holds a lock, and the others use what it got.
+//! [`OAuth::login`] opens the browser once: it discovers the authorization server, registers `pml`
+//! there, and exchanges the code that the browser brings to a loopback port. [`OAuth::bearer_for`] then
+//! returns a valid token and refreshes it when needed. Tokens are in files with mode 0600, which several
+//! `pml` processes can share: the process that refreshes a token holds a lock, and the others use the
+//! new token.
 //!
 //! The protocol itself (discovery, registration, PKCE, resource indicators, issuer checks) is
 //! rmcp's.
@@ -13,8 +13,8 @@ mod access;
 mod error;
 mod lock;
 mod login;
+mod login_record;
 mod metadata;
-mod record;
 mod redirect;
 mod store;
 

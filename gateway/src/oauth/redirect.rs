@@ -1,4 +1,4 @@
-//! The port of this machine that the browser comes back to.
+//! The loopback port that the browser is redirected to.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use url::Url;
 use super::error::OAuthError;
 
 const PATH: &str = "/callback";
-/// Codes and states are some hundred bytes; a request line may hold a few thousand.
+/// Codes and states have some hundred bytes; a request line may have a few thousand.
 const MAX_REQUEST_BYTES: usize = 16 * 1024;
 const MAX_REQUEST_TIME: Duration = Duration::from_secs(10);
 
-/// What a browser brought back from the authorization server.
+/// The parameters of a successful redirect.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct Redirect {
     pub(super) code: String,
     pub(super) issuer: Option<String>,
 }
 
-/// Listens on the loopback address only: nobody else on the network can reach it.
+/// Listens on the loopback address only, which other machines cannot reach.
 #[derive(Debug)]
 pub(super) struct RedirectListener {
     listener: TcpListener,
@@ -31,7 +31,7 @@ pub(super) struct RedirectListener {
 }
 
 impl RedirectListener {
-    /// `port` 0 takes a free one; a client that was registered by hand may need a certain one.
+    /// `port` 0 takes a free one; a client that was registered by hand may need a fixed one.
     pub(super) async fn bind(port: u16) -> Result<Self, OAuthError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
             .await
@@ -40,31 +40,31 @@ impl RedirectListener {
         Ok(Self { listener, port })
     }
 
-    /// The address to register and to redirect to.
+    /// The redirect URI.
     pub(super) fn uri(&self) -> String {
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 
-    /// Waits for the answer that carries `state`.
+    /// Waits for the redirect with `state`.
     ///
-    /// Any page in the browser can send requests here, so one with another state is told off and
-    /// otherwise ignored: it must neither log in nor end the login. Connections are served side
-    /// by side, because browsers open some that they never use.
-    pub(super) async fn answer(
+    /// Any page in the browser can send requests here, so one with another state gets an error and
+    /// is otherwise ignored: it must neither log in nor end the login. Connections are served
+    /// concurrently, because browsers open some that they never use.
+    pub(super) async fn redirect(
         self,
         state: &str,
-        patience: Duration,
-    ) -> Result<Answer, OAuthError> {
+        wait: Duration,
+    ) -> Result<Redirect, OAuthError> {
         let mut ignored = 0;
-        timeout(patience, self.first_answer(state, &mut ignored))
+        timeout(wait, self.first_redirect(state, &mut ignored))
             .await
             .unwrap_or(Err(OAuthError::NoAnswer {
-                waited: patience,
+                waited: wait,
                 ignored,
             }))
     }
 
-    async fn first_answer(&self, state: &str, ignored: &mut u32) -> Result<Answer, OAuthError> {
+    async fn first_redirect(&self, state: &str, ignored: &mut u32) -> Result<Redirect, OAuthError> {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -74,7 +74,7 @@ impl RedirectListener {
                     connections.spawn(timeout(MAX_REQUEST_TIME, serve(stream, state)));
                 }
                 Some(served) = connections.join_next() => match served {
-                    Ok(Ok(Request::Answer(answer))) => return answer,
+                    Ok(Ok(Request::Redirect(answer))) => return answer,
                     Ok(Ok(Request::Foreign)) => *ignored += 1,
                     Ok(Ok(Request::Unrelated) | Err(_)) | Err(_) => {}
                 },
@@ -83,12 +83,12 @@ impl RedirectListener {
     }
 }
 
-/// What a request turned out to be.
+/// The kind of a request.
 enum Request {
-    Answer(Result<Answer, OAuthError>),
-    /// An answer to a login that is not this one.
+    Redirect(Result<Redirect, OAuthError>),
+    /// A redirect of another login.
     Foreign,
-    /// A favicon, a port scan, half a request.
+    /// A favicon, a port scan, an incomplete request.
     Unrelated,
 }
 
@@ -98,14 +98,14 @@ async fn serve(mut stream: TcpStream, state: String) -> Request {
     };
     let request = classify(&target, &state);
     let (status, text) = match &request {
-        Request::Answer(Ok(_)) => ("200 OK", "You are logged in. You can close this window."),
-        Request::Answer(Err(_)) => (
+        Request::Redirect(Ok(_)) => ("200 OK", "You are logged in. You can close this window."),
+        Request::Redirect(Err(_)) => (
             "200 OK",
             "The login was refused. The terminal says more; you can close this window.",
         ),
         Request::Foreign => (
             "400 Bad Request",
-            "This answer does not belong to the login that is waiting here.",
+            "This redirect does not belong to the login that is waiting here.",
         ),
         Request::Unrelated => ("404 Not Found", "There is nothing here."),
     };
@@ -115,13 +115,13 @@ async fn serve(mut stream: TcpStream, state: String) -> Request {
          cache-control: no-store\r\nreferrer-policy: no-referrer\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
-    // The login does not depend on whether the browser still listens.
+    // The login does not depend on whether the browser reads the page.
     let _ = stream.write_all(response.as_bytes()).await;
     let _ = stream.shutdown().await;
     request
 }
 
-/// The target of a GET request, once all of its head is there.
+/// The target of a GET request, after its whole head was read.
 async fn read_target(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut chunk = [0; 2048];
@@ -154,13 +154,13 @@ fn classify(target: &str, state: &str) -> Request {
         return Request::Foreign;
     }
     if let Some(error) = parameter("error") {
-        return Request::Answer(Err(OAuthError::Refused {
+        return Request::Redirect(Err(OAuthError::Refused {
             error,
             description: parameter("error_description"),
         }));
     }
     match parameter("code") {
-        Some(code) => Request::Answer(Ok(Answer {
+        Some(code) => Request::Redirect(Ok(Redirect {
             code,
             issuer: parameter("iss"),
         })),
@@ -172,7 +172,7 @@ fn classify(target: &str, state: &str) -> Request {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const WAIT: Duration = Duration::from_secs(10);
 
     async fn get(uri: &str) -> String {
         let url = Url::parse(uri).unwrap();
@@ -191,15 +191,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_answer_with_the_right_state_is_taken() {
+    async fn the_redirect_with_the_right_state_is_accepted() {
         let listener = RedirectListener::bind(0).await.unwrap();
         let uri = listener.uri();
-        let answer = tokio::spawn(listener.answer("s1", PATIENCE));
+        let answer = tokio::spawn(listener.redirect("s1", WAIT));
         let page = get(&format!("{uri}?code=c%201&state=s1&iss=https%3A%2F%2Fas")).await;
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
         assert_eq!(
             answer.await.unwrap().unwrap(),
-            Answer {
+            Redirect {
                 code: "c 1".into(),
                 issuer: Some("https://as".into())
             }
@@ -210,7 +210,7 @@ mod tests {
     async fn a_wrong_state_neither_logs_in_nor_ends_the_login() {
         let listener = RedirectListener::bind(0).await.unwrap();
         let uri = listener.uri();
-        let answer = tokio::spawn(listener.answer("right", PATIENCE));
+        let answer = tokio::spawn(listener.redirect("right", WAIT));
         assert!(
             get(&format!("{uri}?code=evil&state=wrong"))
                 .await
@@ -231,10 +231,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silence_ends_with_what_was_ignored() {
+    async fn a_timeout_reports_how_many_redirects_were_ignored() {
         let listener = RedirectListener::bind(0).await.unwrap();
         let uri = listener.uri();
-        let answer = tokio::spawn(listener.answer("right", Duration::from_millis(300)));
+        let answer = tokio::spawn(listener.redirect("right", Duration::from_millis(300)));
         get(&format!("{uri}?code=evil&state=wrong")).await;
         match answer.await.unwrap() {
             Err(OAuthError::NoAnswer { ignored: 1, .. }) => {}
@@ -243,10 +243,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_told_with_its_reason() {
+    async fn a_refusal_is_an_error_with_its_reason() {
         let listener = RedirectListener::bind(0).await.unwrap();
         let uri = listener.uri();
-        let answer = tokio::spawn(listener.answer("s", PATIENCE));
+        let answer = tokio::spawn(listener.redirect("s", WAIT));
         get(&format!(
             "{uri}?error=access_denied&error_description=not+today&state=s"
         ))
@@ -256,13 +256,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn idle_connections_and_other_pages_do_not_hold_the_answer_up() {
+    async fn idle_connections_and_other_pages_do_not_delay_the_redirect() {
         let listener = RedirectListener::bind(0).await.unwrap();
         let uri = listener.uri();
         let idle = TcpStream::connect(uri.trim_start_matches("http://").trim_end_matches(PATH))
             .await
             .unwrap();
-        let answer = tokio::spawn(listener.answer("s", PATIENCE));
+        let answer = tokio::spawn(listener.redirect("s", WAIT));
         let favicon = get(&uri.replace(PATH, "/favicon.ico")).await;
         assert!(favicon.starts_with("HTTP/1.1 404"), "{favicon}");
         get(&format!("{uri}?code=c&state=s")).await;

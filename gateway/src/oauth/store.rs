@@ -1,39 +1,45 @@
 //! Logins on disk.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use pml_files::{Access, create_private_dir, data_dir, write_atomic};
 use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
 use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::error::OAuthError;
 use super::lock::FileLock;
-use super::record::Record;
-use crate::discover::Home;
+use super::login_record::LoginRecord;
 
-/// A folder with one file for each server, all of them readable only by their owner.
+/// A folder with one file per server, with mode 0600.
 #[derive(Debug, Clone)]
 pub struct TokenStore {
     folder: PathBuf,
 }
 
 impl TokenStore {
-    /// The logins of the user this process runs as.
+    /// The logins of the current user.
+    ///
+    /// # Errors
+    /// The user has no home folder.
     pub fn of_user() -> Result<Self, OAuthError> {
-        let home = Home::of_user().ok_or(OAuthError::NoFolder)?;
-        Ok(Self::new(home.data_folder().join("oauth")))
+        let data = data_dir().ok_or(OAuthError::NoFolder)?;
+        Ok(Self::new(data.join("oauth")))
     }
 
-    /// The logins below `folder`, which is made when the first one is stored.
+    /// The logins in `folder`, which is created with the first one.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
         }
     }
 
-    /// The servers there is a login for, in no particular order.
+    /// The servers with a login, in no particular order.
+    ///
+    /// # Errors
+    /// A stored login cannot be read.
     pub fn servers(&self) -> Result<Vec<Url>, OAuthError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -54,7 +60,10 @@ impl TokenStore {
         Ok(servers)
     }
 
-    /// Forgets the login to a server. `false` means there was none.
+    /// Deletes the login to a server. `false` means there was none.
+    ///
+    /// # Errors
+    /// The stored login cannot be locked or deleted.
     pub async fn forget(&self, server: &Url) -> Result<bool, OAuthError> {
         let path = self.path(server);
         if !path.exists() {
@@ -68,12 +77,12 @@ impl TokenStore {
         }
     }
 
-    pub(super) fn load(&self, server: &Url) -> Result<Option<Record>, OAuthError> {
-        // Two servers whose digests agree must not get each other's tokens.
+    pub(super) fn load(&self, server: &Url) -> Result<Option<LoginRecord>, OAuthError> {
+        // Two servers with the same digest must not get each other's tokens.
         Ok(read(&self.path(server))?.filter(|record| record.server == *server))
     }
 
-    pub(super) fn save(&self, record: &Record) -> Result<(), OAuthError> {
+    pub(super) fn save(&self, record: &LoginRecord) -> Result<(), OAuthError> {
         self.make_folder()
             .map_err(|source| self.folder_error(source))?;
         let path = self.path(&record.server);
@@ -93,7 +102,7 @@ impl TokenStore {
         }
     }
 
-    /// The host for people, the digest for telling servers of one host apart.
+    /// The file of a server: its host for people, and a digest that is different for each server of it.
     fn path(&self, server: &Url) -> PathBuf {
         let host: String = server
             .host_str()
@@ -117,12 +126,8 @@ impl TokenStore {
     }
 
     fn make_folder(&self) -> io::Result<()> {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.folder)?;
-        // It may have been there before, open to others.
+        create_private_dir(&self.folder)?;
+        // The folder may have existed with other permissions.
         #[cfg(unix)]
         fs::set_permissions(
             &self.folder,
@@ -132,7 +137,7 @@ impl TokenStore {
     }
 }
 
-fn read(path: &Path) -> Result<Option<Record>, OAuthError> {
+fn read(path: &Path) -> Result<Option<LoginRecord>, OAuthError> {
     let text = match fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -151,44 +156,22 @@ fn read(path: &Path) -> Result<Option<Record>, OAuthError> {
         })
 }
 
-/// Writes beside the file and moves the result over it, so a reader sees the old login or the
-/// new one and never half of one, also after a crash.
-fn write(path: &Path, record: &Record) -> io::Result<()> {
-    let beside = path.with_extension(format!(
-        "{}-{:08x}.new",
-        std::process::id(),
-        fastrand::u32(..)
-    ));
-    let written = write_new(&beside, record).and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        // What is left of it holds tokens; that it cannot be removed changes nothing.
-        let _ = fs::remove_file(&beside);
-    }
-    written
+fn write(path: &Path, record: &LoginRecord) -> io::Result<()> {
+    write_atomic(path, &serde_json::to_vec_pretty(record)?, Access::OwnerOnly)
 }
 
-fn write_new(path: &Path, record: &Record) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(&serde_json::to_vec_pretty(record)?)?;
-    file.sync_all()
-}
-
-/// One server's login as rmcp wants to see it. Its owner holds the lock while rmcp uses it.
-pub(super) struct Slot {
+/// One server's login as a credential store of rmcp. Its owner holds the lock while rmcp uses it.
+pub(super) struct ServerCredentials {
     pub(super) store: TokenStore,
     pub(super) server: Url,
     pub(super) client_secret: Option<String>,
     pub(super) private_network: bool,
 }
 
-impl Slot {
+impl ServerCredentials {
     fn put(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
         self.store
-            .save(&Record {
+            .save(&LoginRecord {
                 server: self.server.clone(),
                 client_secret: self.client_secret.clone(),
                 private_network: self.private_network,
@@ -199,7 +182,7 @@ impl Slot {
 }
 
 #[async_trait::async_trait]
-impl CredentialStore for Slot {
+impl CredentialStore for ServerCredentials {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let record = self.store.load(&self.server).map_err(into_rmcp)?;
         Ok(record.map(|record| record.credentials))
@@ -218,8 +201,8 @@ impl CredentialStore for Slot {
         }
     }
 
-    /// A refresh token that was refused once is refused for ever: without its tokens the login
-    /// asks for a person instead of asking the server again at every call.
+    /// A refresh token that was rejected once stays rejected: without its tokens, the login asks for a
+    /// new one instead of trying it again at every call.
     async fn on_refresh_token_rejected(
         &self,
         rejected: &StoredCredentials,

@@ -1,4 +1,4 @@
-//! All parts of a policy, and the way a call takes through them.
+//! All parts of a policy, and the order in which they apply to a call.
 
 use std::time::Duration;
 
@@ -13,29 +13,37 @@ use super::rate::RateLimiter;
 use super::refusal::Refusal;
 use super::retry::RetryPolicy;
 
-/// The operator's rules, shared by all runs. `R` is what the cache keeps.
+/// The operator's policy, shared by all runs. `R` is the type of cached results.
 ///
-/// A call is made like this; every step may end it with a [`Refusal`]:
+/// The steps of a call; each may end it with a [`Refusal`]:
 ///
-/// 1. `filter.verdict(id)`: before anything is looked up, so that a hidden tool stays hidden.
-/// 2. `budget.spend_call(id)`: once for each call of a script, also if the cache answers it.
-/// 3. `cache.get(id, args)`: an answer from here ends the call.
+/// 1. `filter.verdict(id)`: before the tool is looked up, so that a denied tool stays hidden.
+/// 2. `budget.spend_call(id)`: once per call of a script, also if the cache has the result.
+/// 3. `cache.get(id, args)`: a hit ends the call.
 /// 4. `retry.begin(id)`, then for each attempt [`Policy::admit`], send, [`Admission::finish`],
 ///    and after a failure `attempts.after(failure)` for the delay before the next.
-/// 5. `cache.put(id, args, ..)` for an answer that is no error.
+/// 5. `cache.put(id, args, ..)` for a result without error.
 #[derive(Debug)]
 pub struct Policy<R = serde_json::Value> {
+    /// Allowed and denied tools.
     pub filter: ToolFilter,
+    /// Calls that the user has to approve.
     pub ask: AskRule,
+    /// Rate limits.
     pub rate: RateLimiter,
+    /// Concurrency limits.
     pub bulkhead: Bulkhead,
+    /// Retries.
     pub retry: RetryPolicy,
+    /// Circuit breakers.
     pub breakers: Breakers,
+    /// Cached results.
     pub cache: ResultCache<R>,
     budget: BudgetConfig,
 }
 
 impl<R> Policy<R> {
+    /// The policy of a configuration.
     pub fn new(config: &PolicyConfig) -> Self {
         Self {
             filter: ToolFilter::new(config.allow.clone(), config.deny.clone()),
@@ -49,20 +57,25 @@ impl<R> Policy<R> {
         }
     }
 
-    /// What a run may spend unless it asks for less.
+    /// The budget of each run, which it can lower.
     pub fn budget(&self) -> &BudgetConfig {
         &self.budget
     }
 
     /// Waits until an attempt may be sent. `id` is a tool of a configured server.
     ///
-    /// The caller starts the attempt's own time limit when this returns: waiting is not part of
-    /// it. Dropping the future leaves every line it stood in.
+    /// The caller starts the attempt's time limit when this returns: queueing does not count.
+    ///
+    /// # Errors
+    /// A limit is reached, the queue is full or the breaker is open.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves every queue.
     pub async fn admit(&self, id: &str, run: &RunBudget) -> Result<Admission, Refusal> {
-        // A look first: there is no use in queueing for a server that is left alone.
+        // Checked first: a call must not queue for a server whose breaker is open.
         self.breakers.check(id)?;
-        // Slots before tokens, so that a token is used the moment it is drawn and a long line
-        // cannot turn a steady rate into a burst.
+        // Slots before tokens, so that a token is used as soon as it is taken and a long queue cannot
+        // turn a steady rate into a burst.
         let slots = self.bulkhead.enter(id).await?;
         self.rate.admit(id).await?;
         let clock = run.start_clock(id)?;
@@ -76,7 +89,7 @@ impl<R> Policy<R> {
 }
 
 /// An attempt that may be sent now. Dropped without [`Admission::finish`], as when its run is
-/// cancelled, it frees its slots and says nothing about the server.
+/// cancelled, it frees its slots and does not count for the breaker.
 #[derive(Debug)]
 #[must_use = "an attempt is over when its admission is dropped"]
 pub struct Admission {
@@ -96,7 +109,7 @@ impl Admission {
         self.clock.time_left().map_or(own, |left| left.min(own))
     }
 
-    /// Reports how the attempt ended and frees its slots.
+    /// Reports the outcome of the attempt and frees its slots.
     pub fn finish(self, outcome: Outcome) {
         self.ticket.close(outcome);
     }
@@ -114,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_defaults_hold_no_call_back() {
+    async fn the_defaults_delay_no_call() {
         let policy = policy(serde_json::json!({}));
         let run = RunBudget::new(policy.budget());
         let start = Instant::now();
@@ -145,7 +158,7 @@ mod tests {
             })
             .collect();
         for call in calls {
-            assert!(call.await.unwrap(), "a call died of queueing");
+            assert!(call.await.unwrap(), "a call timed out in the queue");
         }
     }
 

@@ -1,48 +1,50 @@
-//! Which calls a person has to allow first.
+//! The calls that the user has to approve.
 
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::globs::ToolGlob;
-use super::units::Span;
 
-/// Whether somebody is asked before a tool is called.
+/// Whether a call needs the approval of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approval {
+    /// It is made without asking.
     NotNeeded,
-    /// Without it the tool is not called.
+    /// It is made only with approval.
     Needed,
-    /// Somebody is asked if that can be done at all.
+    /// The user is asked if the client can do that; else the call is made.
     IfPossible,
 }
 
-/// `policy.ask`.
+/// The rule of `policy.ask`.
 #[derive(Debug, Clone, Default)]
 pub struct AskRule {
     globs: Option<Vec<ToolGlob>>,
     time: AskTime,
 }
 
-/// How long a person has to answer.
+/// How long the user has to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AskTime(Span);
+pub struct AskTime(HumanDuration);
 
 impl Default for AskTime {
     fn default() -> Self {
-        Self(Span::from_secs(120))
+        Self(HumanDuration::from_secs(120))
     }
 }
 
 impl AskRule {
+    /// A rule from the operator's globs, if any, and the time to answer.
     pub fn new(globs: Option<Vec<ToolGlob>>, time: AskTime) -> Self {
         Self { globs, time }
     }
 
-    /// `annotations` is what the server says about its own tool. A server that does not mark a
-    /// destructive tool is not asked about it; the operator's globs are what counts.
+    /// Whether a call of the tool needs approval. With globs, only they count; without, the server's
+    /// `annotations` do, which may be wrong.
     pub fn verdict(&self, id: &str, annotations: Option<&Value>) -> Approval {
         match &self.globs {
             Some(globs) if globs.iter().any(|glob| glob.matches(id)) => Approval::Needed,
@@ -59,6 +61,7 @@ impl AskRule {
         }
     }
 
+    /// How long the user has to answer.
     pub fn time(&self) -> Duration {
         self.time.0.get()
     }
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_globs_what_is_marked_destructive_is_asked_for_if_possible() {
+    fn without_globs_destructive_tools_are_asked_for_if_possible() {
         let rule = rule(None);
         let marked = json!({ "destructiveHint": true });
         assert_eq!(

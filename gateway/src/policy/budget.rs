@@ -1,29 +1,29 @@
-//! What one run may spend on tools: calls, calls of certain tools, and time.
+//! The budget of one run: calls, calls of certain tools, and time.
 //!
-//! The time budget is the time all calls of the run took together, each counted from when it was
-//! sent, so a run that makes ten calls at once spends it ten times as fast.
+//! The time budget is the sum of the durations of all calls, each from when it was sent, so ten
+//! concurrent calls spend it ten times as fast.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::globs::ToolGlob;
 use super::refusal::{Refusal, RefusalKind};
-use super::units::Span;
 
 /// `policy.budget`, for each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct BudgetConfig {
-    /// Calls in all. Not set, only the run's own limit counts.
+    /// Maximum number of calls. If absent, only the run's own limit counts.
     pub calls: u32,
-    /// Calls of tools, by glob. The tools that one glob matches share its number.
+    /// Maximum number of calls of certain tools, by glob. The tools of one glob share it.
     pub tools: BTreeMap<ToolGlob, u32>,
-    /// Time that all calls take together. Not set, only the run's own time limit counts.
-    pub time: Option<Span>,
+    /// Maximum time of all calls together. If absent, only the run's own time limit counts.
+    pub time: Option<HumanDuration>,
 }
 
 impl Default for BudgetConfig {
@@ -37,8 +37,8 @@ impl Default for BudgetConfig {
 }
 
 impl BudgetConfig {
-    /// The budget of a run that asks for its own: it can lower what the operator set, never raise.
-    pub fn lowered(mut self, calls: Option<u32>, time: Option<Span>) -> Self {
+    /// The budget of a run with limits of its own. They can only lower the operator's.
+    pub fn lowered(mut self, calls: Option<u32>, time: Option<HumanDuration>) -> Self {
         self.calls = calls.map_or(self.calls, |calls| calls.min(self.calls));
         self.time = match (self.time, time) {
             (Some(own), Some(asked)) => Some(own.min(asked)),
@@ -48,7 +48,7 @@ impl BudgetConfig {
     }
 }
 
-/// What is left of a run's budget. Clones share it.
+/// The remaining budget of a run. Clones share it.
 #[derive(Debug, Clone)]
 pub struct RunBudget {
     config: Arc<BudgetConfig>,
@@ -74,6 +74,7 @@ impl Spent {
 }
 
 impl RunBudget {
+    /// A full budget.
     pub fn new(config: &BudgetConfig) -> Self {
         Self {
             config: Arc::new(config.clone()),
@@ -81,7 +82,10 @@ impl RunBudget {
         }
     }
 
-    /// Takes a call off the budget, or takes nothing and says which part of it is spent.
+    /// Spends one call.
+    ///
+    /// # Errors
+    /// A part of the budget is used up; then nothing is spent.
     pub fn spend_call(&self, id: &str) -> Result<(), Refusal> {
         let mut spent = self.lock();
         if spent.calls >= self.config.calls {
@@ -105,7 +109,7 @@ impl RunBudget {
                     RefusalKind::Calls,
                     id,
                     &format!("all {calls} calls of `{glob}`"),
-                    "keep what earlier calls answered, or use another tool",
+                    "reuse the results of earlier calls, or use another tool",
                 ));
             }
         }
@@ -117,8 +121,10 @@ impl RunBudget {
         Ok(())
     }
 
-    /// Starts the clock of a call that is being sent. The time it takes is taken off when the
-    /// clock is dropped.
+    /// Starts the clock of a call that is being sent. Its time is spent when the clock is dropped.
+    ///
+    /// # Errors
+    /// The time budget is used up.
     pub fn start_clock(&self, id: &str) -> Result<CallClock, Refusal> {
         let mut spent = self.lock();
         let time_left = self.time_left(&spent, id)?;
@@ -132,7 +138,7 @@ impl RunBudget {
         })
     }
 
-    /// Calls made so far.
+    /// The number of calls so far.
     pub fn calls(&self) -> u32 {
         self.lock().calls
     }
@@ -159,13 +165,13 @@ impl RunBudget {
 }
 
 fn over(kind: RefusalKind, id: &str, what: &str, remedy: &str) -> Refusal {
-    Refusal::lasting(
+    Refusal::permanent(
         kind,
         format!("`{id}` was not called: this run has used {what}; {remedy}"),
     )
 }
 
-/// Runs while a call does.
+/// Measures the time of one call.
 #[derive(Debug)]
 #[must_use = "the clock stops when it is dropped"]
 pub struct CallClock {
@@ -175,7 +181,7 @@ pub struct CallClock {
 }
 
 impl CallClock {
-    /// How long the call may take before the run's time is spent, if that is limited.
+    /// The rest of the run's time budget, if it has one.
     pub fn time_left(&self) -> Option<Duration> {
         self.time_left
     }
@@ -253,16 +259,23 @@ mod tests {
     #[test]
     fn a_run_can_lower_its_budget_but_not_raise_it() {
         let operator = config(serde_json::json!({"calls": 50, "time": "10s"}));
-        let lower = operator.clone().lowered(Some(5), Some(Span::from_secs(1)));
-        assert_eq!((lower.calls, lower.time), (5, Some(Span::from_secs(1))));
+        let lower = operator
+            .clone()
+            .lowered(Some(5), Some(HumanDuration::from_secs(1)));
+        assert_eq!(
+            (lower.calls, lower.time),
+            (5, Some(HumanDuration::from_secs(1)))
+        );
         let higher = operator
             .clone()
-            .lowered(Some(500), Some(Span::from_secs(100)));
+            .lowered(Some(500), Some(HumanDuration::from_secs(100)));
         assert_eq!(higher, operator);
         let unlimited = config(serde_json::json!({}));
         assert_eq!(
-            unlimited.lowered(None, Some(Span::from_secs(1))).time,
-            Some(Span::from_secs(1))
+            unlimited
+                .lowered(None, Some(HumanDuration::from_secs(1)))
+                .time,
+            Some(HumanDuration::from_secs(1))
         );
     }
 

@@ -1,4 +1,4 @@
-//! What an operator writes below `pml.policy`.
+//! The configuration key `pml.policy`.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,30 +46,30 @@ use super::retry::RetryConfig;
 /// }
 /// ```
 ///
-/// A wrong value is refused while the file is read, so a policy that was read can be built.
+/// Invalid values are refused while the file is read, so building a policy cannot fail.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct PolicyConfig {
-    /// Tools that scripts may call. Left out, all of them; empty, none.
+    /// Tools that scripts may call. If absent, all of them; if empty, none.
     pub allow: Option<Vec<ToolGlob>>,
     /// Tools that scripts may not call, whatever `allow` says.
     pub deny: Vec<ToolGlob>,
-    /// Tools for which a person is asked first. Left out, those that their server marks as
-    /// destructive, where somebody can be asked; empty, none.
+    /// Tools whose calls the user has to approve. If absent, those that their server marks as
+    /// destructive, where the client can ask the user; if empty, none.
     pub ask: Option<Vec<ToolGlob>>,
-    /// How long the person has to answer.
+    /// How long the user has to answer.
     pub ask_time: AskTime,
-    /// How often tools are called.
+    /// Rate limits.
     pub rate: RateConfig,
-    /// How many calls run at once.
+    /// Concurrency limits.
     pub concurrency: BulkheadConfig,
-    /// When a failed call is tried again.
+    /// Retries of failed calls.
     pub retry: RetryConfig,
-    /// When a failing server is left alone.
+    /// Circuit breakers.
     pub breaker: BreakerConfig,
-    /// Which answers are kept.
+    /// The result cache.
     pub cache: CacheConfig,
-    /// What one run may spend.
+    /// The budget of a run.
     pub budget: BudgetConfig,
 }
 
@@ -108,27 +108,30 @@ mod tests {
     }
 
     #[test]
-    fn nothing_written_is_the_default() {
+    fn an_empty_policy_is_the_default() {
         let config: PolicyConfig = serde_json::from_str("{}").unwrap();
         assert_eq!(config, PolicyConfig::default());
     }
 
     #[test]
     fn mistakes_are_refused_where_they_stand() {
-        for (json, told) in [
+        for (json, reason) in [
             (r#"{"alow": []}"#, "unknown field `alow`"),
             (r#"{"deny": ["delete"]}"#, "`delete:*`"),
-            (r#"{"rate": {"global": "fast"}}"#, "`fast` is no rate"),
+            (r#"{"rate": {"global": "fast"}}"#, "invalid rate `fast`"),
             (r#"{"concurrency": {"perServer": 0}}"#, "nonzero"),
-            (r#"{"retry": {"budget": 2}}"#, "`2` is no share"),
-            (r#"{"breaker": {"window": 30}}"#, "a span of time"),
+            (r#"{"retry": {"budget": 2}}"#, "invalid ratio `2`"),
+            (
+                r#"{"breaker": {"window": 30}}"#,
+                "invalid duration `30`: add a unit",
+            ),
             (r#"{"cache": {"tools": {"docs": "1m"}}}"#, "`docs:*`"),
             (r#"{"budget": {"call": 1}}"#, "unknown field `call`"),
         ] {
             let error = serde_json::from_str::<PolicyConfig>(json)
                 .unwrap_err()
                 .to_string();
-            assert!(error.contains(told), "{json}: {error}");
+            assert!(error.contains(reason), "{json}: {error}");
         }
     }
 }

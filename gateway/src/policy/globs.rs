@@ -1,8 +1,8 @@
-//! Which tools a script may call, and so which it sees.
+//! Globs over tool ids, and the filter of tools that scripts may call.
 //!
-//! A pattern is `server:tool`; `*` stands for any characters and `?` for one, on its own side of
-//! the colon: `fs:read_*`, `*:delete_*`, `github:*`. A lone `*` is every tool. Letters count as
-//! they are written, because servers treat them so.
+//! A glob is `server:tool`; `*` stands for any characters and `?` for one, on its own side of the
+//! colon: `fs:read_*`, `*:delete_*`, `github:*`. A lone `*` is every tool. Globs are case-sensitive, as
+//! servers are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,25 +11,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::refusal::{Refusal, RefusalKind};
 
-/// The server of a `server:tool` id: what stands before the first colon.
+/// The server of a `server:tool` id: the part before the first colon.
 ///
-/// Tool names may hold colons, server names may not.
+/// Tool names may contain colons, server names may not.
 pub(crate) fn server_of(id: &str) -> &str {
     id.split_once(':').map_or(id, |(server, _)| server)
 }
 
-/// A pattern that cannot match any tool id.
+/// A glob that cannot match any tool id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
+    /// There is no colon.
     #[error(
-        "`{0}` names no tool: write `{0}:*` for every tool of that server, or `*:{0}` for that tool of every server"
+        "invalid pattern `{0}`: write `{0}:*` for every tool of that server, or `*:{0}` for that tool of every server"
     )]
     NoColon(String),
-    #[error("`{0}` leaves one side of the colon empty: write `*` there to mean any")]
+    /// One side of the colon is empty.
+    #[error("invalid pattern `{0}`: one side of the colon is empty; write `*` to match any")]
     EmptySide(String),
 }
 
-/// A pattern over `server:tool` ids.
+/// A glob over `server:tool` ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolGlob {
     server: String,
@@ -37,7 +39,7 @@ pub struct ToolGlob {
 }
 
 impl ToolGlob {
-    /// A pattern over the tools of one server, as its own `tools.allow` and `tools.deny` hold it.
+    /// A glob over the tools of one server, as in its `tools.allow` and `tools.deny`.
     pub fn within(server: &str, tool: &str) -> Self {
         Self {
             server: server.to_owned(),
@@ -45,6 +47,7 @@ impl ToolGlob {
         }
     }
 
+    /// Whether the glob matches a tool id.
     pub fn matches(&self, id: &str) -> bool {
         id.split_once(':').is_some_and(|(server, tool)| {
             wildcard(&self.server, server) && wildcard(&self.tool, tool)
@@ -87,10 +90,10 @@ impl Serialize for ToolGlob {
     }
 }
 
-/// Matches without recursion, in at most `pattern * text` steps: patterns come from operators,
-/// but tool names come from servers and may be hostile.
+/// Matches without recursion, in at most `pattern * text` steps: tool names come from servers and may
+/// be hostile.
 fn wildcard(mut pattern: &str, mut text: &str) -> bool {
-    // What follows the last `*`, and the text from where it has to match next.
+    // The pattern after the last `*`, and the text from where it has to match next.
     let mut star: Option<(&str, &str)> = None;
     loop {
         let (mut pattern_chars, mut text_chars) = (pattern.chars(), text.chars());
@@ -106,7 +109,7 @@ fn wildcard(mut pattern: &str, mut text: &str) -> bool {
                 text = text_chars.as_str();
             }
             (_, Some(_)) => {
-                // The last `*` takes one more character, and what follows it is tried again.
+                // The last `*` takes one more character, and the rest of the pattern is tried again.
                 let Some((after, from)) = star else {
                     return false;
                 };
@@ -119,30 +122,33 @@ fn wildcard(mut pattern: &str, mut text: &str) -> bool {
     }
 }
 
-/// What may be called. Whatever may not be called is not listed, searched or described either,
-/// so a script cannot find out that it exists.
+/// The tools that scripts may call. Other tools are not listed, searched or described either, so a
+/// script cannot find out that they exist.
 #[derive(Debug, Clone, Default)]
 pub struct ToolFilter {
-    /// `None` lets everything through; an empty list lets nothing through.
+    /// `None` allows every tool, an empty list none.
     allow: Option<Vec<ToolGlob>>,
     deny: Vec<ToolGlob>,
 }
 
 impl ToolFilter {
+    /// A filter; `allow` of `None` allows every tool.
     pub fn new(allow: Option<Vec<ToolGlob>>, deny: Vec<ToolGlob>) -> Self {
         Self { allow, deny }
     }
 
-    /// Whether a script sees the tool. Deny wins over allow.
+    /// Whether the tool is allowed. Deny wins over allow.
     pub fn allows(&self, id: &str) -> bool {
         self.verdict(id).is_ok()
     }
 
-    /// The same, with the rule that said no, for the operator's eyes and for a call that was
-    /// made in spite of not seeing the tool.
+    /// [`ToolFilter::allows`] as a result.
+    ///
+    /// # Errors
+    /// The tool is not allowed; the message names the rule.
     pub fn verdict(&self, id: &str) -> Result<(), Refusal> {
         if let Some(rule) = self.deny.iter().find(|glob| glob.matches(id)) {
-            return Err(Refusal::lasting(
+            return Err(Refusal::permanent(
                 RefusalKind::Denied,
                 format!(
                     "`{id}` may not be called: the operator's policy denies `{rule}`; use another tool"
@@ -150,7 +156,7 @@ impl ToolFilter {
             ));
         }
         match &self.allow {
-            Some(allow) if !allow.iter().any(|glob| glob.matches(id)) => Err(Refusal::lasting(
+            Some(allow) if !allow.iter().any(|glob| glob.matches(id)) => Err(Refusal::permanent(
                 RefusalKind::Denied,
                 format!(
                     "`{id}` may not be called: it is not among the tools the operator's policy allows; use another tool"
@@ -206,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn no_allow_list_lets_everything_through_and_an_empty_one_nothing() {
+    fn no_allow_list_allows_every_tool_and_an_empty_one_none() {
         assert!(ToolFilter::default().allows("fs:read_file"));
         assert!(!ToolFilter::new(Some(vec![]), vec![]).allows("fs:read_file"));
     }
@@ -230,7 +236,7 @@ mod tests {
         assert!(start.elapsed().as_secs() < 2);
     }
 
-    /// The obvious definition, too slow for use but easy to believe.
+    /// The definition by recursion: too slow for use, but obviously correct.
     fn by_definition(pattern: &[char], text: &[char]) -> bool {
         match pattern.split_first() {
             None => text.is_empty(),

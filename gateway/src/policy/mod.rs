@@ -1,8 +1,8 @@
-//! What stands between a script's call and the server: who may be called, how often, how many at
-//! once, again, at all, and at what cost.
+//! The policy of the operator: tool filter, approval, rate limits, bulkheads, retries, circuit
+//! breakers, result cache and run budgets.
 //!
-//! Each part is usable by itself. [`Policy`] holds one of each and takes a call through them in
-//! the order that wastes least.
+//! Each part is usable by itself. [`Policy`] holds one of each and applies them in the order that
+//! wastes least.
 
 mod admission;
 pub mod approval;
@@ -13,10 +13,11 @@ pub mod cache;
 mod config;
 pub mod globs;
 pub mod rate;
+mod ratio;
 mod refusal;
 pub mod retry;
-pub mod units;
 
 pub use admission::{Admission, Policy};
 pub use config::PolicyConfig;
+pub use ratio::{Ratio, RatioError};
 pub use refusal::{Refusal, RefusalKind};

@@ -1,41 +1,41 @@
-//! The one answer of a policy that says no.
+//! The refusal of a call by the policy.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// Why a call was not made, in the shape a script sees it.
-///
-/// `message` is one sentence: what was refused, by which rule, and what to do about it. A
-/// refusal that is `retryable` may succeed later without any change to the script; then
-/// `retry_after_ms` says how much later, where that is known.
+/// Why a call was not made, in the shape that a script sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 #[serde(rename_all = "camelCase")]
 pub struct Refusal {
+    /// The kind of rule that refused it.
     pub kind: RefusalKind,
+    /// What was refused, by which rule, and what to do about it, in one sentence.
     pub message: String,
+    /// Whether the same call may succeed later.
     pub retryable: bool,
+    /// How much later, in milliseconds, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
-/// What kind of rule said no. The names are those of a run's `error.kind`.
+/// The kind of rule that refused a call. The names are those of a run's `error.kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RefusalKind {
-    /// The operator does not let scripts call this tool.
+    /// The operator denies this tool.
     Denied,
     /// Too many calls: a budget is spent, or a rate or queue limit is reached.
     Calls,
     /// The run has no time left for calls.
     Timeout,
-    /// The server behind the tool is failing and is left alone for a while.
+    /// The circuit breaker of the server is open.
     Tool,
 }
 
 impl RefusalKind {
-    /// The name a script and a log see.
+    /// The name in scripts and logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Denied => "denied",
@@ -48,7 +48,7 @@ impl RefusalKind {
 
 impl Refusal {
     /// A refusal that waiting does not lift.
-    pub fn lasting(kind: RefusalKind, message: impl Into<String>) -> Self {
+    pub fn permanent(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -57,8 +57,8 @@ impl Refusal {
         }
     }
 
-    /// A refusal that lifts by itself, after `retry_after` where that is known.
-    pub fn passing(
+    /// A refusal that ends by itself, after `retry_after` if that is known.
+    pub fn transient(
         kind: RefusalKind,
         message: impl Into<String>,
         retry_after: Option<Duration>,
@@ -72,7 +72,7 @@ impl Refusal {
     }
 }
 
-/// Rounded up, because a caller that comes back a fraction too early is refused again.
+/// Rounds up: a caller that retries a fraction too early is refused again.
 fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_script_sees_camel_case_and_the_kinds_of_a_run() {
-        let refusal = Refusal::passing(
+        let refusal = Refusal::transient(
             RefusalKind::Calls,
             "too fast",
             Some(Duration::from_micros(1500)),
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn a_lasting_refusal_names_no_time() {
-        let refusal = Refusal::lasting(RefusalKind::Denied, "no");
+    fn a_permanent_refusal_names_no_time() {
+        let refusal = Refusal::permanent(RefusalKind::Denied, "no");
         let json = serde_json::to_value(&refusal).unwrap();
         assert_eq!(json.get("retryAfterMs"), None);
         assert_eq!(json["retryable"], false);

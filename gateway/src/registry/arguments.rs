@@ -1,17 +1,16 @@
-//! Arguments against the input schema, before anything is sent.
+//! Validation of arguments against the input schema, before a call is sent.
 
 use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value, json};
 
-use crate::nearest;
+/// Errors in one message.
+const MAX_ERRORS: usize = 3;
+/// Unknown arguments that are checked for a typo.
+const MAX_UNKNOWN: usize = 8;
 
-const TOLD_AT_ONCE: usize = 3;
-
-/// Names that are compared with those that are known.
-const MEANT: usize = 8;
-/// A compiled input schema. One that cannot be compiled (a reference to the network, an invalid
-/// pattern) checks nothing: the server will, and a tool must not be lost for it.
+/// A compiled input schema. A schema that cannot be compiled (a reference to the network, an invalid
+/// pattern) accepts everything: the server validates as well, and its tool stays usable.
 #[derive(Debug)]
 pub struct ArgumentCheck {
     validator: Option<Validator>,
@@ -20,7 +19,7 @@ pub struct ArgumentCheck {
 
 impl ArgumentCheck {
     pub fn new(schema: &Value) -> Self {
-        // Formats are the server's to judge: what is a URL to one is none to another.
+        // Formats are left to the server: definitions of a URL, for example, differ.
         let validator = jsonschema::options()
             .should_validate_formats(false)
             .build(&with_null(schema))
@@ -41,39 +40,39 @@ impl ArgumentCheck {
             return Ok(());
         }
         let mut errors = validator.iter_errors(arguments);
-        let mut told: Vec<String> = errors
+        let mut messages: Vec<String> = errors
             .by_ref()
-            .take(TOLD_AT_ONCE)
+            .take(MAX_ERRORS)
             .map(|error| {
                 let at = dotted(error.instance_path().as_str());
-                let meant = match error.kind() {
+                let suggestion = match error.kind() {
                     ValidationErrorKind::AdditionalProperties { unexpected } => {
-                        self.meant(unexpected)
+                        self.suggestion(unexpected)
                     }
                     _ => String::new(),
                 };
-                format!("{at}: {error}{meant}")
+                format!("{at}: {error}{suggestion}")
             })
             .collect();
         let more = errors.count();
         if more > 0 {
-            told.push(format!("and {more} more"));
+            messages.push(format!("and {more} more"));
         }
-        Err(told.join("; "))
+        Err(messages.join("; "))
     }
 
-    fn meant(&self, unexpected: &[String]) -> String {
+    fn suggestion(&self, unexpected: &[String]) -> String {
         let names = self.known.iter().map(String::as_str);
         unexpected
             .iter()
-            .take(MEANT)
-            .find_map(|name| nearest::typo_of(name, names.clone()))
+            .take(MAX_UNKNOWN)
+            .find_map(|name| pml_nearest::typo_of(name, names.clone()))
             .map(|name| format!(", did you mean `{name}`?"))
             .unwrap_or_default()
     }
 }
 
-/// The schema with `nullable`, which is OpenAPI's, in the words of JSON Schema.
+/// The schema with OpenAPI's `nullable` translated to JSON Schema.
 fn with_null(schema: &Value) -> Value {
     match schema {
         Value::Array(items) => items.iter().map(with_null).collect(),
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_with_its_path() {
+    fn an_invalid_argument_is_reported_with_its_path() {
         let schema = json!({
             "type": "object",
             "properties": { "items": { "type": "array", "items": { "type": "object",
@@ -142,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_argument_is_told_with_the_right_one() {
+    fn a_misspelt_argument_is_reported_with_the_right_one() {
         let schema = json!({ "type": "object", "properties": { "path": {} }, "additionalProperties": false });
         let error = check(schema, json!({ "pth": 1 })).unwrap_err();
         assert!(error.ends_with("did you mean `path`?"), "{error}");
     }
 
     #[test]
-    fn what_is_nullable_may_be_null() {
+    fn a_nullable_argument_may_be_null() {
         let schema = json!({ "type": "object", "properties": {
             "since": { "type": "string", "nullable": true },
             "order": { "type": "string", "enum": ["up", "down"], "nullable": true },
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_draft_2020_12_are_understood() {
+    fn keywords_of_draft_2020_12_are_supported() {
         let schema = json!({ "prefixItems": [{ "type": "string" }], "items": false });
         assert!(check(schema.clone(), json!(["a"])).is_ok());
         assert!(check(schema, json!(["a", 1])).is_err());

@@ -1,4 +1,4 @@
-//! What the servers offer: tools with their schemas, and what changed about them.
+//! The tools of the servers with their schemas, and changes of them.
 
 mod arguments;
 mod tool;
@@ -6,4 +6,3 @@ mod tool_set;
 
 pub use tool::Tool;
 pub(crate) use tool_set::ToolSet;
-pub use tool_set::{ToolChange, ToolNews};

@@ -1,4 +1,4 @@
-//! One tool of one server, as the server described it.
+//! A tool of a server.
 
 use std::sync::OnceLock;
 
@@ -9,29 +9,34 @@ use sha2::{Digest, Sha256};
 use super::arguments::ArgumentCheck;
 use crate::ToolId;
 
-/// A tool that can be called.
+/// A tool, as its server describes it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
+    /// `server:tool`.
     pub id: ToolId,
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The description; empty if there is none.
     pub description: String,
+    /// The JSON Schema of the arguments.
     pub input_schema: Value,
+    /// The JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What the server says about its own tool: hints, not proof.
+    /// Hints of the server about its tool. They may be wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
-    /// Changes whenever name, description, schema or annotations do.
+    /// A digest of name, description, schemas and annotations.
     pub fingerprint: String,
     #[serde(skip)]
     check: OnceLock<ArgumentCheck>,
 }
 
 impl Tool {
-    /// Reads one element of `tools/list`. Real servers leave out what the specification demands,
-    /// so only the name is needed; without an input schema any arguments are accepted.
+    /// Reads one element of `tools/list`. Real servers leave out required fields, so only the name is
+    /// needed; without an input schema any arguments are accepted.
     pub(crate) fn read(server: &str, described: &Value) -> Option<Self> {
         let name = described["name"].as_str().filter(|name| !name.is_empty())?;
         let text = |key: &str| described[key].as_str().map(str::to_owned);
@@ -57,7 +62,7 @@ impl Tool {
         })
     }
 
-    /// Checks `arguments` against the input schema; the sentence says where the mistake is.
+    /// Validates `arguments` against the input schema. The error says where they are invalid.
     pub(crate) fn check_arguments(&self, arguments: &Value) -> Result<(), String> {
         self.check
             .get_or_init(|| ArgumentCheck::new(&self.input_schema))
@@ -79,7 +84,7 @@ fn fingerprint(described: &Value) -> String {
             kept.insert(key.to_owned(), value.clone());
         }
     }
-    // Objects keep their keys sorted, so the same description always gives the same text.
+    // Sorted keys: the same description always has the same digest.
     let digest = Sha256::digest(sorted(Value::Object(kept)).to_string());
     digest
         .iter()

@@ -1,9 +1,8 @@
-//! The tools of one server at one time, and how they differ from before.
+//! The tools of one listing, and their changes since another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use super::Tool;
@@ -18,21 +17,20 @@ pub(crate) struct ToolSet {
 }
 
 /// What happened to a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolChange {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolChangeKind {
     Added,
     Removed,
-    /// Its description, schema or annotations are not what they were: the operator should look,
-    /// because a changed description can be an attack on the model that reads it.
+    /// Its description, schema or annotations changed. The operator should look at it: a changed
+    /// description can be an attack on the model that reads it.
     Changed,
 }
 
-/// News about one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ToolNews {
+/// A change of one tool between two listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ToolChange {
     pub tool: ToolId,
-    pub change: ToolChange,
+    pub kind: ToolChangeKind,
 }
 
 impl ToolSet {
@@ -69,29 +67,29 @@ impl ToolSet {
         self.by_name.len()
     }
 
-    /// What is news in `self` to one who knows `before`.
-    pub fn news(&self, before: &Self) -> Vec<ToolNews> {
-        let mut news = Vec::new();
+    /// The changes from `before` to this set.
+    pub fn changes_since(&self, before: &Self) -> Vec<ToolChange> {
+        let mut changes = Vec::new();
         for (name, tool) in &self.by_name {
-            let change = match before.by_name.get(name) {
-                None => ToolChange::Added,
-                Some(old) if old.fingerprint != tool.fingerprint => ToolChange::Changed,
+            let kind = match before.by_name.get(name) {
+                None => ToolChangeKind::Added,
+                Some(old) if old.fingerprint != tool.fingerprint => ToolChangeKind::Changed,
                 Some(_) => continue,
             };
-            news.push(ToolNews {
+            changes.push(ToolChange {
                 tool: tool.id.clone(),
-                change,
+                kind,
             });
         }
         for (name, tool) in &before.by_name {
             if !self.by_name.contains_key(name) {
-                news.push(ToolNews {
+                changes.push(ToolChange {
                     tool: tool.id.clone(),
-                    change: ToolChange::Removed,
+                    kind: ToolChangeKind::Removed,
                 });
             }
         }
-        news
+        changes
     }
 }
 
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn added_removed_and_changed_tools_are_news() {
+    fn added_removed_and_changed_tools_are_found() {
         let before = set(
             json!([{ "name": "a" }, { "name": "b", "description": "old" }]),
             ToolFilter::default(),
@@ -128,19 +126,19 @@ mod tests {
             json!([{ "name": "b", "description": "new" }, { "name": "c" }]),
             ToolFilter::default(),
         );
-        let news: Vec<_> = after
-            .news(&before)
+        let changes: Vec<_> = after
+            .changes_since(&before)
             .into_iter()
-            .map(|n| (n.tool.tool().to_owned(), n.change))
+            .map(|change| (change.tool.tool().to_owned(), change.kind))
             .collect();
         assert_eq!(
-            news,
+            changes,
             [
-                ("b".to_owned(), ToolChange::Changed),
-                ("c".to_owned(), ToolChange::Added),
-                ("a".to_owned(), ToolChange::Removed)
+                ("b".to_owned(), ToolChangeKind::Changed),
+                ("c".to_owned(), ToolChangeKind::Added),
+                ("a".to_owned(), ToolChangeKind::Removed)
             ]
         );
-        assert!(after.news(&after).is_empty());
+        assert!(after.changes_since(&after).is_empty());
     }
 }

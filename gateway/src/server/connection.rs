@@ -1,4 +1,4 @@
-//! One live session with a server, shared by all runs.
+//! An open session with a server, shared by all runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,8 +12,9 @@ use tokio::time::Instant;
 use super::handler::Handler;
 use crate::transport::{Link, ServerProcess, StderrTail, Traffic};
 
-const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// One session, its transport and its process.
 pub(crate) struct Connection {
     pub peer: Peer<RoleClient>,
     pub handler: Handler,
@@ -25,7 +26,7 @@ pub(crate) struct Connection {
     opened: Instant,
     used_at_ms: AtomicU64,
     in_flight: AtomicUsize,
-    proved: AtomicBool,
+    has_answered: AtomicBool,
 }
 
 impl Connection {
@@ -43,7 +44,7 @@ impl Connection {
             opened: Instant::now(),
             used_at_ms: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
-            proved: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
         })
     }
 
@@ -51,17 +52,17 @@ impl Connection {
         self.traffic.ended() || self.peer.is_transport_closed()
     }
 
-    pub fn lived(&self) -> Duration {
+    pub fn age(&self) -> Duration {
         self.opened.elapsed()
     }
 
-    /// Whether it has answered a call, which forgives a later crash.
-    pub fn proved(&self) -> bool {
-        self.proved.load(Ordering::Relaxed)
+    /// Whether it has answered a call: then a later crash does not count as a failed start.
+    pub fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
     }
 
-    pub fn prove(&self) {
-        self.proved.store(true, Ordering::Relaxed);
+    pub fn mark_answered(&self) {
+        self.has_answered.store(true, Ordering::Relaxed);
     }
 
     pub fn process_id(&self) -> Option<u32> {
@@ -78,7 +79,7 @@ impl Connection {
         self.in_flight.load(Ordering::Relaxed) > 0
     }
 
-    /// How long nothing was asked of it.
+    /// How long it has had no request.
     pub fn idle(&self) -> Duration {
         if self.busy() {
             return Duration::ZERO;
@@ -87,34 +88,35 @@ impl Connection {
         self.opened.elapsed().saturating_sub(used)
     }
 
-    /// Asks for a sign of life. A server that does not know `ping` gives one by saying so.
-    pub async fn ping(&self, patience: Duration) -> Option<Duration> {
+    /// Pings the server and returns the round-trip time. An error response counts: a server that
+    /// does not know `ping` is alive.
+    pub async fn ping(&self, timeout: Duration) -> Option<Duration> {
         let start = Instant::now();
         if !self.info.protocol_version.has_initialize() {
-            // The stateless protocol has no ping; its transport reports each failure by itself.
+            // The stateless protocol has no ping; its transport reports each failure.
             return (!self.closed()).then(|| start.elapsed());
         }
         let ping = self
             .peer
             .send_request(ClientRequest::PingRequest(PingRequest::default()));
-        match tokio::time::timeout(patience, ping).await {
+        match tokio::time::timeout(timeout, ping).await {
             Ok(Ok(_) | Err(ServiceError::McpError(_))) => Some(start.elapsed()),
             _ => None,
         }
     }
 
-    /// How the process ended, when there is one and it has: for the message about a lost call.
+    /// The exit status of the process, if there is one and it has ended: for error messages.
     pub async fn exit_status(&self) -> Option<String> {
         let process = self.process.as_ref()?;
         let status = process.exit_within(Duration::from_millis(300)).await?;
         Some(status.to_string())
     }
 
-    /// Ends the session and, on stdio, the process; returns when it is gone.
+    /// Ends the session and, on stdio, the process. Returns when the process is gone.
     pub async fn close(&self) {
         let service = self.service.lock().await.take();
         if let Some(mut service) = service {
-            let _ = service.close_with_timeout(CLOSE_PATIENCE).await;
+            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
         }
         if let Some(process) = &self.process {
             process.stop().await;
@@ -130,6 +132,7 @@ impl std::fmt::Debug for Connection {
     }
 }
 
+/// A request in flight.
 pub(crate) struct InFlight(Arc<Connection>);
 
 impl Drop for InFlight {

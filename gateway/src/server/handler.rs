@@ -1,12 +1,11 @@
-//! What a server may ask or tell us while it works.
+//! Requests and notifications from a server.
 #![expect(
     deprecated,
-    reason = "roots are on their way out of the protocol, and in use by the servers of today"
+    reason = "roots are deprecated in the protocol, but servers in use ask for them"
 )]
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::ClientHandler;
@@ -15,30 +14,16 @@ use rmcp::model::{
     ProgressNotificationParam, ProgressToken, ProtocolVersion, Root,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
-use tokio::sync::Notify;
 
+use super::changes::ToolsChanged;
 use crate::call::ProgressSink;
 
-/// Our side of a session. Clones share everything.
+/// The client side of a session. Clones share all state.
 #[derive(Debug, Clone)]
 pub(crate) struct Handler {
     roots: Arc<Vec<Root>>,
     progress: Arc<Mutex<HashMap<ProgressToken, ProgressSink>>>,
     tools_changed: Arc<ToolsChanged>,
-}
-
-/// The server's word that its tools are no longer what it listed.
-#[derive(Debug, Default)]
-pub(crate) struct ToolsChanged {
-    pub stale: AtomicBool,
-    pub told: Notify,
-}
-
-impl ToolsChanged {
-    pub fn tell(&self) {
-        self.stale.store(true, Ordering::Release);
-        self.told.notify_one();
-    }
 }
 
 impl Handler {
@@ -51,9 +36,9 @@ impl Handler {
     }
 
     /// Reports the progress of the request with `token` until the returned value is dropped.
-    pub fn follow(&self, token: ProgressToken, sink: ProgressSink) -> Following {
+    pub fn subscribe(&self, token: ProgressToken, sink: ProgressSink) -> ProgressSubscription {
         self.lock().insert(token.clone(), sink);
-        Following {
+        ProgressSubscription {
             handler: self.clone(),
             token,
         }
@@ -64,13 +49,13 @@ impl Handler {
     }
 }
 
-/// Progress of one request is being reported.
-pub(crate) struct Following {
+/// Reports the progress of one request until it is dropped.
+pub(crate) struct ProgressSubscription {
     handler: Handler,
     token: ProgressToken,
 }
 
-impl Drop for Following {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.handler.lock().remove(&self.token);
     }
@@ -79,7 +64,7 @@ impl Drop for Following {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        // Declared only when there are any: some servers offer other tools to a client with roots.
+        // Declared only if there are roots: some servers have other tools for a client with roots.
         if !self.roots.is_empty() {
             capabilities.roots = Some(rmcp::model::RootsCapabilities::default());
         }
@@ -110,7 +95,7 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.tools_changed.tell();
+        self.tools_changed.announce();
     }
 }
 

@@ -1,6 +1,6 @@
-//! Starting a server once for all who wait, and noticing its end.
+//! Starts a server once for all callers that wait, and notices its end.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -10,32 +10,34 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::changes::ToolsChanged;
 use super::connection::Connection;
-use super::handler::{Handler, ToolsChanged};
-use super::record::Record;
+use super::handler::Handler;
+use super::start_history::StartHistory;
 use super::tools;
 use crate::config::ServerConfig;
-use crate::registry::{ToolNews, ToolSet};
-use crate::transport::{Facilities, Login, Means, StartError, StderrTail, connect};
+use crate::policy::Policy;
+use crate::registry::ToolSet;
+use crate::transport::{ConnectOptions, Login, StartError, StderrTail, TransportContext, connect};
 
-/// A pause shorter than this is waited for; a longer one is told to the caller.
-const WAITED_FOR: Duration = Duration::from_secs(1);
-/// A start that takes longer than this no longer keeps others from starting.
-const START_TURN: Duration = Duration::from_secs(2);
+/// A pause up to this is waited for; a longer one is an error with `retry_after`.
+const MAX_PAUSE_WAITED: Duration = Duration::from_secs(1);
+/// A start that takes longer than this gives its permit back.
+const START_PERMIT_TIME: Duration = Duration::from_secs(2);
 const QUOTED_LINES: usize = 5;
 
-/// What all servers of a gateway share.
-pub(crate) struct Surroundings {
-    pub facilities: Facilities,
+/// State that all servers of a gateway share.
+pub(crate) struct ServerContext {
+    pub transports: TransportContext,
+    pub policy: Policy,
     /// Bounds how many servers start at the same time.
-    pub start_turns: Semaphore,
+    pub start_permits: Semaphore,
     pub shutdown: CancellationToken,
     /// Counts up whenever the tools of any server changed.
     pub generation: watch::Sender<u64>,
-    pub news: Mutex<Vec<ToolNews>>,
 }
 
-/// Why there is no connection now.
+/// Why there is no connection at the moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Unavailable {
     pub error: StartError,
@@ -52,42 +54,41 @@ enum Slot {
 
 pub(crate) struct Server {
     pub config: ServerConfig,
-    pub(super) surroundings: Arc<Surroundings>,
+    pub(super) context: Arc<ServerContext>,
     login: Option<Login>,
     slot: Mutex<Slot>,
     pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
-    /// Held while the tools are being listed; whoever waits for it finds them fresh.
+    /// Held while the tools are being listed. Callers that wait for it find them current.
     pub(super) listing: tokio::sync::Mutex<()>,
     pub(super) changed: Arc<ToolsChanged>,
-    record: Mutex<Record>,
+    history: Mutex<StartHistory>,
+    /// Counts how often the cached answers of this server were discarded.
+    cache_epoch: AtomicU64,
 }
 
 impl Server {
-    pub fn new(
-        config: ServerConfig,
-        surroundings: Arc<Surroundings>,
-        login: Option<Login>,
-    ) -> Self {
+    pub fn new(config: ServerConfig, context: Arc<ServerContext>, login: Option<Login>) -> Self {
         Self {
             config,
-            surroundings,
+            context,
             login,
             slot: Mutex::new(Slot::Idle),
             tools: RwLock::new(None),
             listing: tokio::sync::Mutex::new(()),
             changed: Arc::default(),
-            record: Mutex::new(Record::default()),
+            history: Mutex::new(StartHistory::default()),
+            cache_epoch: AtomicU64::new(0),
         }
     }
 
-    /// The connection, started if there is none. All who wait share one start, and it goes on
-    /// when they stop waiting.
+    /// The connection, started if there is none. All callers that wait share one start, and it
+    /// goes on when they stop waiting.
     pub async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, Unavailable> {
         loop {
             let starting = match self.step() {
                 Step::Ready(connection) => return Ok(connection),
                 Step::Wait(starting) => starting,
-                Step::Pause(pause, _) if pause <= WAITED_FOR => {
+                Step::Pause(pause, _) if pause <= MAX_PAUSE_WAITED => {
                     tokio::time::sleep(pause).await;
                     continue;
                 }
@@ -105,7 +106,7 @@ impl Server {
                 }
             };
             return starting.await.map_err(|error| Unavailable {
-                retry_after: error.passes().then(|| self.record().pause_left()),
+                retry_after: error.is_transient().then(|| self.history().pause_left()),
                 error,
             });
         }
@@ -127,11 +128,11 @@ impl Server {
             .clone()
     }
 
-    /// The tools as they are now: starts the server if it never was, and waits for a listing that
-    /// a change made necessary.
+    /// The current tools. Starts the server if it never ran, and lists the tools again after a
+    /// change.
     pub async fn current_tools(self: &Arc<Self>) -> Result<Arc<ToolSet>, Unavailable> {
         if let Some(tools) = self.known_tools() {
-            if !self.changed.stale.load(Ordering::Acquire) {
+            if !self.changed.is_stale() {
                 return Ok(tools);
             }
             if let Some(connection) = self.live() {
@@ -143,7 +144,7 @@ impl Server {
         Ok(self.known_tools().unwrap_or_default())
     }
 
-    /// Forgets `connection` after it was lost or found dead, and stops what is left of it.
+    /// Drops `connection` after it was lost or found dead, and stops its process.
     pub fn retire(self: &Arc<Self>, connection: &Arc<Connection>, reason: &str) {
         let mut slot = self.slot();
         if !matches!(&*slot, Slot::Live(live) if Arc::ptr_eq(live, connection)) {
@@ -151,13 +152,16 @@ impl Server {
         }
         *slot = Slot::Idle;
         drop(slot);
-        self.record()
-            .lost(reason.to_owned(), connection.lived(), connection.proved());
+        self.history().lost(
+            reason.to_owned(),
+            connection.age(),
+            connection.has_answered(),
+        );
         let connection = connection.clone();
         tokio::spawn(async move { connection.close().await });
     }
 
-    /// Stops the server for good; the surroundings' shutdown keeps it from being started again.
+    /// Stops the server for good. The shutdown of the context keeps it from being started again.
     pub async fn stop(&self) {
         let slot = std::mem::replace(&mut *self.slot(), Slot::Idle);
         match slot {
@@ -171,8 +175,20 @@ impl Server {
         }
     }
 
-    pub fn record(&self) -> std::sync::MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Discards the cached answers of this server.
+    pub(super) fn forget_cached_answers(&self) {
+        self.cache_epoch.fetch_add(1, Ordering::AcqRel);
+        self.context.policy.cache.forget_server(&self.config.name);
+    }
+
+    /// Grows whenever cached answers are discarded. An answer to a call of an earlier epoch must not
+    /// stay in the cache.
+    pub fn cache_epoch(&self) -> u64 {
+        self.cache_epoch.load(Ordering::Acquire)
+    }
+
+    pub fn history(&self) -> std::sync::MutexGuard<'_, StartHistory> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
@@ -187,10 +203,10 @@ impl Server {
             }
             Slot::Starting(starting) => return Step::Wait(starting.clone()),
             Slot::Live(lost) => {
-                self.record().lost(
+                self.history().lost(
                     "the connection ended".to_owned(),
-                    lost.lived(),
-                    lost.proved(),
+                    lost.age(),
+                    lost.has_answered(),
                 );
                 let lost = lost.clone();
                 tokio::spawn(async move { lost.close().await });
@@ -198,15 +214,15 @@ impl Server {
             }
             Slot::Idle => {}
         }
-        if self.surroundings.shutdown.is_cancelled() {
+        if self.context.shutdown.is_cancelled() {
             return Step::Refuse(StartError::ShuttingDown);
         }
         if self.config.disabled {
             return Step::Refuse(StartError::Disabled);
         }
         let (pause, last) = {
-            let record = self.record();
-            (record.pause_left(), record.last_error.clone())
+            let history = self.history();
+            (history.pause_left(), history.last_error.clone())
         };
         if !pause.is_zero() {
             let error = last.unwrap_or_else(|| StartError::Handshake {
@@ -224,7 +240,7 @@ impl Server {
     async fn start(self: Arc<Self>) -> Result<Arc<Connection>, StartError> {
         let began = Instant::now();
         let stderr = StderrTail::default();
-        self.record().stderr = stderr.clone();
+        self.history().stderr = stderr.clone();
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
                 opened.unwrap_or_else(|_| Err(StartError::TimedOut {
@@ -232,53 +248,59 @@ impl Server {
                     stderr: stderr.last(QUOTED_LINES),
                 }))
             }
-            () = self.surroundings.shutdown.cancelled() => Err(StartError::ShuttingDown),
+            () = self.context.shutdown.cancelled() => Err(StartError::ShuttingDown),
         };
         let connection = match opened {
             Ok(connection) => connection,
             Err(error) => {
-                self.record().failed(error.clone());
+                self.history().failed(error.clone());
                 *self.slot() = Slot::Idle;
                 return Err(error);
             }
         };
-        self.record().started(began.elapsed());
+        self.history().started(began.elapsed());
+        // The new process may answer differently.
+        self.forget_cached_answers();
         *self.slot() = Slot::Live(connection.clone());
         tokio::spawn(self.clone().follow_changes(connection.clone()));
         Ok(connection)
     }
 
-    /// From nothing to a session whose tools are known.
+    /// Opens a session and lists its tools.
     async fn open(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
-        let endpoint = self.config.usable.as_ref().map_err(|error| error.clone())?;
+        let endpoint = self
+            .config
+            .endpoint
+            .as_ref()
+            .map_err(|error| error.clone())?;
         let handler = Handler::new(&self.config.roots, self.changed.clone());
         let opening = async {
-            let means = Means {
+            let options = ConnectOptions {
                 server: &self.config.name,
                 protocol: self.config.protocol,
-                facilities: &self.surroundings.facilities,
+                transports: &self.context.transports,
                 login: self.login.clone(),
                 stderr: stderr.clone(),
             };
-            let link = connect(endpoint, handler.clone(), means).await?;
+            let link = connect(endpoint, handler.clone(), options).await?;
             let connection = Connection::new(link, handler)
                 .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
-            self.changed.stale.store(false, Ordering::Release);
+            self.changed.reset();
             if connection.info.capabilities.tools.is_some() {
                 let listed = tools::list(&connection.peer).await.map_err(|error| {
                     handshake(&format!("its tools could not be listed: {error}"), stderr)
                 })?;
-                self.take_in(&listed);
+                self.set_tools(&listed);
             } else {
-                self.take_in(&[]);
+                self.set_tools(&[]);
             }
             Ok(Arc::new(connection))
         };
         tokio::pin!(opening);
         {
-            // A hanging server gives its turn back, or a few of them would hold up all others.
-            let _turn = self.surroundings.start_turns.acquire().await;
-            if let Ok(opened) = tokio::time::timeout(START_TURN, &mut opening).await {
+            // A hanging server gives its permit back: a few of them would block all others.
+            let _permit = self.context.start_permits.acquire().await;
+            if let Ok(opened) = tokio::time::timeout(START_PERMIT_TIME, &mut opening).await {
                 return opened;
             }
         }

@@ -1,13 +1,13 @@
-//! The life of one server: started at first use, watched, restarted with care, and stopped.
+//! The lifecycle of one server: start at first use, health, restart with backoff, stop.
 
 mod backoff;
 mod changes;
 mod connection;
 mod handler;
 mod lifecycle;
-mod record;
+mod start_history;
 mod tools;
 
 pub(crate) use connection::Connection;
-pub(crate) use handler::Following;
-pub(crate) use lifecycle::{Server, Surroundings, Unavailable};
+pub(crate) use handler::ProgressSubscription;
+pub(crate) use lifecycle::{Server, ServerContext, Unavailable};

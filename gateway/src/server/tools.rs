@@ -1,16 +1,16 @@
-//! Asking a server for its tools, page by page.
+//! `tools/list`, page by page.
 
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
-/// A server that never stops handing out cursors is cut off here.
+/// Bounds a server that returns a new cursor with every page.
 const MAX_PAGES: usize = 1000;
 
-/// Every tool of the server, as it described them.
+/// Lists every tool of the server, as JSON.
 ///
-/// The typed reading of one bad tool would lose the whole page, so a page that does not fit the
-/// specification is read leniently.
+/// With typed parsing, one invalid tool would lose the whole page, so a page that does not fit the
+/// specification is parsed leniently.
 pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
     let mut tools = Vec::new();
     let mut cursor: Option<String> = None;
@@ -47,7 +47,7 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
             _ => return Err(ServiceError::UnexpectedResponse),
         };
         tools.extend::<Vec<Value>>(page);
-        // Some servers write an empty one where there is none.
+        // Some servers send an empty cursor on the last page.
         let next = next.filter(|next| !next.is_empty());
         if next.is_none() || next == cursor {
             break;

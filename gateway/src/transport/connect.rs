@@ -1,4 +1,4 @@
-//! From a configured endpoint to an initialised MCP session.
+//! Opens an MCP session with a configured endpoint.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,58 +13,62 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
-use super::stdio::{StdioTransport, Traffic};
-use super::{Facilities, Login, StartError, StderrTail, http};
+use super::stdio::StdioTransport;
+use super::traffic::Traffic;
+use super::{Login, StartError, StderrTail, TransportContext, http};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 
-/// How long a process that closed its output gets to end, so that its status can be told.
-const EXIT_PATIENCE: Duration = Duration::from_millis(500);
+/// How long to wait for the exit status of a process that closed its output.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 const QUOTED_LINES: usize = 5;
 
-/// An initialised session, with what there is to observe about its transport.
+/// An initialized session, with the process and the counters of its transport.
 pub struct Link<S: Service<RoleClient>> {
     pub service: RunningService<RoleClient, S>,
-    /// Only a stdio server has these.
+    /// `None` for remote servers.
     pub process: Option<ServerProcess>,
     pub stderr: StderrTail,
     pub traffic: Arc<Traffic>,
 }
 
-/// What every connection shares.
-pub struct Means<'a> {
+/// Parameters of [`connect`] beside the endpoint.
+pub struct ConnectOptions<'a> {
     pub server: &'a str,
     pub protocol: Protocol,
-    pub facilities: &'a Facilities,
+    pub transports: &'a TransportContext,
     pub login: Option<Login>,
-    /// Where the standard error of the server goes; the caller quotes it when it gives up waiting.
+    /// Receives the standard error of the server. The caller quotes it after a timeout.
     pub stderr: StderrTail,
 }
 
-/// Connects to `endpoint`. The caller bounds the time; dropping the future ends the process.
+/// Connects to `endpoint`. The caller sets the timeout.
+///
+/// # Cancel safety
+/// Dropping the future stops the process.
 pub async fn connect<S: Service<RoleClient> + Clone>(
     endpoint: &Endpoint,
     handler: S,
-    means: Means<'_>,
+    options: ConnectOptions<'_>,
 ) -> Result<Link<S>, StartError> {
     match endpoint {
-        Endpoint::Stdio(command) => match means.protocol {
+        Endpoint::Stdio(command) => match options.protocol {
             Protocol::Session => {
-                over_stdio(command, handler, ClientLifecycleMode::Initialize, &means).await
+                over_stdio(command, handler, ClientLifecycleMode::Initialize, &options).await
             }
-            Protocol::Stateless => over_stdio(command, handler, stateless(), &means).await,
+            Protocol::Stateless => over_stdio(command, handler, stateless(), &options).await,
             Protocol::Auto => {
-                // Almost every stdio server knows only `initialize`, and some do not answer
-                // anything before it. So that comes first, and a refusal starts the server anew.
+                // Almost every stdio server knows only `initialize`, and some answer nothing before
+                // it. So that comes first, and an error restarts the server.
                 let first = over_stdio(
                     command,
                     handler.clone(),
                     ClientLifecycleMode::Initialize,
-                    &means,
+                    &options,
                 )
                 .await;
                 match first {
                     Err(StartError::Handshake { .. }) => {
-                        match over_stdio(command, handler, stateless(), &means).await {
+                        match over_stdio(command, handler, stateless(), &options).await {
                             Ok(link) => Ok(link),
                             Err(_) => first,
                         }
@@ -73,20 +77,20 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 }
             }
         },
-        Endpoint::Http(remote) => match means.protocol {
+        Endpoint::Http(remote) => match options.protocol {
             Protocol::Session => {
-                over_http(remote, handler, ClientLifecycleMode::Initialize, &means).await
+                over_http(remote, handler, ClientLifecycleMode::Initialize, &options).await
             }
-            Protocol::Stateless => over_http(remote, handler, stateless(), &means).await,
+            Protocol::Stateless => over_http(remote, handler, stateless(), &options).await,
             Protocol::Auto => {
                 let probe = ClientLifecycleMode::Auto {
                     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
                     legacy_version: None,
                 };
-                match over_http(remote, handler.clone(), probe, &means).await {
-                    // An old server may answer a method it does not know with anything at all.
+                match over_http(remote, handler.clone(), probe, &options).await {
+                    // An old server may answer an unknown method with any error.
                     Err(StartError::Handshake { .. } | StartError::Unreachable { .. }) => {
-                        over_http(remote, handler, ClientLifecycleMode::Initialize, &means).await
+                        over_http(remote, handler, ClientLifecycleMode::Initialize, &options).await
                     }
                     other => other,
                 }
@@ -94,11 +98,11 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
         },
         Endpoint::Sse(remote) => {
             let transport =
-                SseTransport::open(means.facilities.client()?, remote, means.login.clone())
+                SseTransport::open(options.transports.client()?, remote, options.login.clone())
                     .await
                     .map_err(|error| match error {
                         SseError::Status(401) => StartError::LoginNeeded {
-                            server: means.server.to_owned(),
+                            server: options.server.to_owned(),
                             challenge: None,
                         },
                         error => StartError::Unreachable {
@@ -109,7 +113,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             let service = handler
                 .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
                 .await
-                .map_err(|error| remote_error(error, remote, means.server))?;
+                .map_err(|error| remote_error(error, remote, options.server))?;
             Ok(remote_link(service))
         }
     }
@@ -125,13 +129,13 @@ async fn over_http<S: Service<RoleClient>>(
     remote: &Remote,
     handler: S,
     lifecycle: ClientLifecycleMode,
-    means: &Means<'_>,
+    options: &ConnectOptions<'_>,
 ) -> Result<Link<S>, StartError> {
-    let transport = http::transport(means.facilities.client()?, remote, means.login.clone());
+    let transport = http::transport(options.transports.client()?, remote, options.login.clone());
     let service = handler
         .serve_with_lifecycle(transport, lifecycle)
         .await
-        .map_err(|error| remote_error(error, remote, means.server))?;
+        .map_err(|error| remote_error(error, remote, options.server))?;
     Ok(remote_link(service))
 }
 
@@ -148,20 +152,20 @@ async fn over_stdio<S: Service<RoleClient>>(
     command: &Command,
     handler: S,
     lifecycle: ClientLifecycleMode,
-    means: &Means<'_>,
+    options: &ConnectOptions<'_>,
 ) -> Result<Link<S>, StartError> {
-    let (process, pipes) = ServerProcess::start(command, means.facilities.guard())
+    let (process, pipes) = ServerProcess::start(command, options.transports.guard())
         .map_err(|error| spawn_error(command, &error))?;
-    let stderr = means.stderr.clone();
+    let stderr = options.stderr.clone();
     tokio::spawn(stderr.clone().follow(pipes.stderr));
     let traffic = Arc::<Traffic>::default();
     let transport =
         StdioTransport::new(pipes.stdin, pipes.stdout, process.clone(), traffic.clone());
-    // Given up in the middle of the handshake, the process would go on without anyone to talk to.
-    let abandoned = StopOnDrop(Some(process.clone()));
+    // Cancelled during the handshake, the process would keep running without a client.
+    let stop_on_drop = StopOnDrop(Some(process.clone()));
     match handler.serve_with_lifecycle(transport, lifecycle).await {
         Ok(service) => {
-            abandoned.defuse();
+            stop_on_drop.disarm();
             Ok(Link {
                 service,
                 process: Some(process),
@@ -173,19 +177,19 @@ async fn over_stdio<S: Service<RoleClient>>(
             let ended = match &error {
                 ClientInitializeError::ConnectionClosed(_)
                 | ClientInitializeError::TransportError { .. } => {
-                    process.exit_within(EXIT_PATIENCE).await
+                    process.exit_within(EXIT_TIMEOUT).await
                 }
                 _ => None,
             };
-            let last_words = stderr.last(QUOTED_LINES);
+            let last_lines = stderr.last(QUOTED_LINES);
             Err(match ended {
                 Some(status) => StartError::Exited {
                     status: status.to_string(),
-                    stderr: last_words,
+                    stderr: last_lines,
                 },
                 None => StartError::Handshake {
                     reason: chain(&error),
-                    stderr: last_words,
+                    stderr: last_lines,
                 },
             })
         }
@@ -195,7 +199,7 @@ async fn over_stdio<S: Service<RoleClient>>(
 struct StopOnDrop(Option<ServerProcess>);
 
 impl StopOnDrop {
-    fn defuse(mut self) {
+    fn disarm(mut self) {
         self.0.take();
     }
 }
@@ -231,7 +235,7 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
         };
     }
     let reason = match &error {
-        // What it holds is no source of it.
+        // `source()` does not return the inner error.
         ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
         other => chain(other),
     };
@@ -248,7 +252,7 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
     }
 }
 
-/// The innermost cause says what happened ("connection refused"); the outer ones only where.
+/// The message of the innermost cause ("connection refused"); the outer ones only say where.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     loop {

@@ -1,8 +1,8 @@
-//! What a server inherits of our environment.
+//! The environment variables that a server inherits.
 //!
-//! Programs need to find their tools, their home, their language and the way to the network. The
-//! rest stays here: it holds the credentials of the other servers, and of the person who started
-//! us. What a server needs beyond that stands in its `env`.
+//! Programs need to find their tools, their home, their locale and the proxy. Other variables are not
+//! inherited: they hold credentials of other servers and of the user. A server that needs more lists it
+//! in its `env`.
 
 const NAMES: [&str; 34] = [
     "ALL_PROXY",
@@ -42,7 +42,7 @@ const NAMES: [&str; 34] = [
 ];
 const PREFIXES: [&str; 2] = ["LC_", "XDG_"];
 
-/// Whether a server gets the variable `name`.
+/// Whether a server inherits the variable `name`.
 pub fn is_inherited(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_programs_need_to_run_is_inherited_and_tokens_are_not() {
+    fn variables_that_programs_need_are_inherited_and_tokens_are_not() {
         for name in ["PATH", "HOME", "LC_ALL", "XDG_CACHE_HOME", "https_proxy"] {
             assert!(is_inherited(name), "{name}");
         }

@@ -1,4 +1,4 @@
-//! Streamable HTTP: rmcp's transport with our client, our headers and a token for each request.
+//! Streamable HTTP: rmcp's transport with our client, headers, tokens and size limit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::Login;
-use super::bounded::{READ_AT_MOST, bounded, bounded_event};
+use super::size_limit::{MAX_READ_BYTES, limit_event, limit_response};
 use crate::config::Remote;
 
-/// Policy bounds how many calls run at once; the transport must not queue below that.
+/// The policy limits concurrent calls; the transport must not queue below that limit.
 const MAX_POSTS: usize = 1024;
 
-/// Headers that the transport sets itself; it refuses any other.
+/// Headers that the transport sets itself.
 const OWN_HEADERS: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 
 type Posted = Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>>;
 
-/// One client for all servers: it pools connections, and never follows a redirect to another
-/// host, which would carry our headers there.
+/// The client of all servers. It pools connections and does not follow redirects to another origin,
+/// which would receive our headers.
 pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
-    // Another part of the process may have chosen a provider already; either serves.
+    // Fails if the process has a provider already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
@@ -60,14 +60,14 @@ pub fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
         .max_concurrent_requests(MAX_POSTS)
-        .max_sse_event_size(READ_AT_MOST)
+        .max_sse_event_size(MAX_READ_BYTES)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
     StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
 }
 
-/// The configured headers. The configuration has checked them, so none is left out but those that
-/// some clients have to write and we do not.
+/// The configured headers, which the configuration has validated, without those that the transport
+/// sets itself.
 pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
     remote
         .headers
@@ -84,27 +84,27 @@ pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
         .collect()
 }
 
-/// Whether the server says that it knows nothing of the session, as after a restart. 404 is the
-/// word for that, and the transport knows it; many servers say it with 400.
+/// Whether the server does not know the session, as after a restart. The transport handles 404, the
+/// status for that; many servers respond with 400.
 fn is_session_lost(answer: &Posted) -> bool {
-    let told = match answer {
-        // An answer to this very request would have its number.
+    let message = match answer {
+        // A response to this request would have its id.
         Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _))
             if !matches!(error.id, Some(RequestId::Number(_))) =>
         {
             error.error.message.to_lowercase()
         }
-        Err(StreamableHttpError::UnexpectedServerResponse(told))
-            if told.starts_with("HTTP 400") =>
+        Err(StreamableHttpError::UnexpectedServerResponse(message))
+            if message.starts_with("HTTP 400") =>
         {
-            told.to_lowercase()
+            message.to_lowercase()
         }
         _ => return false,
     };
-    told.contains("session") || told.contains("not initialized")
+    message.contains("session") || message.contains("not initialized")
 }
 
-/// The HTTP client of one server.
+/// The HTTP client of one server, which adds its access token.
 #[derive(Debug, Clone)]
 pub struct AuthorizedClient {
     client: reqwest::Client,
@@ -119,7 +119,7 @@ impl AuthorizedClient {
         }
     }
 
-    /// The token to use once more after the server rejected `token`.
+    /// The token for a retry after the server rejected `token`.
     async fn other_token(&self, token: Option<&str>) -> Option<String> {
         self.login.as_ref()?.after_rejection(token?).await
     }
@@ -142,7 +142,7 @@ impl StreamableHttpClient for AuthorizedClient {
             session,
             auth,
             headers,
-            READ_AT_MOST,
+            MAX_READ_BYTES,
         )
         .await
     }
@@ -174,10 +174,10 @@ impl StreamableHttpClient for AuthorizedClient {
             answer = post(Some(token)).await;
         }
         if session.is_some() && is_session_lost(&answer) {
-            // The transport makes a new one and sends this message once more.
+            // The transport creates a new session and sends the message again.
             return Err(StreamableHttpError::SessionExpired);
         }
-        Ok(bounded(answer?, &message))
+        Ok(limit_response(answer?, &message))
     }
 
     async fn delete_session(
@@ -208,7 +208,7 @@ impl StreamableHttpClient for AuthorizedClient {
             last_event,
             auth,
             headers,
-            READ_AT_MOST,
+            MAX_READ_BYTES,
         )
         .await
     }
@@ -228,6 +228,6 @@ impl StreamableHttpClient for AuthorizedClient {
             .client
             .get_stream_with_max_sse_event_size(uri, session, last_event, auth, headers, limit)
             .await?;
-        Ok(events.map(|event| event.map(bounded_event)).boxed())
+        Ok(events.map(|event| event.map(limit_event)).boxed())
     }
 }

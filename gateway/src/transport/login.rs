@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::oauth::OAuth;
 
-/// The login to one server. A server that was never logged in to gets no token.
+/// The login to one server. Without a stored login there is no token.
 #[derive(Debug, Clone)]
 pub struct Login {
     logins: Arc<OAuth>,
@@ -23,13 +23,13 @@ impl Login {
         self.logins
             .bearer_for(&self.server)
             .await
-            // Without a token the server answers that it wants a login, which is what is then told.
+            // Without a token the server requires a login, which becomes the error.
             .inspect_err(|error| tracing::warn!(server = %self.server, %error, "no access token"))
             .ok()
             .flatten()
     }
 
-    /// Another token after the server rejected `token`; `None` when there is no other.
+    /// Another token after the server rejected `token`; `None` if there is none.
     pub async fn after_rejection(&self, token: &str) -> Option<String> {
         self.logins
             .bearer_after_rejection(&self.server, token)

@@ -1,36 +1,39 @@
-//! Reaching a server: stdio, streamable HTTP, and SSE for old servers.
+//! Transports: stdio, streamable HTTP, and HTTP+SSE for old servers.
 
-mod bounded;
 mod connect;
+mod context;
 mod environment;
 mod error;
-mod facilities;
-mod guard;
 mod http;
+mod id_scanner;
+mod lenient;
+mod line_reader;
 mod login;
+mod orphan_guard;
 mod process;
 mod repair;
-mod scan;
+mod size_limit;
 mod sse;
 mod stderr;
 mod stdio;
+mod traffic;
 
 use rmcp::model::ErrorCode;
 
-pub(crate) use connect::{Link, Means, connect};
+pub(crate) use connect::{ConnectOptions, Link, connect};
+pub(crate) use context::TransportContext;
 pub use error::StartError;
 pub(crate) use error::quoted;
-pub(crate) use facilities::Facilities;
-pub(crate) use guard::Guard;
 pub(crate) use login::Login;
+pub(crate) use orphan_guard::OrphanGuard;
 pub(crate) use process::ServerProcess;
 pub(crate) use stderr::StderrTail;
-pub(crate) use stdio::Traffic;
+pub(crate) use traffic::Traffic;
 
-/// A larger message is refused with its size: it would only fill the sandbox.
+/// Larger messages are refused with their size: they would only fill the memory of the sandbox.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Codes of the errors that a transport puts in the place of an answer it cannot deliver. They
-/// lie outside the ranges that JSON-RPC and MCP use.
+/// Error codes of our transports, in place of a response that they cannot deliver. They are outside
+/// of the ranges of JSON-RPC and MCP.
 pub(crate) const TOO_LARGE: ErrorCode = ErrorCode(-31_001);
 pub(crate) const MALFORMED: ErrorCode = ErrorCode(-31_002);

@@ -1,5 +1,5 @@
-//! A server as a child process: its own process group, an environment without our secrets, and a
-//! stop that always ends the whole group.
+//! A server as a child process: its own process group, an environment without our secrets, and a stop
+//! that always ends the whole group.
 
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::environment::is_inherited;
-use super::guard::{Guard, register_self};
+use super::orphan_guard::{OrphanGuard, register_self};
 use crate::config::Command;
 
-/// How long a server may take to leave after its input was closed, and then after SIGTERM.
-const LEAVE_AT_EOF: Duration = Duration::from_millis(700);
-const LEAVE_AT_SIGTERM: Duration = Duration::from_millis(1500);
+/// How long a server may take to exit after its stdin was closed, and then after SIGTERM.
+const EXIT_AFTER_EOF: Duration = Duration::from_millis(700);
+const EXIT_AFTER_SIGTERM: Duration = Duration::from_millis(1500);
 
-/// The three streams of a server that has just been started.
+/// The standard streams of a new process.
 pub struct Pipes {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
 }
 
-/// A running server. The process is owned by a task of its own, which reaps it whenever and
-/// however it ends; this handle can ask for the end and wait for it.
+/// A handle to a running server. A task owns the process and reaps it however it ends; the handle can
+/// stop it and wait for its exit.
 #[derive(Debug, Clone)]
 pub struct ServerProcess {
     stop: CancellationToken,
@@ -34,7 +34,10 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    pub fn start(command: &Command, guard: Option<Arc<Guard>>) -> std::io::Result<(Self, Pipes)> {
+    pub fn start(
+        command: &Command,
+        guard: Option<Arc<OrphanGuard>>,
+    ) -> std::io::Result<(Self, Pipes)> {
         let mut child = build(command, guard.as_deref()).spawn()?;
         let missing = || std::io::Error::other("the server was started without its pipes");
         let pipes = Pipes {
@@ -50,25 +53,26 @@ impl ServerProcess {
             reaped: false,
         };
         let stop = CancellationToken::new();
-        let (tell_exit, exit) = watch::channel(None);
-        tokio::spawn(leader.supervise(stop.clone(), tell_exit));
+        let (exit_sender, exit) = watch::channel(None);
+        tokio::spawn(leader.supervise(stop.clone(), exit_sender));
         Ok((Self { stop, exit, id }, pipes))
     }
 
-    /// Ends the group, gently first, and returns when it is gone. The caller has closed its input.
+    /// Ends the process group: waits for its exit, then SIGTERM, then SIGKILL. Returns when it is gone.
+    /// The caller has closed its stdin.
     pub async fn stop(&self) {
         self.stop.cancel();
         self.exited().await;
     }
 
-    /// Starts the same end without waiting for it.
+    /// Starts [`ServerProcess::stop`] without waiting for it.
     pub fn request_stop(&self) {
         self.stop.cancel();
     }
 
-    /// How it ended, waiting at most `patience` for that.
-    pub async fn exit_within(&self, patience: Duration) -> Option<ExitStatus> {
-        tokio::time::timeout(patience, self.exited())
+    /// The exit status, if the process exits within `timeout`.
+    pub async fn exit_within(&self, timeout: Duration) -> Option<ExitStatus> {
+        tokio::time::timeout(timeout, self.exited())
             .await
             .ok()
             .flatten()
@@ -81,36 +85,36 @@ impl ServerProcess {
     }
 }
 
-/// The owner of the child. Dropped with the process still alive (the runtime is being torn
-/// down), it ends the group on the spot.
+/// The owner of the child. Dropped while the process is alive (the runtime shuts down), it kills the
+/// group at once.
 struct Leader {
     child: Child,
     group: i32,
-    guard: Option<Arc<Guard>>,
+    guard: Option<Arc<OrphanGuard>>,
     reaped: bool,
 }
 
 impl Leader {
-    async fn supervise(mut self, stop: CancellationToken, tell: watch::Sender<Option<ExitStatus>>) {
+    async fn supervise(mut self, stop: CancellationToken, exit: watch::Sender<Option<ExitStatus>>) {
         let status = tokio::select! {
             status = self.child.wait() => status,
             () = stop.cancelled() => self.end().await,
         };
-        // What the leader left behind in its group would be an orphan.
+        // Other processes of the group would be orphans.
         self.signal(libc::SIGKILL);
         self.reaped = true;
         self.group_gone().await;
         if let Some(guard) = &self.guard {
             guard.forget(self.group);
         }
-        tell.send_replace(Some(status.unwrap_or_default()));
+        exit.send_replace(Some(status.unwrap_or_default()));
     }
 
-    /// Waits a moment for the killed rest of the group. They are not our children, so there is no
-    /// other way to see them go.
+    /// Waits up to 500 ms for the killed processes of the group. They are not our children, so they
+    /// can only be polled.
     async fn group_gone(&self) {
         for _ in 0..100 {
-            // SAFETY: signal 0 only asks whether the group exists.
+            // SAFETY: signal 0 only checks whether the group exists.
             if unsafe { libc::kill(-self.group, 0) } != 0 {
                 return;
             }
@@ -119,11 +123,11 @@ impl Leader {
     }
 
     async fn end(&mut self) -> std::io::Result<ExitStatus> {
-        if let Ok(status) = tokio::time::timeout(LEAVE_AT_EOF, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(EXIT_AFTER_EOF, self.child.wait()).await {
             return status;
         }
         self.signal(libc::SIGTERM);
-        if let Ok(status) = tokio::time::timeout(LEAVE_AT_SIGTERM, self.child.wait()).await {
+        if let Ok(status) = tokio::time::timeout(EXIT_AFTER_SIGTERM, self.child.wait()).await {
             return status;
         }
         self.signal(libc::SIGKILL);
@@ -147,7 +151,7 @@ impl Drop for Leader {
     }
 }
 
-fn build(command: &Command, guard: Option<&Guard>) -> tokio::process::Command {
+fn build(command: &Command, guard: Option<&OrphanGuard>) -> tokio::process::Command {
     let mut build = tokio::process::Command::new(&command.program);
     build
         .args(&command.args)
@@ -162,7 +166,7 @@ fn build(command: &Command, guard: Option<&Guard>) -> tokio::process::Command {
     if let Some(cwd) = &command.cwd {
         build.current_dir(cwd);
     }
-    if let Some(pipe) = guard.map(Guard::descriptor) {
+    if let Some(pipe) = guard.map(OrphanGuard::descriptor) {
         // SAFETY: `register_self` only makes async-signal-safe calls, and the descriptor stays
         // open because the guard outlives the spawn.
         unsafe {
@@ -191,7 +195,7 @@ mod tests {
     }
 
     fn alive(group: u32) -> bool {
-        // SAFETY: signal 0 only asks whether the group exists.
+        // SAFETY: signal 0 only checks whether the group exists.
         unsafe { libc::kill(-group.cast_signed(), 0) == 0 }
     }
 
@@ -207,7 +211,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_ignores_everything_is_killed_with_its_children() {
-        let guard = Arc::new(Guard::start().unwrap());
+        let guard = Arc::new(OrphanGuard::start().unwrap());
         let script = "trap '' TERM; sleep 1000 & echo up; while :; do sleep 1; done";
         let (process, mut pipes) = ServerProcess::start(&shell(script), Some(guard)).unwrap();
         let mut up = [0; 3];
@@ -219,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_dead_leader_left_in_its_group_is_ended() {
+    async fn processes_that_a_dead_leader_left_in_its_group_are_killed() {
         let (process, mut pipes) =
             ServerProcess::start(&shell("sleep 1000 & echo up"), None).unwrap();
         let mut up = [0; 3];
@@ -246,8 +250,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_guard_ends_the_group_when_its_owner_vanishes() {
-        let guard = Arc::new(Guard::start().unwrap());
+    async fn the_guard_kills_the_group_when_its_owner_is_gone() {
+        let guard = Arc::new(OrphanGuard::start().unwrap());
         let mut child = build(&shell("sleep 1000 & echo up; wait"), Some(&guard))
             .kill_on_drop(false)
             .spawn()
@@ -262,7 +266,7 @@ mod tests {
             .unwrap();
         let group = child.id().unwrap();
         assert!(alive(group));
-        // Closing the only writing end of the pipe is what the kernel does when we are killed.
+        // The kernel closes the only write end of the pipe like this when we are killed.
         drop(guard);
         child.wait().await.unwrap();
         assert!(gone(group).await);

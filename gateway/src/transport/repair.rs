@@ -1,13 +1,13 @@
-//! Answers that are nearly JSON. A server that cuts a string in the middle of a character, or that
-//! writes in an old encoding, has said everything but that character.
+//! Repair of JSON with invalid characters: a server cut a string within a surrogate pair, or does not
+//! write UTF-8.
 
-/// Half of a pair that stands for one character.
+/// Surrogates: a pair of them encodes one character.
 const HIGH: std::ops::RangeInclusive<u16> = 0xD800..=0xDBFF;
 const LOW: std::ops::RangeInclusive<u16> = 0xDC00..=0xDFFF;
-/// As long as what it replaces.
+/// As long as the escape that it replaces.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
-/// The text with everything replaced that stands for no character; `None` if there was nothing.
+/// The text with invalid characters replaced by U+FFFD; `None` if there are none.
 pub fn repair(line: &[u8]) -> Option<Vec<u8>> {
     let mut text = String::from_utf8_lossy(line).into_owned().into_bytes();
     let mut at = 0;
@@ -33,18 +33,18 @@ pub fn repair(line: &[u8]) -> Option<Vec<u8>> {
                 }
                 at += length;
             }
-            // A backslash and what it stands before.
+            // Another escape.
             None => at += 2,
         }
     }
     (text != line).then_some(text)
 }
 
-/// The number in `\uXXXX` at the beginning.
+/// The code unit of a `\uXXXX` at the beginning.
 fn escaped(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     let digits = std::str::from_utf8(digits).ok()?;
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` accepts a sign.
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_becomes_a_mark() {
+    fn half_a_character_becomes_a_replacement_character() {
         assert_eq!(read(br#"["a\ud83d"]"#), json!(["a\u{fffd}"]));
         assert_eq!(read(br#"["\udc00b"]"#), json!(["\u{fffd}b"]));
         assert_eq!(
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_stays() {
+    fn valid_text_is_not_changed() {
         for whole in [
             br#"{"a":"\ud83d\ude00 \\ud83d \u00e9"}"#.as_slice(),
             br#"{"a":"\\\\u"}"#,

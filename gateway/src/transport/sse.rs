@@ -1,5 +1,5 @@
-//! HTTP+SSE of protocol 2024-11-05, for old servers: one long GET brings the messages, and its
-//! first event says where to POST ours.
+//! HTTP+SSE of protocol 2024-11-05, for old servers: a long GET returns the messages, and its first
+//! event names the endpoint for POST.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use rmcp::transport::Transport;
 use sse_stream::Sse;
 use url::Url;
 
-use super::bounded::{READ_AT_MOST, bounded_event};
+use super::size_limit::{MAX_READ_BYTES, limit_event};
 use super::{Login, http};
 use crate::config::Remote;
 
-/// What goes wrong on this transport.
+/// An error of this transport.
 #[derive(Debug, thiserror::Error)]
 pub enum SseError {
     #[error("{0}")]
@@ -82,7 +82,7 @@ impl SseTransport {
             .url
             .join(&endpoint)
             .map_err(|_| SseError::NoEndpoint)?;
-        // Our headers hold credentials for the configured host and for no other.
+        // Our headers hold credentials for the configured host only.
         if endpoint.origin() != remote.url.origin() {
             return Err(SseError::ForeignEndpoint(endpoint.to_string()));
         }
@@ -125,14 +125,14 @@ impl Transport<RoleClient> for SseTransport {
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             let event = self.events.next().await?;
-            let read = bounded_event(Sse {
+            let read = limit_event(Sse {
                 data: Some(event.data),
                 ..Sse::default()
             });
             if let Ok(message) = serde_json::from_str(&read.data.unwrap_or_default()) {
                 return Some(message);
             }
-            tracing::debug!(event = %event.name, "skipped an event that is no JSON-RPC message");
+            tracing::debug!(event = %event.name, "skipped an event that is not a JSON-RPC message");
         }
     }
 
@@ -155,9 +155,9 @@ struct Event {
     data: String,
 }
 
-/// Cuts a byte stream into server-sent events. What is too large to be held is cut off.
+/// Splits a byte stream into server-sent events. Lines and events over the read limit are truncated.
 struct Events {
-    /// `None` in the stream is a broken connection, which ends the events like its end does.
+    /// `None` in the stream is a broken connection, which ends the events.
     bytes: BoxStream<'static, Option<Vec<u8>>>,
     line: Vec<u8>,
     event: Event,
@@ -174,7 +174,10 @@ impl Events {
         }
     }
 
-    /// Safe to cancel: everything read so far is kept in `self`.
+    /// The next event; `None` at the end of the stream.
+    ///
+    /// # Cancel safety
+    /// The bytes that were read stay in `self`.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -184,7 +187,7 @@ impl Events {
             for byte in bytes {
                 match byte {
                     b'\n' => self.end_of_line(),
-                    _ if self.line.len() <= READ_AT_MOST => self.line.push(byte),
+                    _ if self.line.len() <= MAX_READ_BYTES => self.line.push(byte),
                     _ => {}
                 }
             }
@@ -206,7 +209,7 @@ impl Events {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.event.name),
-            "data" if self.event.data.len() + value.len() <= READ_AT_MOST => {
+            "data" if self.event.data.len() + value.len() <= MAX_READ_BYTES => {
                 if !self.event.data.is_empty() {
                     self.event.data.push('\n');
                 }
@@ -222,7 +225,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn events_are_cut_out_of_pieces_of_any_size() {
+    async fn events_are_parsed_from_pieces_of_any_size() {
         let text =
             ": hello\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {\"a\":\ndata: 1}\n\nid: 3\n\n";
         let pieces: Vec<_> = text

@@ -1,4 +1,4 @@
-//! The last lines a server wrote to its standard error: errors quote them.
+//! The last lines of a server's standard error, for error messages.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,13 +8,12 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 const MAX_LINES: usize = 64;
 const MAX_LINE_BYTES: usize = 1024;
 
-/// A bounded ring of lines, shared between the reader and whoever explains a failure.
+/// A bounded ring buffer of lines. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
 
 impl StderrTail {
-    /// Reads until the stream ends. It must always be read, or a chatty server blocks on a full
-    /// pipe.
+    /// Reads until the stream ends. Without a reader, a server blocks on a full pipe.
     pub async fn follow(self, mut stream: impl AsyncRead + Unpin) {
         let mut chunk = vec![0; 4096];
         let mut line = Vec::new();

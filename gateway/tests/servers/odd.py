@@ -11,11 +11,12 @@ import time
 options = argparse.ArgumentParser()
 options.add_argument("--hang-at-start", action="store_true")
 options.add_argument("--crash-at-start", action="store_true")
-options.add_argument("--noisy", action="store_true", help="print lines that are no JSON-RPC")
+options.add_argument("--noisy", action="store_true", help="print lines that are not JSON-RPC")
 options.add_argument("--journal", help="append a line for each call of `note`")
 options.add_argument("--anonymous", action="store_true", help="leave out serverInfo")
 options.add_argument("--chatty", action="store_true", help="log JSON, and begin with a byte order mark")
 options.add_argument("--restless", action="store_true", help="announce a change with every listing")
+options.add_argument("--fail-relisting", action="store_true", help="answer the second listing with an error")
 options.add_argument("--mute", action="store_true", help="answer no ping")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
@@ -113,7 +114,7 @@ def call(id, name, args, meta):
         answer(id, "first")
         answer(id, "second")
     elif name == "other_id":
-        answer(id + 1000000, "for somebody else")
+        answer(id + 1000000, "for another id")
     elif name == "wrong":
         write('{"jsonrpc":"2.0","id":%d,"outcome":"no such key in JSON-RPC"}' % id)
     elif name == "deep":
@@ -177,6 +178,9 @@ def handle(message):
     elif method == "tools/list":
         global listings
         listings += 1
+        if options.fail_relisting and listings == 2:
+            send({"id": id, "error": {"code": -32603, "message": "not now"}})
+            return
         send({"id": id, "result": listing(params.get("cursor"))})
         if options.restless:
             send({"method": "notifications/tools/list_changed"})

@@ -27,7 +27,7 @@ async fn a_login_gives_a_token_that_other_processes_can_use() {
 }
 
 #[tokio::test]
-async fn an_answer_with_another_state_is_no_login() {
+async fn a_redirect_with_another_state_does_not_log_in() {
     let authority = Authority::start(Behaviour {
         callback_state: Some("forged"),
         ..Behaviour::default()
@@ -35,7 +35,7 @@ async fn an_answer_with_another_state_is_no_login() {
     .await;
     let machine = Machine::new();
     let options = LoginOptions {
-        patience: Duration::from_millis(500),
+        timeout: Duration::from_millis(500),
         ..options()
     };
     let error = machine
@@ -59,7 +59,7 @@ async fn an_answer_with_another_state_is_no_login() {
 }
 
 #[tokio::test]
-async fn a_person_who_says_no_ends_the_login() {
+async fn a_user_who_refuses_ends_the_login() {
     let authority = Authority::start(Behaviour {
         refuse_login: true,
         ..Behaviour::default()
@@ -74,7 +74,7 @@ async fn a_person_who_says_no_ends_the_login() {
 }
 
 #[tokio::test]
-async fn an_answer_from_another_issuer_is_refused() {
+async fn a_redirect_from_another_issuer_is_refused() {
     let authority = Authority::start(Behaviour {
         callback_issuer: Some("https://evil.test"),
         ..Behaviour::default()
@@ -144,7 +144,7 @@ async fn an_old_server_may_name_its_issuer_below_a_path_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_authority_that_names_another_issuer_is_not_believed() {
+async fn an_authority_that_names_another_issuer_is_not_trusted() {
     let authority = Authority::start(Behaviour::default()).await;
     let other = Authority::start(Behaviour {
         issuer_path: "/someone-else",

@@ -52,7 +52,7 @@ fn browse(address: &Url) -> io::Result<()> {
 
 fn options() -> LoginOptions {
     LoginOptions {
-        patience: Duration::from_secs(10),
+        timeout: Duration::from_secs(10),
         ..LoginOptions::default()
     }
 }

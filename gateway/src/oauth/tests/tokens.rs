@@ -145,7 +145,7 @@ async fn a_server_that_moved_to_another_authority_asks_for_a_login() {
 }
 
 #[tokio::test]
-async fn a_refresh_token_is_not_sent_where_nobody_says_who_they_are() {
+async fn a_refresh_token_is_not_sent_to_a_server_without_an_issuer() {
     let (machine, authority, _) = logged_in(Behaviour::default()).await;
     let server = authority.mcp();
     machine.age(&server, 3600);

@@ -1,4 +1,4 @@
-//! The breaker of a server, and all of them together.
+//! The circuit breaker of a server, and the set of all breakers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,21 +11,24 @@ use super::window::Window;
 use crate::policy::globs::server_of;
 use crate::policy::refusal::{Refusal, RefusalKind};
 
-/// How a call ended, as far as the server's health goes.
+/// The outcome of a call for the health of its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// An answer came, be it an error of the tool.
+    /// The server responded, also with an error of the tool.
     Answered,
-    /// None came: the server could not be reached, broke the protocol or ran out of time.
+    /// The server could not be reached, broke the protocol or timed out.
     Failed,
 }
 
-/// What an operator sees of a breaker.
+/// The state of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerState {
+    /// Calls pass.
     Closed,
+    /// Calls are refused.
     Open,
+    /// Only probes pass.
     HalfOpen,
 }
 
@@ -33,12 +36,13 @@ pub enum BreakerState {
 #[derive(Debug)]
 pub struct Breakers {
     config: Arc<BreakerConfig>,
-    /// Made at a server's first call. Callers ask only for servers that are configured, so a
-    /// script cannot grow this map.
+    /// Filled at a server's first call. Only configured servers have an entry, so a script cannot
+    /// grow this map.
     circuits: Mutex<HashMap<String, Arc<Mutex<Circuit>>>>,
 }
 
 impl Breakers {
+    /// Closed breakers with one configuration.
     pub fn new(config: &BreakerConfig) -> Self {
         Self {
             config: Arc::new(config.clone()),
@@ -46,23 +50,29 @@ impl Breakers {
         }
     }
 
-    /// Refuses while the breaker is open, without taking part: for a look before a call queues.
+    /// Checks the breaker before a call queues, without counting the call.
+    ///
+    /// # Errors
+    /// The breaker is open.
     pub fn check(&self, id: &str) -> Result<(), Refusal> {
         let circuit = self.circuit(server_of(id));
         let circuit = lock(&circuit);
         match circuit.open_until(Instant::now()) {
-            Some(left) => Err(left_alone(id, left)),
+            Some(left) => Err(open_refusal(id, left)),
             None => Ok(()),
         }
     }
 
-    /// Lets a call through at the moment it is sent. The ticket tells how it ended.
+    /// Admits a call at the moment it is sent. The ticket reports its outcome.
+    ///
+    /// # Errors
+    /// The breaker is open, or half open with all probes in flight.
     pub fn admit(&self, id: &str) -> Result<Ticket, Refusal> {
         let circuit = self.circuit(server_of(id));
         let now = Instant::now();
         let round = lock(&circuit)
             .admit(&self.config, now)
-            .map_err(|left| left_alone(id, left))?;
+            .map_err(|left| open_refusal(id, left))?;
         Ok(Ticket {
             config: self.config.clone(),
             circuit,
@@ -96,21 +106,20 @@ impl Breakers {
     }
 }
 
-fn left_alone(id: &str, left: Duration) -> Refusal {
+fn open_refusal(id: &str, left: Duration) -> Refusal {
     let server = server_of(id);
-    Refusal::passing(
+    Refusal::transient(
         RefusalKind::Tool,
         format!(
-            "`{id}` was not called: server `{server}` keeps failing and is left alone for a while; try again later or use another server"
+            "`{id}` was not called: server `{server}` keeps failing and gets no calls for a while; try again later or use another server"
         ),
         Some(left),
     )
 }
 
-/// A call that was let through. Dropped without a word, as when a run is cancelled, it says
-/// nothing about the server.
+/// An admitted call. Dropped without [`Ticket::close`], as when a run is cancelled, it does not count.
 #[derive(Debug)]
-#[must_use = "a breaker learns only from tickets that are closed"]
+#[must_use = "a breaker counts only tickets that are closed"]
 pub struct Ticket {
     config: Arc<BreakerConfig>,
     circuit: Arc<Mutex<Circuit>>,
@@ -120,7 +129,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Reports the end of the call. Its time is counted from when the ticket was handed out.
+    /// Reports the outcome of the call. Its duration counts from the admission.
     pub fn close(mut self, outcome: Outcome) {
         self.open = false;
         let now = Instant::now();
@@ -148,10 +157,9 @@ impl Drop for Ticket {
 struct Circuit {
     phase: Phase,
     window: Window,
-    /// Counts changes of phase, so that a call sent in one phase is not mistaken for a probe of
-    /// the next.
+    /// Counts phase changes, so that a call of one phase is not mistaken for a probe of the next.
     round: u64,
-    /// How often it opened since it was last closed, which decides for how long it opens.
+    /// How often it opened since it was last closed; decides how long it stays open.
     opened: u32,
 }
 
@@ -179,7 +187,7 @@ impl Circuit {
         }
     }
 
-    /// The round of the call that is let through, or how long to stay away.
+    /// The round of the admitted call, or how long calls are refused.
     fn admit(&mut self, config: &BreakerConfig, now: Instant) -> Result<u64, Duration> {
         if let Some(left) = self.open_until(now) {
             return Err(left);
@@ -192,7 +200,7 @@ impl Circuit {
         }
         if let Phase::HalfOpen { running, succeeded } = &mut self.phase {
             if *running + *succeeded >= config.probes.get() {
-                // The probes are under way; how long they take is anyone's guess.
+                // The probes are in flight; how long they take is unknown.
                 return Err(config.open_for.get());
             }
             *running += 1;
@@ -233,7 +241,7 @@ impl Circuit {
         }
     }
 
-    /// A probe went away without an end: another may take its place.
+    /// A probe was cancelled: another may take its place.
     fn forget(&mut self, round: u64) {
         if let Phase::HalfOpen { running, .. } = &mut self.phase
             && round == self.round

@@ -70,7 +70,7 @@ async fn old_failures_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_only_answers_slowly_is_left_alone_too() {
+async fn a_server_that_only_answers_slowly_opens_it_too() {
     let breakers = breakers(serde_json::json!({"slowCall": "2s", "slow": 0.5, "minCalls": 2}));
     for _ in 0..2 {
         let ticket = breakers.admit(ID).unwrap();
@@ -120,7 +120,7 @@ async fn a_cancelled_probe_makes_room_for_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_from_before_it_opened_is_no_probe() {
+async fn a_call_from_before_it_opened_does_not_count_as_a_probe() {
     let breakers = breakers(serde_json::json!({"probes": 1}));
     let early = breakers.admit(ID).unwrap();
     open(&breakers);

@@ -1,13 +1,11 @@
-//! Leaving a failing server alone for a while.
+//! Circuit breakers, one per server.
 //!
-//! One breaker stands before each server. While it is *closed* calls pass and their ends are
-//! counted over a sliding window. When too many of them fail, or are too slow, it *opens* and
-//! refuses calls at once, which spares the server and the script's time. After a while it is
-//! *half open*: a few calls pass as probes, and they decide whether it closes or opens for
-//! longer.
+//! While a breaker is *closed*, calls pass and their outcomes are counted over a sliding window. When
+//! too many calls fail or are too slow, it *opens* and refuses calls at once, which spares the server
+//! and the script's time. After a while it is *half open*: a few calls pass as probes, and they decide
+//! whether it closes or opens for longer.
 //!
-//! Only the server's health counts. A tool that answers with an error of its own (`isError`) is
-//! a tool that works.
+//! Only the server's health counts. An error of the tool itself (`isError`) is not a failure.
 
 mod circuit;
 mod config;

@@ -1,14 +1,14 @@
-//! Counts over a span of time that moves along.
+//! Counts over a sliding time window.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Into how many steps the span is cut: the window forgets a tenth at a time, which is exact
-/// enough to decide on and costs the same however many calls there are.
+/// The window is divided into this many steps and forgets one at a time: exact enough to decide, and
+/// the cost does not depend on the number of calls.
 const STEPS: usize = 10;
 
-/// How the calls of the window ended.
+/// The outcomes of the calls in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) calls: u32,
@@ -71,8 +71,7 @@ impl Window {
             self.steps[step] = Counts::default();
         }
         if target > self.current {
-            // Every step that lies between was either cleared above or is a whole turn away,
-            // in which case all of them were.
+            // The steps in between were cleared above; after a whole turn, all of them were.
             self.current = target;
         }
     }
@@ -95,8 +94,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against keeping every call: the window holds all calls of the last nine tenths and
-        /// none older than the whole span.
+        /// Compared with a list of every call: the window has all calls of its last nine tenths and
+        /// none that is older than the whole window.
         #[test]
         fn counts_agree_with_a_full_record(gaps_ms in prop::collection::vec((0u64..5000, any::<bool>()), 1..80)) {
             let start = Instant::now();

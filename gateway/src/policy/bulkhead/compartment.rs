@@ -1,4 +1,4 @@
-//! The compartments and the slots in them.
+//! Compartments and their slots.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -13,26 +13,26 @@ use super::config::BulkheadConfig;
 use crate::policy::globs::{ToolGlob, server_of};
 use crate::policy::refusal::{Refusal, RefusalKind};
 
-/// Keeps a busy server or group of tools from taking the room of the others.
+/// Keeps a busy server or group of tools from using the capacity of the others.
 #[derive(Debug)]
 pub struct Bulkhead {
     config: BulkheadConfig,
     tools: Vec<(ToolGlob, Arc<Compartment>)>,
-    /// Made at a server's first call. Callers ask only for servers that are configured, so a
-    /// script cannot grow this map.
+    /// Filled at a server's first call. Only configured servers have an entry, so a script cannot
+    /// grow this map.
     servers: Mutex<HashMap<String, Arc<Compartment>>>,
 }
 
-/// The slots of one call. Dropping them lets the next call in.
+/// The slots of one call. Dropping them frees them for the next call.
 #[derive(Debug)]
-#[must_use = "dropping the slots lets the next call in"]
+#[must_use = "dropping the slots frees them for the next call"]
 pub struct Slots {
     _permits: Vec<OwnedSemaphorePermit>,
     waited: Duration,
 }
 
 impl Slots {
-    /// How long the call stood in line, which is not part of its own time.
+    /// How long the call queued, which does not count towards its time limit.
     pub fn waited(&self) -> Duration {
         self.waited
     }
@@ -43,7 +43,7 @@ struct Compartment {
     /// For messages: `server ...` or `tools ...`.
     name: String,
     size: NonZeroU32,
-    /// tokio's semaphore serves its waiters in the order they came.
+    /// tokio's semaphore is fair: waiters get permits in the order of arrival.
     slots: Arc<Semaphore>,
     waiting: AtomicU32,
 }
@@ -62,7 +62,7 @@ impl Compartment {
     }
 
     async fn enter(&self, id: &str, queue: u32) -> Result<OwnedSemaphorePermit, Refusal> {
-        // Those in line come first: `try_acquire` fails while anyone waits for the last slot.
+        // Queued calls come first: `try_acquire` fails while another call waits for the last slot.
         if let Ok(permit) = self.slots.clone().try_acquire_owned() {
             return Ok(permit);
         }
@@ -71,12 +71,12 @@ impl Compartment {
             .clone()
             .acquire_owned()
             .await
-            // The semaphore is never closed; should it be, the call simply is not made.
+            // The semaphore is never closed; if it were, the call would be refused.
             .map_err(|_| self.full(id, queue))
     }
 
     fn full(&self, id: &str, queue: u32) -> Refusal {
-        Refusal::passing(
+        Refusal::transient(
             RefusalKind::Calls,
             format!(
                 "`{id}` was not called: {} already runs {} calls and {queue} more are waiting; make fewer calls at once or try again later",
@@ -87,7 +87,7 @@ impl Compartment {
     }
 }
 
-/// A place in the line; leaving it, also by giving up, frees it.
+/// A place in the queue. Dropping it, also when the call is cancelled, frees it.
 struct Place<'a>(&'a AtomicU32);
 
 impl<'a> Place<'a> {
@@ -108,6 +108,7 @@ impl Drop for Place<'_> {
 }
 
 impl Bulkhead {
+    /// Empty compartments with the sizes of a configuration.
     pub fn new(config: &BulkheadConfig) -> Self {
         Self {
             config: config.clone(),
@@ -124,6 +125,9 @@ impl Bulkhead {
     }
 
     /// Waits until the call may be sent.
+    ///
+    /// # Errors
+    /// A queue is full.
     pub async fn enter(&self, id: &str) -> Result<Slots, Refusal> {
         let start = Instant::now();
         let mut permits = Vec::with_capacity(1);
@@ -165,7 +169,7 @@ mod tests {
         Arc::new(Bulkhead::new(&serde_json::from_value(json).unwrap()))
     }
 
-    /// Lets spawned tasks run up to their next wait.
+    /// Lets spawned tasks run up to their next await.
     async fn settle() {
         for _ in 0..50 {
             tokio::task::yield_now().await;
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stuck_server_does_not_take_the_room_of_another() {
+    async fn a_stuck_server_does_not_take_the_slots_of_another() {
         let bulkhead = bulkhead(serde_json::json!({"perServer": 1}));
         let _stuck = bulkhead.enter("stuck:x").await.unwrap();
         assert!(
@@ -209,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn those_who_wait_are_served_in_the_order_they_came() {
+    async fn waiting_calls_are_admitted_in_the_order_they_came() {
         let bulkhead = bulkhead(serde_json::json!({"servers": {"api": 1}}));
         let first = bulkhead.enter("api:x").await.unwrap();
         let order = Arc::new(StdMutex::new(Vec::new()));
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_line_that_is_too_long_is_refused_and_says_where() {
+    async fn a_call_to_a_full_queue_is_refused_and_says_where() {
         let bulkhead = bulkhead(serde_json::json!({"perServer": 1, "queue": 0}));
         let running = bulkhead.enter("api:x").await.unwrap();
         let refusal = bulkhead.enter("api:x").await.unwrap_err();
@@ -299,7 +303,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_gives_up_waiting_frees_the_place_in_line() {
+    async fn a_call_that_gives_up_waiting_frees_its_place_in_the_queue() {
         let bulkhead = bulkhead(serde_json::json!({"perServer": 1, "queue": 1}));
         let _running = bulkhead.enter("api:x").await.unwrap();
         for _ in 0..5 {

@@ -1,13 +1,11 @@
-//! How many calls run at once: per server, and per group of tools.
+//! Concurrency limits: per server, and per group of tools.
 //!
-//! A call takes a slot in every compartment that covers it and waits in line for each, first
-//! come first served. Waiting is not the call's own time: [`Bulkhead::enter`] returns when the
-//! call may be sent, and only then does the caller start its clock. [`Slots::waited`] tells how
-//! long that was.
+//! A call takes a slot in every compartment that covers it and queues for each, first come first
+//! served. Queueing does not count towards the call's time limit: [`Bulkhead::enter`] returns when the
+//! call may be sent, and the caller starts its clock then. [`Slots::waited`] is the time in the queue.
 //!
-//! Slots are taken from the narrow compartments to the wide one, always in the same order, so
-//! two calls can never wait for each other, and a call that waits for a busy group holds no
-//! slot of its server meanwhile.
+//! Slots are taken from the narrow compartments to the wide one, always in the same order, so two
+//! calls cannot deadlock, and a call that queues for a busy group holds no slot of its server.
 
 mod compartment;
 mod config;

@@ -1,12 +1,12 @@
-//! What an operator writes about caching.
+//! The configuration key `policy.cache`.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::Span;
 
 const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
 const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
@@ -15,12 +15,12 @@ const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct CacheConfig {
-    /// For how long an answer is good, by glob: `"docs:search_*": "10m"`. Where several globs
-    /// match a tool, the shortest time counts.
-    pub tools: BTreeMap<ToolGlob, Span>,
-    /// How many answers are kept.
+    /// The TTL of results, by glob: `"docs:search_*": "10m"`. Where several globs match a tool, the
+    /// shortest TTL counts.
+    pub tools: BTreeMap<ToolGlob, HumanDuration>,
+    /// The maximum number of results.
     pub max_entries: NonZeroUsize,
-    /// How many bytes of questions and answers are kept.
+    /// The maximum size of all keys and results.
     pub max_bytes: NonZeroUsize,
 }
 

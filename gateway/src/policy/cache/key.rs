@@ -1,11 +1,11 @@
-//! One form for arguments that mean the same.
+//! Canonical JSON, for cache keys.
 
 use std::fmt::Write;
 
 use serde_json::{Number, Value};
 
-/// Writes JSON with sorted keys, without blanks, and with whole numbers as integers, so that two
-/// values are equal as JSON exactly if their texts are.
+/// Writes JSON with sorted keys, without white space, and with whole numbers as integers: two values
+/// are equal as JSON exactly if their texts are.
 pub fn canonical_json(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);
@@ -52,7 +52,7 @@ fn write_string(text: &str, out: &mut String) {
 }
 
 fn write_number(number: &Number, out: &mut String) {
-    /// Up to here every whole number has its own floating-point value.
+    /// Up to this, every whole number has a distinct `f64`.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let _ = match number.as_f64() {
         Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_stays_different() {
+    fn different_values_have_different_texts() {
         for (one, other) in [
             (json!({"a": 1}), json!({"a": "1"})),
             (json!([1, 2]), json!([2, 1])),

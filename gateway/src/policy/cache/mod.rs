@@ -1,9 +1,9 @@
-//! Answers that need not be asked for twice.
+//! The result cache.
 //!
-//! Only tools the operator lists are cached, each for as long as it says: no server is trusted
-//! to know which of its tools always give the same answer. The key is the tool and its arguments
-//! in canonical form, so `{"a":1,"b":2}` and `{"b":2,"a":1.0}` are one question. The cache is
-//! bounded by entries and by bytes, and what was used longest ago goes first.
+//! Only tools that the operator lists are cached, each with its own TTL: the annotations of servers
+//! are not trusted for this. The key is the tool and its arguments as canonical JSON, so
+//! `{"a":1,"b":2}` and `{"b":2,"a":1.0}` have one entry. The cache is bounded by entries and by bytes,
+//! with LRU eviction. A restart or a changed tool list discards the results of a server.
 
 mod config;
 mod key;

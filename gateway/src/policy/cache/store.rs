@@ -1,4 +1,4 @@
-//! The answers and the order in which they go.
+//! An LRU cache with a TTL per tool.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,110 +11,114 @@ use super::config::CacheConfig;
 use super::key::canonical_json;
 use crate::policy::globs::server_of;
 
-/// Keeps answers of type `R` for the tools the operator listed.
+/// Caches results of type `R` for the tools that the operator listed.
 #[derive(Debug)]
 pub struct ResultCache<R> {
     config: CacheConfig,
     entries: Mutex<Entries<R>>,
 }
 
-/// What an operator sees of a cache.
+/// Counters of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct CacheStats {
+    /// Cached results.
     pub entries: usize,
+    /// Size of all keys and results.
     pub bytes: usize,
+    /// Lookups that found a result.
     pub hits: u64,
+    /// Lookups that did not.
     pub misses: u64,
 }
 
 #[derive(Debug)]
 struct Entries<R> {
     by_key: HashMap<Arc<str>, Entry<R>>,
-    /// Keys by when they were last used, oldest first.
-    by_age: BTreeMap<u64, Arc<str>>,
+    /// Keys in the order of their last use, oldest first.
+    by_use: BTreeMap<u64, Arc<str>>,
     uses: u64,
     stats: CacheStats,
 }
 
 #[derive(Debug)]
 struct Entry<R> {
-    answer: Arc<R>,
+    result: Arc<R>,
     bytes: usize,
-    good_until: Instant,
-    used: u64,
+    expires_at: Instant,
+    last_use: u64,
 }
 
 impl<R> ResultCache<R> {
+    /// An empty cache.
     pub fn new(config: &CacheConfig) -> Self {
         Self {
             config: config.clone(),
             entries: Mutex::new(Entries {
                 by_key: HashMap::new(),
-                by_age: BTreeMap::new(),
+                by_use: BTreeMap::new(),
                 uses: 0,
                 stats: CacheStats::default(),
             }),
         }
     }
 
-    /// Whether answers of this tool are kept at all.
+    /// Whether results of this tool are cached.
     pub fn covers(&self, id: &str) -> bool {
-        self.good_for(id).is_some()
+        self.ttl(id).is_some()
     }
 
-    /// The answer to this very question, if it is known and still good.
+    /// The cached result of this call, if it has not expired.
     pub fn get(&self, id: &str, arguments: &Value) -> Option<Arc<R>> {
-        self.good_for(id)?;
+        self.ttl(id)?;
         let key = key(id, arguments);
         let now = Instant::now();
         let mut entries = self.lock();
         if entries
             .by_key
             .get(&*key)
-            .is_some_and(|entry| entry.good_until <= now)
+            .is_some_and(|entry| entry.expires_at <= now)
         {
             entries.remove(&key);
         }
-        let answer = entries.touch(&key);
-        match answer {
+        let result = entries.touch(&key);
+        match result {
             Some(_) => entries.stats.hits += 1,
             None => entries.stats.misses += 1,
         }
-        answer
+        result
     }
 
-    /// Keeps an answer, if the tool is listed. `bytes` is the size of the answer.
-    ///
-    /// The caller passes only answers worth repeating: an error, be it the tool's own, is not.
-    pub fn put(&self, id: &str, arguments: &Value, answer: Arc<R>, bytes: usize) {
-        let Some(good_for) = self.good_for(id) else {
+    /// Caches a result of `bytes` bytes, if the tool is listed. The caller must not pass errors,
+    /// also not those of the tool.
+    pub fn put(&self, id: &str, arguments: &Value, result: Arc<R>, bytes: usize) {
+        let Some(ttl) = self.ttl(id) else {
             return;
         };
         let key: Arc<str> = key(id, arguments).into();
         let bytes = bytes.saturating_add(key.len());
         let mut entries = self.lock();
         entries.remove(&key);
-        // One answer that would push out all others is not worth it.
+        // A result that would evict all others is not cached.
         if bytes > self.config.max_bytes.get() {
             return;
         }
         entries.insert(
             key,
             Entry {
-                answer,
+                result,
                 bytes,
-                good_until: Instant::now() + good_for,
-                used: 0,
+                expires_at: Instant::now() + ttl,
+                last_use: 0,
             },
         );
         while entries.by_key.len() > self.config.max_entries.get()
             || entries.stats.bytes > self.config.max_bytes.get()
         {
-            entries.remove_oldest();
+            entries.evict();
         }
     }
 
-    /// Forgets what a server said, as when it restarted or changed its tools.
+    /// Discards the results of a server: it restarted or changed its tools.
     pub fn forget_server(&self, server: &str) {
         let mut entries = self.lock();
         let keys: Vec<_> = entries
@@ -128,16 +132,17 @@ impl<R> ResultCache<R> {
         }
     }
 
+    /// The counters.
     pub fn stats(&self) -> CacheStats {
         self.lock().stats
     }
 
-    fn good_for(&self, id: &str) -> Option<Duration> {
+    fn ttl(&self, id: &str) -> Option<Duration> {
         self.config
             .tools
             .iter()
             .filter(|(glob, _)| glob.matches(id))
-            .map(|(_, span)| span.get())
+            .map(|(_, ttl)| ttl.get())
             .min()
     }
 
@@ -146,8 +151,8 @@ impl<R> ResultCache<R> {
     }
 }
 
-/// A space cannot stand in canonical JSON outside of strings, nor at its start, so no two
-/// questions share a key.
+/// In canonical JSON, a space occurs only within strings and not at the start, so no two calls have the
+/// same key.
 fn key(id: &str, arguments: &Value) -> String {
     format!("{id} {}", canonical_json(arguments))
 }
@@ -156,17 +161,17 @@ impl<R> Entries<R> {
     fn touch(&mut self, key: &str) -> Option<Arc<R>> {
         let entry = self.by_key.get_mut(key)?;
         self.uses += 1;
-        if let Some(key) = self.by_age.remove(&entry.used) {
-            self.by_age.insert(self.uses, key);
+        if let Some(key) = self.by_use.remove(&entry.last_use) {
+            self.by_use.insert(self.uses, key);
         }
-        entry.used = self.uses;
-        Some(entry.answer.clone())
+        entry.last_use = self.uses;
+        Some(entry.result.clone())
     }
 
     fn insert(&mut self, key: Arc<str>, mut entry: Entry<R>) {
         self.uses += 1;
-        entry.used = self.uses;
-        self.by_age.insert(entry.used, key.clone());
+        entry.last_use = self.uses;
+        self.by_use.insert(entry.last_use, key.clone());
         self.stats.bytes += entry.bytes;
         self.by_key.insert(key, entry);
         self.stats.entries = self.by_key.len();
@@ -174,14 +179,14 @@ impl<R> Entries<R> {
 
     fn remove(&mut self, key: &str) {
         if let Some(entry) = self.by_key.remove(key) {
-            self.by_age.remove(&entry.used);
+            self.by_use.remove(&entry.last_use);
             self.stats.bytes -= entry.bytes;
             self.stats.entries = self.by_key.len();
         }
     }
 
-    fn remove_oldest(&mut self) {
-        if let Some((_, key)) = self.by_age.pop_first() {
+    fn evict(&mut self) {
+        if let Some((_, key)) = self.by_use.pop_first() {
             self.remove(&key);
         }
     }
@@ -213,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_good_until_its_time_is_over() {
+    async fn a_result_expires_after_its_ttl() {
         let cache = cache(json!({"tools": {"docs:*": "1m"}}));
         put(&cache, "docs:x", json!({}), "old");
         advance(Duration::from_secs(59)).await;
@@ -224,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_shortest_time_of_all_matching_globs_counts() {
+    async fn the_shortest_ttl_of_all_matching_globs_counts() {
         let cache = cache(json!({"tools": {"docs:*": "1h", "docs:news": "1s"}}));
         put(&cache, "docs:news", json!({}), "today");
         advance(Duration::from_secs(2)).await;
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn other_arguments_are_another_question() {
+    async fn other_arguments_have_another_entry() {
         let cache = cache(json!({"tools": {"*": "1m"}}));
         put(&cache, "docs:x", json!({"q": "a", "n": 1}), "a");
         assert!(cache.get("docs:x", &json!({"n": 1.0, "q": "a"})).is_some());
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_used_longest_ago_goes_first() {
+    async fn the_least_recently_used_entry_is_evicted_first() {
         let cache = cache(json!({"tools": {"*": "1m"}, "maxEntries": 2}));
         put(&cache, "d:a", json!({}), "a");
         put(&cache, "d:b", json!({}), "b");
@@ -252,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_larger_than_the_cache_is_not_kept_and_pushes_nothing_out() {
+    async fn a_result_larger_than_the_cache_is_not_cached_and_evicts_nothing() {
         let cache = cache(json!({"tools": {"*": "1m"}, "maxBytes": 100}));
         put(&cache, "d:a", json!({}), "a");
         put(&cache, "d:b", json!({}), &"b".repeat(200));
@@ -261,7 +266,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_changed_is_forgotten_and_no_other() {
+    async fn the_results_of_one_server_are_discarded_and_no_others() {
         let cache = cache(json!({"tools": {"*": "1m"}}));
         put(&cache, "a:x", json!({}), "1");
         put(&cache, "ab:x", json!({}), "2");
@@ -279,7 +284,7 @@ mod tests {
                 let stats = cache.stats();
                 prop_assert!(stats.entries <= 8 && stats.bytes <= 200, "{:?}", stats);
                 let entries = cache.lock();
-                prop_assert_eq!(entries.by_age.len(), entries.by_key.len());
+                prop_assert_eq!(entries.by_use.len(), entries.by_key.len());
                 let bytes: usize = entries.by_key.values().map(|entry| entry.bytes).sum();
                 prop_assert_eq!(bytes, stats.bytes);
             }

@@ -1,4 +1,4 @@
-//! One token bucket.
+//! A token bucket.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use tokio::time::Instant;
 
 use super::config::Rate;
 
-/// Fills at a steady rate up to its burst. May be drawn below zero: the debt is the time the
-/// drawer has to wait, and it is what makes waiting first come first served.
+/// Fills at a steady rate up to its burst. The level may go below zero: the debt is the time that a
+/// call has to wait, which makes waiting first come first served.
 #[derive(Debug)]
 pub(super) struct Bucket {
     rate: Rate,
@@ -28,7 +28,7 @@ impl Bucket {
         self.rate
     }
 
-    /// How long after `now` a token drawn now may be used.
+    /// How long after `now` a token that is taken now may be used.
     pub(super) fn wait(&mut self, now: Instant) -> Duration {
         self.fill(now);
         let missing = 1.0 - self.tokens;
@@ -61,10 +61,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The promise of a token bucket, whatever the arrivals: in any span of time no more
-        /// calls start than the burst plus what the rate adds in that span.
+        /// The guarantee of a token bucket, whatever the arrivals: in any interval at most the burst
+        /// plus the rate times the interval.
         #[test]
-        fn no_span_of_time_sees_more_than_burst_plus_rate(
+        fn no_interval_has_more_calls_than_burst_plus_rate(
             gaps_ms in prop::collection::vec(0u64..400, 1..60),
             calls in 1u32..20,
             burst in 1u32..10,
@@ -89,7 +89,7 @@ mod tests {
         }
 
         #[test]
-        fn those_who_wait_start_in_the_order_they_came(gaps_ms in prop::collection::vec(0u64..50, 2..40)) {
+        fn waiting_calls_start_in_the_order_they_came(gaps_ms in prop::collection::vec(0u64..50, 2..40)) {
             let start = Instant::now();
             let mut bucket = Bucket::full("10/s burst 2".parse().unwrap(), start);
             let mut now = start;

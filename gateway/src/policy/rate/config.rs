@@ -1,4 +1,4 @@
-//! What an operator writes about rates.
+//! The configuration key `policy.rate`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,25 +6,25 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::Span;
 
-/// `policy.rate`. Nothing is limited unless it is written here.
+/// `policy.rate`. Without it, no rate is limited.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RateConfig {
-    /// For all calls together.
+    /// The rate of all calls together.
     pub global: Option<Rate>,
-    /// For each server by itself, unless `servers` names it.
+    /// The rate of each server, unless `servers` names it.
     pub per_server: Option<Rate>,
-    /// For single servers, by name.
+    /// The rates of single servers, by name.
     pub servers: BTreeMap<String, Rate>,
-    /// For tools, by glob. The tools that one glob matches share its rate.
+    /// The rates of tools, by glob. The tools of one glob share its rate.
     pub tools: BTreeMap<ToolGlob, Rate>,
-    /// How long a call waits for its turn before it is refused.
-    pub max_wait: Span,
+    /// The longest wait for a token; a longer one is refused.
+    pub max_wait: HumanDuration,
 }
 
 impl Default for RateConfig {
@@ -34,13 +34,13 @@ impl Default for RateConfig {
             per_server: None,
             servers: BTreeMap::new(),
             tools: BTreeMap::new(),
-            max_wait: Span::from_secs(5),
+            max_wait: HumanDuration::from_secs(5),
         }
     }
 }
 
-/// A number of calls in a span of time, written as `5/s`, `100/min`, `20/10s`, and how many may
-/// come at once: `5/s burst 20`. Without `burst`, that is the number of calls itself.
+/// A number of calls per duration, written as `5/s`, `100/min` or `20/10s`, with an optional burst:
+/// `5/s burst 20`. Without it, the burst is the number of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     calls: NonZeroU32,
@@ -48,18 +48,20 @@ pub struct Rate {
     burst: NonZeroU32,
 }
 
-/// A rate that does not mean anything.
+/// A rate that does not follow the grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no rate: write calls and a span of time, as in `5/s`, `100/min` or `20/10s burst 40`"
+    "invalid rate `{0}`: expected a number of calls per duration, for example `5/s`, `100/min` or `20/10s burst 40`"
 )]
 pub struct RateError(String);
 
 impl Rate {
+    /// The steady rate.
     pub fn calls_per_second(self) -> f64 {
         f64::from(self.calls.get()) / self.per.as_secs_f64()
     }
 
+    /// The number of calls that may come at once.
     pub fn burst(self) -> NonZeroU32 {
         self.burst
     }
@@ -78,7 +80,7 @@ impl FromStr for Rate {
         let calls: NonZeroU32 = calls.trim().parse().map_err(|_| wrong())?;
         let per = per.trim();
         // `5/s` is short for `5/1s`.
-        let per: Span = if per.starts_with(|c: char| c.is_ascii_digit()) {
+        let per: HumanDuration = if per.starts_with(|c: char| c.is_ascii_digit()) {
             per.parse()
         } else {
             format!("1{per}").parse()
@@ -102,7 +104,7 @@ impl FromStr for Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per = u64::try_from(self.per.as_millis()).unwrap_or(u64::MAX);
-        write!(f, "{}/{}", self.calls, Span::from_millis(per))?;
+        write!(f, "{}/{}", self.calls, HumanDuration::from_millis(per))?;
         if self.burst != self.calls {
             write!(f, " burst {}", self.burst)?;
         }

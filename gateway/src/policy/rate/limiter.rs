@@ -1,4 +1,4 @@
-//! All buckets of a policy, drawn from together.
+//! All token buckets of a policy.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::config::{Rate, RateConfig};
 use crate::policy::globs::{ToolGlob, server_of};
 use crate::policy::refusal::{Refusal, RefusalKind};
 
-/// Decides when a call may start.
+/// Decides when a call may be sent.
 #[derive(Debug)]
 pub struct RateLimiter {
     config: RateConfig,
@@ -21,13 +21,14 @@ pub struct RateLimiter {
 #[derive(Debug)]
 struct Buckets {
     global: Option<Bucket>,
-    /// Made at a server's first call. Callers ask only for servers that are configured, so a
-    /// script cannot grow this map.
+    /// Filled at a server's first call. Only configured servers have an entry, so a script cannot
+    /// grow this map.
     servers: HashMap<String, Bucket>,
     tools: Vec<(ToolGlob, Bucket)>,
 }
 
 impl RateLimiter {
+    /// Full buckets with the rates of a configuration.
     pub fn new(config: &RateConfig) -> Self {
         let now = Instant::now();
         Self {
@@ -44,9 +45,13 @@ impl RateLimiter {
         }
     }
 
-    /// Waits until the call may start, or refuses at once when that would be too long.
+    /// Waits until the call may be sent.
     ///
-    /// Dropping the future while it waits gives the tokens back.
+    /// # Errors
+    /// The wait would be longer than `maxWait`. The error comes at once.
+    ///
+    /// # Cancel safety
+    /// Dropping the future returns the tokens.
     pub async fn admit(&self, id: &str) -> Result<(), Refusal> {
         let wait = self.reserve(id)?;
         if wait.is_zero() {
@@ -62,7 +67,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Draws a token from every bucket of the call and tells how long to wait before using it.
+    /// Takes a token from every bucket of the call. Returns how long to wait before using it.
     fn reserve(&self, id: &str) -> Result<Duration, Refusal> {
         let now = Instant::now();
         let mut buckets = self.lock();
@@ -89,7 +94,7 @@ impl RateLimiter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Buckets> {
-        // Nothing panics while the lock is held, and counts stay meaningful if something did.
+        // The counts stay valid if a thread panics with the lock.
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -142,7 +147,7 @@ impl std::fmt::Display for Scope<'_> {
 }
 
 fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
-    Refusal::passing(
+    Refusal::transient(
         RefusalKind::Calls,
         format!(
             "`{id}` was not called: {scope} may be called {rate}; make fewer calls or try again later"
@@ -151,10 +156,10 @@ fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
     )
 }
 
-/// A place in the line, given back when its owner goes away before its turn.
+/// Tokens of a waiting call, which are returned if it is dropped before its time.
 ///
-/// Those who already wait keep their times, so the next to come may start together with the last
-/// of them: never more calls than there were tokens for, but for a moment closer than the burst.
+/// Calls that already wait keep their times, so the next call may be sent together with the last of
+/// them: never more calls than tokens, but for a moment closer together than the burst allows.
 struct Turn<'a> {
     limiter: &'a RateLimiter,
     id: &'a str,
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_past_the_burst_waits_for_its_turn() {
+    async fn a_call_past_the_burst_waits_for_a_token() {
         let limiter = limiter(serde_json::json!({"global": "10/s burst 2"}));
         let start = Instant::now();
         for _ in 0..4 {
@@ -212,7 +217,7 @@ mod tests {
             "{}",
             refusal.message
         );
-        // Refused calls take no token: after the time named, the next one goes through.
+        // Refused calls take no token: after the time in the message, the next call is admitted.
         tokio::time::advance(Duration::from_millis(60_000)).await;
         limiter.admit("api:search").await.unwrap();
     }
@@ -244,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_leaves_the_line_gives_the_turn_back() {
+    async fn a_call_that_stops_waiting_returns_its_token() {
         let limiter = limiter(serde_json::json!({"global": "1/s", "maxWait": "1m"}));
         limiter.admit("a:x").await.unwrap();
         for _ in 0..20 {

@@ -1,8 +1,8 @@
-//! How often tools are called: token buckets for everything, for each server and for tools.
+//! Rate limits: token buckets for all calls, for each server and for groups of tools.
 //!
-//! A call takes one token from every bucket that covers it, or none at all. When a bucket is
-//! empty the call waits for its turn, first come first served, as long as the operator lets it;
-//! past that it is refused with the time at which it would have gone through.
+//! A call takes one token from every bucket that covers it, or none at all. If a bucket is empty, the
+//! call waits, first come first served, for at most `maxWait`. A longer wait is refused with the time
+//! at which the call would have been admitted.
 
 mod bucket;
 mod config;

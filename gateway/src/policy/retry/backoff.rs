@@ -1,10 +1,10 @@
-//! Delays with full jitter.
+//! Exponential backoff with full jitter.
 
 use std::time::Duration;
 
-/// Draws each delay evenly between zero and a bound that doubles from `first` up to `max`.
+/// Each delay is uniform between zero and a bound that doubles from `first` up to `max`.
 ///
-/// Drawing from zero, instead of around the bound, is what spreads a crowd of callers evenly.
+/// Starting at zero, instead of near the bound, spreads many callers evenly.
 #[derive(Debug)]
 pub struct Backoff {
     bound: Duration,
@@ -13,6 +13,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
+    /// Delays from `first` to `max`.
     pub fn new(first: Duration, max: Duration) -> Self {
         Self::with_random(first, max, fastrand::Rng::new())
     }
@@ -25,6 +26,7 @@ impl Backoff {
         }
     }
 
+    /// The next delay.
     pub fn next_delay(&mut self) -> Duration {
         let delay = self.bound.mul_f64(self.random.f64());
         self.bound = self.bound.saturating_mul(2).min(self.max);

@@ -1,18 +1,17 @@
-//! How many retries a server can be asked to bear.
+//! The retry budget of a server.
 
 use tokio::time::Instant;
 
-use crate::policy::units::Share;
+use crate::policy::Ratio;
 
-/// Retries that are allowed when nothing has been called for a while.
+/// Retries that are allowed after a time without calls.
 const RESERVE: f64 = 10.0;
-/// How fast a spent reserve comes back, in retries per second.
+/// How fast a spent reserve refills, in retries per second.
 const REFILL_PER_SECOND: f64 = 1.0;
 
-/// Every call earns a part of a retry, and every retry costs one.
+/// Every call earns a fraction of a retry, and every retry costs one.
 ///
-/// Without it, three attempts each triple the load on a server at the moment it can bear the
-/// least.
+/// Without a budget, three attempts per call triple the load on a server that is already failing.
 #[derive(Debug)]
 pub struct RetryBudget {
     earned_per_call: f64,
@@ -21,23 +20,23 @@ pub struct RetryBudget {
 }
 
 impl RetryBudget {
-    pub fn new(share: Share) -> Self {
+    /// A full budget; every call earns `ratio` of a retry.
+    pub fn new(ratio: Ratio) -> Self {
         Self {
-            earned_per_call: share.get(),
+            earned_per_call: ratio.get(),
             credit: RESERVE,
             filled_at: Instant::now(),
         }
     }
 
-    /// A call was made for the first time.
+    /// Counts the first attempt of a call.
     pub fn earn(&mut self) {
         self.fill();
-        // Twice the reserve is enough for a burst; more would let a long quiet time pay for a
-        // storm of retries.
+        // Capped at twice the reserve: more would let a long quiet time pay for a retry storm.
         self.credit = (self.credit + self.earned_per_call).min(2.0 * RESERVE);
     }
 
-    /// Pays for one retry, if there is enough.
+    /// Spends one retry, if there is one.
     pub fn spend(&mut self) -> bool {
         self.fill();
         let enough = self.credit >= 1.0;
@@ -63,8 +62,8 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn retries_stay_a_share_of_the_calls() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+    async fn retries_stay_a_ratio_of_the_calls() {
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         let mut retries = 0;
         for _ in 0..1000 {
             budget.earn();
@@ -80,7 +79,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_spent_budget_comes_back_with_time() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         while budget.spend() {}
         tokio::time::advance(Duration::from_secs(3)).await;
         let again = std::iter::from_fn(|| budget.spend().then_some(())).count();
@@ -89,7 +88,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_long_quiet_time_saves_up_no_more_than_the_reserve() {
-        let mut budget = RetryBudget::new(Share::FIFTH);
+        let mut budget = RetryBudget::new(Ratio::FIFTH);
         tokio::time::advance(Duration::from_secs(3600)).await;
         let saved = std::iter::from_fn(|| budget.spend().then_some(())).count();
         assert_eq!(saved, 10);

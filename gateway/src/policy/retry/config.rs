@@ -1,11 +1,12 @@
-//! What an operator writes about retries.
+//! The configuration key `policy.retry`.
 
 use std::num::NonZeroU32;
 
+use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 
+use crate::policy::Ratio;
 use crate::policy::globs::ToolGlob;
-use crate::policy::units::{Share, Span};
 
 const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 
@@ -13,26 +14,26 @@ const ATTEMPTS: NonZeroU32 = NonZeroU32::new(3).unwrap();
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RetryConfig {
-    /// How often a call is tried in all; 1 never tries again.
+    /// Attempts per call; 1 means no retries.
     pub attempts: NonZeroU32,
-    /// The bound of the first delay; each further one is twice as high.
-    pub first_delay: Span,
-    /// Where the bound stops growing.
-    pub max_delay: Span,
-    /// Tools that may be called twice for one call of a script, by glob.
+    /// The upper bound of the first delay. It doubles with each retry.
+    pub first_delay: HumanDuration,
+    /// The maximum of that bound.
+    pub max_delay: HumanDuration,
+    /// Idempotent tools, by glob: a call without a response is retried.
     pub idempotent: Vec<ToolGlob>,
-    /// Retries as a share of the calls to a server, beyond a few that are always allowed.
-    pub budget: Share,
+    /// Retries as a ratio of the calls to a server, beyond a few that are always allowed.
+    pub budget: Ratio,
 }
 
 impl Default for RetryConfig {
     fn default() -> Self {
         Self {
             attempts: ATTEMPTS,
-            first_delay: Span::from_millis(100),
-            max_delay: Span::from_secs(5),
+            first_delay: HumanDuration::from_millis(100),
+            max_delay: HumanDuration::from_secs(5),
             idempotent: Vec::new(),
-            budget: Share::FIFTH,
+            budget: Ratio::FIFTH,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Trying again, where that is safe and helps.
+//! Retries, where they are safe and useful.
 //!
-//! Safe: a call that never reached its server, or a tool the operator lists as idempotent. What a
-//! server says about its own tools is no proof, so annotations are not asked. Helps: the delays
-//! are drawn at random below a growing bound, so callers that failed together do not come back
-//! together, and a budget keeps retries a small part of the traffic to a server that is down.
+//! Safe: the call never reached its server, or the operator lists the tool as idempotent. The
+//! annotations of servers are not trusted for this. Useful: delays are random below a growing bound
+//! (full jitter), so callers that failed together do not retry together, and a budget keeps retries
+//! a small part of the traffic to a server that is down.
 
 mod backoff;
 mod budget;

@@ -1,4 +1,4 @@
-//! Whether and when a call is tried again.
+//! Decides whether and when a call is retried.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,32 +9,33 @@ use super::budget::RetryBudget;
 use super::config::RetryConfig;
 use crate::policy::globs::server_of;
 
-/// How far a failed attempt came.
+/// How far a failed attempt got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The server cannot have seen the call: it did not start, or the connection was gone before
     /// anything was written.
     NeverSent,
-    /// The call was sent and no answer came: the connection broke, or time ran out. It may have
-    /// had its effect.
+    /// The call was sent without a response: the connection broke, or it timed out. It may have had
+    /// its effect.
     Unanswered,
-    /// The server answered, with an error of the tool or of the protocol. Asking again would be
-    /// asking the same question.
+    /// The server responded with an error of the tool or of the protocol. A retry would get the
+    /// same response.
     Answered,
 }
 
-/// Hands out [`Attempts`], one for each call of a script.
+/// Creates the [`Attempts`] of each call.
 #[derive(Debug)]
 pub struct RetryPolicy {
     config: RetryConfig,
-    /// One budget for each server, so that a server which is down does not spend the retries of
-    /// the others. Callers ask only for servers that are configured.
+    /// One budget per server, so that a server which is down does not spend the retries of the
+    /// others. Only configured servers have an entry.
     budgets: Mutex<HashMap<String, SharedBudget>>,
 }
 
 type SharedBudget = Arc<Mutex<RetryBudget>>;
 
 impl RetryPolicy {
+    /// The policy of a configuration.
     pub fn new(config: &RetryConfig) -> Self {
         Self {
             config: config.clone(),
@@ -42,7 +43,7 @@ impl RetryPolicy {
         }
     }
 
-    /// Begins a call: its first attempt is free, the others have to be asked for.
+    /// Begins a call. Its first attempt is free; [`Attempts::after`] decides about the others.
     pub fn begin(&self, id: &str) -> Attempts {
         let budget = self.budget(server_of(id));
         lock(&budget).earn();
@@ -75,7 +76,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// How long to wait before trying again, or `None` when the failure is final.
+    /// How long to wait before the next attempt, or `None` if the failure is final.
     pub fn after(&mut self, failure: Failure) -> Option<Duration> {
         let safe = match failure {
             Failure::NeverSent => true,
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_never_sent_is_tried_again_until_the_attempts_are_used() {
+    async fn a_call_that_was_never_sent_is_retried_until_the_attempts_are_used() {
         let mut attempts = policy(serde_json::json!({"attempts": 3})).begin("fs:write");
         assert!(attempts.after(Failure::NeverSent).is_some());
         assert!(attempts.after(Failure::NeverSent).is_some());
@@ -111,13 +112,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_may_have_had_its_effect_is_not_tried_again() {
+    async fn a_call_that_may_have_had_its_effect_is_not_retried() {
         let mut attempts = policy(serde_json::json!({})).begin("fs:write");
         assert_eq!(attempts.after(Failure::Unanswered), None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_tool_listed_as_idempotent_is_tried_again_after_silence() {
+    async fn a_tool_listed_as_idempotent_is_retried_without_a_response() {
         let policy = policy(serde_json::json!({"idempotent": ["fs:read_*"]}));
         assert!(
             policy
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_never_asked_for_again() {
+    async fn a_call_with_a_response_is_never_retried() {
         let policy = policy(serde_json::json!({"idempotent": ["*"]}));
         assert_eq!(policy.begin("fs:read").after(Failure::Answered), None);
     }

@@ -1,0 +1,23 @@
+//! Errors of writing the imported configuration.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why the configuration was not written. Each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file exists, and replacing it was not asked for.
+    #[error("{path} already exists: pass `--force` to replace it, or name another file")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be written.
+    #[error("{path} cannot be written: check that its folder exists and is yours")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,27 @@
+//! The import of other clients' configurations, for `pml init`.
+//!
+//! [`find`] reads every file that the clients keep MCP servers in, [`merge`] makes one list of them
+//! in which servers of the same name are kept apart, [`write_config`] writes that to a `.mcp.json`,
+//! and [`Snippet::new`] says how to point a client at `pml serve`. No file of a client is changed.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod client;
+mod client_dirs;
+mod codex;
+mod entry;
+mod error;
+mod find;
+mod merge;
+mod snippet;
+mod variables;
+mod write;
+
+pub use client::{Client, ConfigFile, Scope};
+pub use client_dirs::ClientDirs;
+pub use error::ImportError;
+pub use find::{Found, FoundServer, Problem, Source, find};
+pub use merge::{MergedServer, merge};
+pub use snippet::Snippet;
+pub use write::write_config;

@@ -1,0 +1,13 @@
+//! The folders of a user, and atomic writes.
+//!
+//! Everything that pml remembers between runs (logins, tool catalogs, search indexes) is below
+//! [`data_dir`].
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod user_dirs;
+mod write;
+
+pub use user_dirs::{Platform, UserDirs, config_dir, data_dir};
+pub use write::{Access, create_new, create_private_dir, write_atomic};

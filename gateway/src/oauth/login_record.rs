@@ -1,0 +1,61 @@
+//! A stored login.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use oauth2::TokenResponse;
+use rmcp::transport::auth::StoredCredentials;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// A token is refreshed this long before it expires, so that it does not expire in transit.
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// The content of one server's file.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct LoginRecord {
+    /// The server of the tokens; the file's name has only a digest of it.
+    pub(super) server: Url,
+    /// The client secret, if the authorization server issued one or the operator registered one. A
+    /// refresh needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_secret: Option<String>,
+    /// Whether the login may use private addresses.
+    #[serde(default)]
+    pub(super) private_network: bool,
+    pub(super) credentials: StoredCredentials,
+}
+
+impl LoginRecord {
+    pub(super) fn access_token(&self) -> Option<&str> {
+        let tokens = self.credentials.token_response.as_ref()?;
+        Some(tokens.access_token().secret())
+    }
+
+    /// How long the access token is valid; `None` if the server did not say.
+    pub(super) fn valid_for(&self, now: SystemTime) -> Option<Duration> {
+        let lifetime = self.lifetime()?;
+        let received = UNIX_EPOCH + Duration::from_secs(self.credentials.token_received_at?);
+        let age = now.duration_since(received).unwrap_or_default();
+        Some(lifetime.saturating_sub(age))
+    }
+
+    /// Whether the access token need not be refreshed.
+    pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
+        // A margin longer than the token's lifetime would refresh it for every request.
+        let margin = self.lifetime().map_or(MARGIN, |life| MARGIN.min(life / 4));
+        self.valid_for(now).is_none_or(|left| left > margin)
+    }
+
+    fn lifetime(&self) -> Option<Duration> {
+        self.credentials.token_response.as_ref()?.expires_in()
+    }
+}
+
+impl std::fmt::Debug for LoginRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoginRecord")
+            .field("server", &self.server.as_str())
+            .field("credentials", &self.credentials)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,211 @@
+//! Resources and prompts of servers.
+//!
+//! The policy treats them as two more tools of a server, `server:resources` and `server:prompts`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{
+    ErrorCode, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
+};
+use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::{Map, Value};
+
+use crate::Gateway;
+use crate::call::{CallError, CallErrorKind, RunScope};
+use crate::server::Connection;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bounds a server that returns a new cursor with every page.
+const MAX_PAGES: usize = 1000;
+
+impl Gateway {
+    /// Lists the resources of a server.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
+    pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
+        self.send(scope, server, "resources", async |peer| {
+            // A server without the capability has no resources; that is not an error.
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.resources.is_none())
+            {
+                return Ok(Value::Array(Vec::new()));
+            }
+            let pages = pages(|cursor| {
+                let peer = peer.clone();
+                async move {
+                    let page = peer.list_resources(cursor).await?;
+                    Ok((page.resources, page.next_cursor))
+                }
+                .boxed()
+            });
+            Ok(json(pages.await?))
+        })
+        .await
+    }
+
+    /// The contents of a resource.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
+    pub async fn read_resource(
+        &self,
+        scope: &RunScope,
+        server: &str,
+        uri: &str,
+    ) -> Result<Value, CallError> {
+        self.send(scope, server, "resources", async |peer| {
+            Ok(json(
+                peer.read_resource(ReadResourceRequestParams::new(uri))
+                    .await?
+                    .contents,
+            ))
+        })
+        .await
+    }
+
+    /// Lists the prompts of a server.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
+    pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
+        self.send(scope, server, "prompts", async |peer| {
+            if peer
+                .peer_info()
+                .is_some_and(|info| info.capabilities.prompts.is_none())
+            {
+                return Ok(Value::Array(Vec::new()));
+            }
+            let pages = pages(|cursor| {
+                let peer = peer.clone();
+                async move {
+                    let page = peer.list_prompts(cursor).await?;
+                    Ok((page.prompts, page.next_cursor))
+                }
+                .boxed()
+            });
+            Ok(json(pages.await?))
+        })
+        .await
+    }
+
+    /// A prompt, rendered with `arguments`.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`].
+    pub async fn get_prompt(
+        &self,
+        scope: &RunScope,
+        server: &str,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, CallError> {
+        self.send(scope, server, "prompts", async |peer| {
+            let mut params = GetPromptRequestParams::new(name);
+            params.arguments = Some(arguments);
+            Ok(json(peer.get_prompt(params).await?))
+        })
+        .await
+    }
+
+    /// Sends one request under the rules of a tool call: it costs one call of the budget, is admitted
+    /// by the policy, has a time limit and ends with its run.
+    async fn send(
+        &self,
+        scope: &RunScope,
+        name: &str,
+        kind: &str,
+        request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
+    ) -> Result<Value, CallError> {
+        let inner = self.inner();
+        let Some(server) = inner.servers.get(name) else {
+            let names: Vec<&str> = self.servers().collect();
+            return Err(CallError::permanent(
+                CallErrorKind::Unknown,
+                name,
+                format!(
+                    "there is no server `{name}`; there are: {}",
+                    names.join(", ")
+                ),
+            ));
+        };
+        let id = format!("{name}:{kind}");
+        let refuse = |refusal| CallError::refused(&id, refusal);
+        inner.policy().filter.verdict(&id).map_err(refuse)?;
+        scope.budget().spend_call(&id).map_err(refuse)?;
+        let connection: Arc<Connection> = server
+            .connection()
+            .await
+            .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
+        let admission = inner
+            .policy()
+            .admit(&id, scope.budget())
+            .await
+            .map_err(refuse)?;
+        let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));
+        let _in_flight = connection.begin();
+        // The other two branches drop the request, which cancels it at the server.
+        let answer = tokio::select! {
+            answer = request(connection.peer.clone()) => answer,
+            () = tokio::time::sleep(limit) => {
+                return Err(CallError::transient(
+                    CallErrorKind::Timeout,
+                    name,
+                    format!("server `{name}` did not answer within {:.1} s", limit.as_secs_f64()),
+                    None,
+                ));
+            }
+            () = scope.ended().cancelled() => {
+                return Err(CallError::permanent(CallErrorKind::Cancelled, name, "the run has ended"));
+            }
+        };
+        answer.map_err(|error| match error {
+            ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                CallError::permanent(
+                    CallErrorKind::Tool,
+                    name,
+                    format!("server `{name}` has no {kind}"),
+                )
+            }
+            ServiceError::McpError(error) => {
+                CallError::permanent(CallErrorKind::Tool, name, error.message.into_owned())
+            }
+            error => CallError::permanent(
+                CallErrorKind::Protocol,
+                name,
+                format!("server `{name}`: {error}"),
+            ),
+        })
+    }
+}
+
+type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
+
+/// All items of a paginated list. A repeated or empty cursor ends it.
+async fn pages<T>(
+    page: impl Fn(Option<PaginatedRequestParams>) -> BoxFuture<'static, Page<T>>,
+) -> Result<Vec<T>, ServiceError> {
+    let mut all = Vec::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..MAX_PAGES {
+        let wanted = cursor
+            .clone()
+            .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        let (items, next) = page(wanted).await?;
+        all.extend(items);
+        let next = next.filter(|next| !next.is_empty());
+        if next.is_none() || next == cursor {
+            break;
+        }
+        cursor = next;
+    }
+    Ok(all)
+}
+
+fn json(value: impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}
