@@ -1,8 +1,8 @@
-//! Asking a person before certain tools are called: once for many calls, not once for each.
+//! The approval of calls by a person: one question for many calls, not one for each.
 //!
-//! Calls of one tool that a script starts together are asked about together. Whoever allows them
-//! allows the script's further calls of that tool as well, unless the answer says otherwise, so
-//! that a loop is asked about once, however it is written.
+//! Calls of one tool that a script starts together become one question. The approval covers the
+//! script's further calls of that tool as well, unless the answer says otherwise, so that a loop is
+//! one question however it is written.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -10,23 +10,23 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pml_runtime::Failure;
+use pml_protocol::{Failure, FailureKind, RunClock};
 use pml_scrub::Scrubbed;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Calls that are started this soon after one another are one question.
-const TOGETHER: Duration = Duration::from_millis(30);
-/// But nobody waits longer than this for others to come.
-const GATHER_LIMIT: Duration = Duration::from_millis(300);
-/// So many calls are shown with their arguments.
+/// Calls that start within this time of one another are one question (debounce).
+const DEBOUNCE: Duration = Duration::from_millis(30);
+/// The longest that a call waits for others to join its question.
+const DEBOUNCE_LIMIT: Duration = Duration::from_millis(300);
+/// How many calls are shown with their arguments.
 const SHOWN: usize = 3;
-/// How much of the arguments a person is shown.
+/// How many characters of the arguments are shown.
 pub(crate) const SHOWN_CHARS: usize = 200;
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ApprovalRequest {
     /// `server:tool`
     pub tool: Scrubbed<String>,
     /// How many calls wait for the answer.
@@ -35,41 +35,40 @@ pub struct Question {
     pub arguments: Vec<Scrubbed<String>>,
 }
 
-/// What the person said.
+/// The answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// These calls, and those of the same tool that the script still makes.
+    /// These calls are allowed, and the script's further calls of the same tool.
     AllowAll,
-    /// The calls that wait.
+    /// The calls that wait are allowed.
     AllowThese,
+    /// The person refused.
     Deny,
-    /// Nobody answered in time.
+    /// There was no answer in time.
     NoAnswer,
     /// The client has no way to ask.
     CannotAsk,
-    /// It has one, which failed.
+    /// Asking failed.
     NotAsked,
 }
 
+/// A future of a [`Decision`].
 pub type DecisionFuture = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
-/// Whoever can ask a person.
+/// A way to ask a person.
 pub trait Approver: Send + Sync {
-    /// Whether there is anybody to ask.
+    /// Whether the client can ask a person at all.
     fn can_ask(&self) -> bool;
 
-    /// Asks; `time` is how long the person has.
-    fn ask(&self, question: Question, time: Duration) -> DecisionFuture;
+    /// Asks a person, who has `time` to answer.
+    fn ask(&self, request: ApprovalRequest, time: Duration) -> DecisionFuture;
 }
 
-/// The questions of one run.
-pub(crate) struct Gate {
+/// The open and answered questions of one run.
+pub(crate) struct ApprovalGate {
     approver: Arc<dyn Approver>,
     time: Duration,
     tools: Mutex<HashMap<String, State>>,
-    waiting: watch::Sender<bool>,
-    /// Questions that the person has not answered.
-    open: Mutex<usize>,
 }
 
 enum State {
@@ -83,14 +82,12 @@ struct Waiting {
     answer: oneshot::Sender<Decision>,
 }
 
-impl Gate {
+impl ApprovalGate {
     pub fn new(approver: Arc<dyn Approver>, time: Duration) -> Arc<Self> {
         Arc::new(Self {
             approver,
             time,
             tools: Mutex::default(),
-            waiting: watch::Sender::new(false),
-            open: Mutex::default(),
         })
     }
 
@@ -98,16 +95,13 @@ impl Gate {
         self.approver.can_ask()
     }
 
-    /// Whether the run waits for a person.
-    pub fn waits(&self) -> watch::Receiver<bool> {
-        self.waiting.subscribe()
-    }
-
-    /// Returns when the call may be made, or the reason why not.
+    /// Returns when the call is approved, or why it is not. `clock` stands while the person is
+    /// asked.
     pub async fn admit(
         self: &Arc<Self>,
         tool: &Scrubbed<String>,
         arguments: Scrubbed<String>,
+        clock: &RunClock,
     ) -> Result<(), Failure> {
         let answer = {
             let mut tools = self.lock();
@@ -119,8 +113,8 @@ impl Gate {
                     let mut waiting = Vec::new();
                     let answer = join(&mut waiting, arguments);
                     tools.insert(tool.as_str().to_owned(), State::Asking(waiting));
-                    let (gate, tool) = (self.clone(), tool.clone());
-                    tokio::spawn(async move { gate.ask(tool).await });
+                    let (gate, tool, clock) = (self.clone(), tool.clone(), clock.clone());
+                    tokio::spawn(async move { gate.ask(tool, &clock).await });
                     answer
                 }
             }
@@ -134,31 +128,31 @@ impl Gate {
     }
 
     /// Asks about everything that waits for one tool, until nothing does.
-    async fn ask(&self, tool: Scrubbed<String>) {
-        self.gather(&tool).await;
+    async fn ask(&self, tool: Scrubbed<String>, clock: &RunClock) {
+        self.debounce(&tool).await;
         loop {
-            let Some(asked) = self.take_waiting(&tool) else {
+            let Some(waiting) = self.take_waiting(&tool) else {
                 return;
             };
-            let question = Question {
+            let request = ApprovalRequest {
                 tool: tool.clone(),
-                calls: asked.len(),
-                arguments: asked
+                calls: waiting.len(),
+                arguments: waiting
                     .iter()
                     .take(SHOWN)
-                    .map(|waiting| waiting.arguments.clone())
+                    .map(|call| call.arguments.clone())
                     .collect(),
             };
-            self.count_open(1);
-            let decision = self.approver.ask(question, self.time).await;
-            self.count_open(-1);
+            let pause = clock.pause();
+            let decision = self.approver.ask(request, self.time).await;
+            drop(pause);
             let answer = |waiting: Vec<Waiting>| {
                 for waiting in waiting {
                     // A call whose run has ended no longer waits.
                     let _ = waiting.answer.send(decision);
                 }
             };
-            answer(asked);
+            answer(waiting);
             let settled = match decision {
                 Decision::AllowThese => continue,
                 Decision::AllowAll => State::Allowed,
@@ -184,16 +178,9 @@ impl Gate {
         }
     }
 
-    /// The run waits as long as any question is open.
-    fn count_open(&self, more: isize) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        *open = open.saturating_add_signed(more);
-        self.waiting.send_replace(*open > 0);
-    }
-
-    /// Waits until no further call comes along.
-    async fn gather(&self, tool: &str) {
-        let until = Instant::now() + GATHER_LIMIT;
+    /// Waits until no further call joins the question.
+    async fn debounce(&self, tool: &str) {
+        let until = Instant::now() + DEBOUNCE_LIMIT;
         let mut known = 0;
         while Instant::now() < until {
             let count = match self.lock().get(tool) {
@@ -204,7 +191,7 @@ impl Gate {
                 return;
             }
             known = count;
-            tokio::time::sleep(TOGETHER).await;
+            tokio::time::sleep(DEBOUNCE).await;
         }
     }
 
@@ -225,11 +212,16 @@ pub(crate) fn refused(tool: &str, decision: Decision) -> Failure {
             "it needs the user's approval, and this client cannot ask for it; \
              the operator can take it out of `pml.policy.ask`"
         }
-        Decision::NoAnswer => "the user did not answer in time whether it may be",
-        Decision::NotAsked => "the user could not be asked whether it may be; try again later",
+        Decision::NoAnswer => "the user did not answer in time whether it may be called",
+        Decision::NotAsked => {
+            "the user could not be asked whether it may be called; try again later"
+        }
         _ => "the user did not allow it; do not try again without asking",
     };
-    Failure::new("denied", format!("`{tool}` was not called: {reason}"))
+    Failure::new(
+        FailureKind::Denied,
+        format!("`{tool}` was not called: {reason}"),
+    )
 }
 
 #[cfg(test)]
@@ -258,22 +250,23 @@ mod tests {
             true
         }
 
-        fn ask(&self, question: Question, _time: Duration) -> DecisionFuture {
+        fn ask(&self, request: ApprovalRequest, _time: Duration) -> DecisionFuture {
             self.asked.fetch_add(1, Ordering::SeqCst);
-            self.calls.fetch_add(question.calls, Ordering::SeqCst);
+            self.calls.fetch_add(request.calls, Ordering::SeqCst);
             let decision = self.decision;
             Box::pin(async move { decision })
         }
     }
 
-    async fn admit(gate: &Arc<Gate>) -> Result<(), Failure> {
-        gate.admit(&"slack:post".into(), "{}".into()).await
+    async fn admit(gate: &Arc<ApprovalGate>) -> Result<(), Failure> {
+        let clock = RunClock::default();
+        gate.admit(&"slack:post".into(), "{}".into(), &clock).await
     }
 
     #[tokio::test]
     async fn fifty_calls_at_once_are_one_question() {
         let person = Person::who_says(Decision::AllowThese);
-        let gate = Gate::new(person.clone(), Duration::from_secs(1));
+        let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         let calls: Vec<_> = (0..50)
             .map(|_| {
                 let gate = gate.clone();
@@ -290,7 +283,7 @@ mod tests {
     #[tokio::test]
     async fn a_loop_of_single_calls_is_one_question() {
         let person = Person::who_says(Decision::AllowAll);
-        let gate = Gate::new(person.clone(), Duration::from_secs(1));
+        let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         for _ in 0..5 {
             assert!(admit(&gate).await.is_ok());
         }
@@ -300,7 +293,7 @@ mod tests {
     #[tokio::test]
     async fn allowing_these_does_not_allow_others() {
         let person = Person::who_says(Decision::AllowThese);
-        let gate = Gate::new(person.clone(), Duration::from_secs(1));
+        let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         assert!(admit(&gate).await.is_ok());
         assert!(admit(&gate).await.is_ok());
         assert_eq!(person.asked.load(Ordering::SeqCst), 2);
@@ -309,10 +302,10 @@ mod tests {
     #[tokio::test]
     async fn a_no_is_not_asked_again() {
         let person = Person::who_says(Decision::Deny);
-        let gate = Gate::new(person.clone(), Duration::from_secs(1));
+        let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         for _ in 0..3 {
             let failure = admit(&gate).await.unwrap_err();
-            assert_eq!(failure.kind, "denied");
+            assert_eq!(failure.kind, FailureKind::Denied);
         }
         assert_eq!(person.asked.load(Ordering::SeqCst), 1);
     }

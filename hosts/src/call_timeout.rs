@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use pml_protocol::{
-    Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult,
-};
+use pml_protocol::{Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
 
 /// Fails a call that takes longer than its limit. The gateway has a time limit of its own, per
 /// server, so this layer is for hosts without one.

@@ -1,195 +1,199 @@
-//! A rehearsal: everything that happens before a call is sent happens, and nothing is sent.
+//! The layer that answers calls without sending them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pml_runtime::{Answer, Failure, HostFuture, Offer, ToolHit, ToolHost};
-use pml_session::Run;
+use pml_protocol::{Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::recorded_request::RecordedRequest;
+use crate::arguments;
 use crate::example_value::example_of;
 use crate::fixtures::Fixtures;
+use crate::recorded_request::RecordedRequest;
 use crate::recording::RecordedAnswer;
 use crate::replay::Replay;
 
-/// Tools that are found and described as ever, and never called. A call is checked against its
-/// schema, the policy and the budgets; its answer is made up.
-pub struct DryRun {
-    run: Run,
-    sources: Sources,
-    planned: Mutex<Vec<Planned>>,
+/// Checks every call and sends none. Tools are found and described as ever; a call passes its
+/// schema, the policy, the budgets and the approval of the layers below, which answer with the
+/// tool's output schema. The value that the script gets is made up.
+pub struct DryRun<H> {
+    inner: H,
+    sources: AnswerSources,
+    planned: Mutex<Vec<PlannedCall>>,
 }
 
-/// Where answers come from, the first that has one: a fixture, a recording, an example of the
-/// tool's output schema, an example of what its results looked like in earlier runs. Else `null`.
-pub struct Sources {
+/// Where values come from, the first source that has one: a fixture, a recording, an example of the
+/// tool's output schema, an example of its results in earlier runs. Else `null`.
+pub struct AnswerSources {
+    /// Answers written by hand.
     pub fixtures: Fixtures,
+    /// Answers of an earlier run.
     pub recorded: Option<Replay>,
-    pub observed: Observed,
+    /// Shapes of results in earlier runs.
+    pub observed: ResultSchemas,
 }
 
-/// A JSON Schema of the results that were seen of a tool.
-pub type Observed = Box<dyn Fn(&str) -> Option<Value> + Send + Sync>;
+/// The JSON Schema of the results that a tool has given, by tool id.
+pub type ResultSchemas = Box<dyn Fn(&str) -> Option<Value> + Send + Sync>;
 
-/// A call that would have been made.
+/// A call that would have been sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Planned {
+pub struct PlannedCall {
+    /// `server:tool`
     pub tool: String,
+    /// Its arguments.
     pub args: Value,
-    pub answer: Source,
+    /// Where the script's answer came from.
+    pub answer: AnswerSource,
     /// Why it would have been refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Failure>,
 }
 
-/// Where the answer came from.
+/// Where the answer of a planned call came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum AnswerSource {
+    /// A fixture.
     Fixture,
+    /// A recording.
     Recording,
+    /// An example of the tool's output schema.
     Example,
-    /// An example of what earlier results looked like.
+    /// An example of results in earlier runs.
     Observed,
-    /// Nobody knows what the tool answers: the script got `null`.
+    /// Nothing is known of the tool's results: the script got `null`.
     Nothing,
     /// The call would have been refused: the script got the refusal.
     Refusal,
 }
 
-impl DryRun {
-    pub fn new(run: Run, sources: Sources) -> Self {
+impl<H> DryRun<H> {
+    pub(crate) fn new(inner: H, sources: AnswerSources) -> Self {
         Self {
-            run,
+            inner,
             sources,
             planned: Mutex::default(),
         }
     }
 
-    /// The calls that would have been made, in order.
-    pub fn planned(&self) -> Vec<Planned> {
+    /// The calls that would have been sent, in order.
+    pub fn planned(&self) -> Vec<PlannedCall> {
         self.lock().clone()
     }
 
-    /// Tools with a fixture that no call was about: most likely misspelt.
+    /// Tools with a fixture that no call used: most likely misspelt.
     pub fn unused_fixtures(&self) -> Vec<String> {
         let planned = self.lock();
         let is_called = |tool: &str| planned.iter().any(|call| call.tool == tool);
-        let unused = self
-            .sources
-            .fixtures
-            .tools()
-            .filter(|tool| !is_called(tool));
-        unused.map(str::to_owned).collect()
+        let tools = self.sources.fixtures.tools();
+        tools
+            .filter(|tool| !is_called(tool))
+            .map(str::to_owned)
+            .collect()
     }
 
-    async fn rehearse(&self, tool: &str, args: &RawValue) -> Answer {
-        let asked = RecordedRequest::call(tool, args);
-        let place = {
-            let mut planned = self.lock();
-            planned.push(Planned {
-                tool: tool.to_owned(),
-                args: asked.details(),
-                answer: Source::Nothing,
-                refused: None,
-            });
-            planned.len() - 1
-        };
-        let rehearsed = match self.run.admit(tool, args).await {
-            Ok(()) => self.run.rehearse(tool, args).await,
-            Err(refused) => Err(refused),
-        };
-        match rehearsed {
-            Ok(output_schema) => {
-                let (told, source) = self.make_up(&asked, output_schema.as_ref());
-                self.lock()[place].answer = source;
-                told.answer()
-            }
-            Err(failure) => {
-                let mut planned = self.lock();
-                planned[place].answer = Source::Refusal;
-                planned[place].refused = Some(failure.clone());
-                Err(failure)
-            }
-        }
+    fn plan(&self, tool: &str, args: Value) -> usize {
+        let mut planned = self.lock();
+        planned.push(PlannedCall {
+            tool: tool.to_owned(),
+            args,
+            answer: AnswerSource::Nothing,
+            refused: None,
+        });
+        planned.len() - 1
     }
 
-    fn make_up(&self, asked: &RecordedRequest, output_schema: Option<&Value>) -> (RecordedAnswer, Source) {
-        let Sources {
+    fn make_up(
+        &self,
+        tool: &str,
+        recorded: &RecordedRequest,
+        output_schema: Option<&Value>,
+    ) -> (RecordedAnswer, AnswerSource) {
+        let AnswerSources {
             fixtures, observed, ..
         } = &self.sources;
-        if let RecordedRequest::Call { tool, args } = asked
-            && let Some(told) = fixtures.find(tool, args)
-        {
-            return (told, Source::Fixture);
+        if let Some(answer) = fixtures.find(tool, &recorded.details()) {
+            return (answer, AnswerSource::Fixture);
         }
-        if let Some(told) = self.recorded(asked) {
-            return (told, Source::Recording);
+        if let Some(answer) = self.recorded(recorded) {
+            return (answer, AnswerSource::Recording);
         }
+        let example = |schema: &Value| RecordedAnswer::Value(example_of(schema));
         if let Some(schema) = output_schema {
-            return (RecordedAnswer::Value(example_of(schema)), Source::Example);
+            return (example(schema), AnswerSource::Example);
         }
-        if let RecordedRequest::Call { tool, .. } = asked
-            && let Some(schema) = observed(tool)
-        {
-            return (RecordedAnswer::Value(example_of(&schema)), Source::Observed);
+        if let Some(schema) = observed(tool) {
+            return (example(&schema), AnswerSource::Observed);
         }
-        (RecordedAnswer::Value(Value::Null), Source::Nothing)
+        (RecordedAnswer::Value(Value::Null), AnswerSource::Nothing)
     }
 
-    fn recorded(&self, asked: &RecordedRequest) -> Option<RecordedAnswer> {
-        let entry = self.sources.recorded.as_ref()?.find(asked).ok()?;
-        Some(entry.answer).filter(|told| *told != RecordedAnswer::Unanswered)
+    fn recorded(&self, request: &RecordedRequest) -> Option<RecordedAnswer> {
+        let entry = self.sources.recorded.as_ref()?.find(request).ok()?;
+        Some(entry.answer).filter(|answer| *answer != RecordedAnswer::Unanswered)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Planned>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<PlannedCall>> {
         // Entries are only ever added and completed, each in one step.
         self.planned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ToolHost for DryRun {
-    fn search<'a>(
-        &'a self,
-        query: &'a str,
-        limit: u32,
-        threshold: Option<f64>,
-    ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>> {
-        self.run.search(query, limit, threshold)
-    }
-
-    fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer> {
-        self.run.describe(tool)
-    }
-
-    fn offer<'a>(&'a self, server: &'a str, offer: &'a Offer) -> HostFuture<'a, Answer> {
-        Box::pin(async move {
-            let asked = RecordedRequest::offer(server, offer);
-            match self.recorded(&asked) {
-                Some(told) => told.answer(),
-                None => Err(Failure::new(
-                    "unrecorded",
-                    format!(
-                        "a dry run asks no server for the {}; give it a recording that has it with --replay",
-                        asked.title()
-                    ),
-                )),
+impl<H: ToolHost> DryRun<H> {
+    async fn call(
+        &self,
+        tool: &str,
+        recorded: RecordedRequest,
+        request: &Request,
+        run: &RunContext,
+    ) -> ToolResult {
+        let index = self.plan(tool, recorded.details());
+        match self.inner.handle(request, run).await {
+            Ok(schema) => {
+                let schema: Option<Value> = arguments::parse(&schema)?;
+                let (answer, source) = self.make_up(tool, &recorded, schema.as_ref());
+                self.lock()[index].answer = source;
+                answer.to_result()
             }
-        })
+            Err(failure) => {
+                let mut planned = self.lock();
+                planned[index].answer = AnswerSource::Refusal;
+                planned[index].refused = Some(failure.clone());
+                Err(failure)
+            }
+        }
     }
 
-    fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
-        Box::pin(self.rehearse(tool, args))
+    fn resource(&self, recorded: &RecordedRequest) -> ToolResult {
+        match self.recorded(recorded) {
+            Some(answer) => answer.to_result(),
+            None => Err(Failure::new(
+                FailureKind::Unrecorded,
+                format!(
+                    "a dry run asks no server for the {}; give it a recording that has it with --replay",
+                    recorded.title()
+                ),
+            )),
+        }
     }
+}
 
-    fn store<'a>(&'a self, key: &'a str, value: &'a RawValue) -> HostFuture<'a, Answer> {
-        self.run.store(key, value)
-    }
-
-    fn load<'a>(&'a self, key: &'a str) -> HostFuture<'a, Answer> {
-        self.run.load(key)
+impl<H: ToolHost> ToolHost for DryRun<H> {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
+        match (request, RecordedRequest::of(request)) {
+            (Request::Call { tool, .. }, Some(recorded)) => {
+                Box::pin(self.call(tool, recorded, request, run))
+            }
+            (Request::Resource { .. }, Some(recorded)) => {
+                Box::pin(async move { self.resource(&recorded) })
+            }
+            _ => self.inner.handle(request, run),
+        }
     }
 }

@@ -8,8 +8,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::error::ReplayError;
 use crate::bounded_read;
+use crate::error::ReplayError;
 use crate::recording::RecordedAnswer;
 
 /// By tool id: one answer, or several of which the first that fits the arguments is used.
@@ -52,9 +52,11 @@ impl Fixtures {
     ///
     /// A file that cannot be read, or is not a fixture file.
     pub fn load(path: &Path) -> Result<Self, ReplayError> {
-        serde_json::from_slice(&bounded_read::read(path)?).map_err(|error| ReplayError::MalformedFixtures {
-            path: path.to_owned(),
-            error,
+        serde_json::from_slice(&bounded_read::read(path)?).map_err(|error| {
+            ReplayError::MalformedFixtures {
+                path: path.to_owned(),
+                error,
+            }
         })
     }
 

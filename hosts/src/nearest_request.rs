@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::recorded_request::RecordedRequest;
 use crate::json_diff::{self, Difference};
+use crate::recorded_request::RecordedRequest;
 use crate::recording::Entry;
 
 /// Lines of a difference that are shown.

@@ -1,4 +1,4 @@
-//! What results looked like: shapes, for tools whose servers do not say what they give.
+//! The shapes of results, for tools whose servers declare no output schema.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,13 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use pml_typegen::Shape;
 use serde_json::Value;
 
-/// Tools of one session whose results are looked at.
+use crate::observe::CallObserver;
+
+/// How many tools of one session are observed.
 const MAX_TOOLS: usize = 1_000;
-/// A tool that gave nothing new this often in a row is not looked at again.
+/// A tool whose last so many results had a known shape is not observed any more.
 const ENOUGH: u8 = 8;
 
+/// The shapes of the results of each tool, as far as they were seen in a session.
 #[derive(Default)]
-pub struct Observed {
+pub struct ObservedShapes {
     tools: Mutex<BTreeMap<String, Seen>>,
 }
 
@@ -20,13 +23,12 @@ pub struct Observed {
 struct Seen {
     shape: Shape,
     unchanged: u8,
-    /// The shape is another one than [`Observed::take`] last gave.
-    is_news: bool,
+    /// The shape changed since [`ObservedShapes::take`].
+    is_new: bool,
 }
 
-impl Observed {
-    /// Looks at a result. The cost is bounded, and soon nothing for a tool that always answers
-    /// alike.
+impl ObservedShapes {
+    /// Adds a result. The cost is bounded, and soon zero for a tool whose results are alike.
     pub fn note(&self, tool: &str, result: &Value) {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         if !tools.contains_key(tool) {
@@ -39,22 +41,38 @@ impl Observed {
             && seen.unchanged < ENOUGH
         {
             match seen.shape.observe(result) {
-                true => (seen.unchanged, seen.is_news) = (0, true),
+                true => (seen.unchanged, seen.is_new) = (0, true),
                 false => seen.unchanged += 1,
             }
         }
     }
 
-    /// The shapes that changed since this was last asked.
+    /// The shapes that changed since the last call.
     pub fn take(&self) -> Vec<(String, Shape)> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         tools
             .iter_mut()
             .filter_map(|(id, seen)| {
-                let is_news = std::mem::take(&mut seen.is_news);
-                is_news.then(|| (id.clone(), seen.shape.clone()))
+                let is_new = std::mem::take(&mut seen.is_new);
+                is_new.then(|| (id.clone(), seen.shape.clone()))
             })
             .collect()
+    }
+}
+
+impl CallObserver for ObservedShapes {
+    fn wants_value(&self, tool: &str) -> bool {
+        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        match tools.get(tool) {
+            Some(seen) => seen.unchanged < ENOUGH,
+            None => tools.len() < MAX_TOOLS,
+        }
+    }
+
+    fn call_succeeded(&self, tool: &str, value: Option<&Value>) {
+        if let Some(value) = value {
+            self.note(tool, value);
+        }
     }
 }
 
@@ -66,7 +84,7 @@ mod tests {
 
     #[test]
     fn each_tool_has_its_own_shape() {
-        let observed = Observed::default();
+        let observed = ObservedShapes::default();
         observed.note("a:b", &json!(1));
         observed.note("a:b", &json!("x"));
         observed.note("a:c", &json!(null));

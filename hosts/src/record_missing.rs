@@ -49,8 +49,8 @@ impl<H: ToolHost> ToolHost for RecordMissing<H> {
             });
             return Box::pin(std::future::ready(answer));
         }
-        let recorded = RecordedRequest::of(request)
-            .and_then(|recorded| self.recorded.find(&recorded).ok());
+        let recorded =
+            RecordedRequest::of(request).and_then(|recorded| self.recorded.find(&recorded).ok());
         match recorded {
             Some(entry) => Box::pin(self.recorded.answer(entry)),
             None => self.live.handle(request, run),

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use pml_scrub::{ScrubConfig, Scrubber};
 
-use crate::recorded_request::RecordedRequest;
 use crate::nearest_request;
+use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, Recording};
 use crate::scrub_recording::loose_key;
 
@@ -25,7 +25,10 @@ impl RecordedAnswers {
         let mut exact: HashMap<String, VecDeque<usize>> = HashMap::new();
         let mut loose: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
-            exact.entry(entry.request.key()).or_default().push_back(index);
+            exact
+                .entry(entry.request.key())
+                .or_default()
+                .push_back(index);
             if recording.scrubbed
                 && let Some(key) = loose_key(&entry.request, None)
             {

@@ -9,8 +9,8 @@ use pml_scrub::Scrubber;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::recorded_request::RecordedRequest;
 use crate::error::ReplayError;
+use crate::recorded_request::RecordedRequest;
 use crate::{bounded_read, scrub_recording};
 
 const FORMAT: &str = "pml-recording/1";
@@ -149,7 +149,8 @@ impl Recording {
     /// Without the unanswered requests, so that they are sent again.
     #[must_use]
     pub fn answered(mut self) -> Self {
-        self.requests.retain(|entry| entry.answer != RecordedAnswer::Unanswered);
+        self.requests
+            .retain(|entry| entry.answer != RecordedAnswer::Unanswered);
         self
     }
 
@@ -164,7 +165,7 @@ impl Recording {
             error,
         };
         let text = serde_json::to_string_pretty(self).map_err(|error| write(error.into()))?;
-        write_atomic(path, (text + "\n").as_bytes(), Access::Shared).map_err(write)
+        write_atomic(path, (text + "\n").as_bytes(), Access::Umask).map_err(write)
     }
 }
 

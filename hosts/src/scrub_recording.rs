@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pml_scrub::{PlaceholderMap, Scrubber};
 use serde_json::Value;
 
-use crate::recorded_request::RecordedRequest;
 use crate::error::ReplayError;
+use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer};
 
 pub fn scrub(entries: &mut [Entry], scrubber: Arc<Scrubber>) -> Result<(), ReplayError> {
@@ -16,7 +16,10 @@ pub fn scrub(entries: &mut [Entry], scrubber: Arc<Scrubber>) -> Result<(), Repla
         match &mut entry.answer {
             RecordedAnswer::Value(value) => *value = scrub_value(value.take(), &mut placeholders)?,
             RecordedAnswer::Failure(failure) => {
-                failure.message = placeholders.scrub_text(&failure.message, None)?.into_parts().0;
+                failure.message = placeholders
+                    .scrub_text(&failure.message, None)?
+                    .into_parts()
+                    .0;
             }
             RecordedAnswer::Unanswered => {}
         }
@@ -28,13 +31,18 @@ pub fn scrub(entries: &mut [Entry], scrubber: Arc<Scrubber>) -> Result<(), Repla
 /// all values that came before.
 pub fn loose_key(request: &RecordedRequest, scrubber: Option<&Arc<Scrubber>>) -> Option<String> {
     let request = match scrubber {
-        Some(scrubber) => scrub_request(request.clone(), &mut PlaceholderMap::new(scrubber.clone())).ok()?,
+        Some(scrubber) => {
+            scrub_request(request.clone(), &mut PlaceholderMap::new(scrubber.clone())).ok()?
+        }
         None => request.clone(),
     };
     Some(without_placeholder_numbers(&request.key()))
 }
 
-fn scrub_request(request: RecordedRequest, placeholders: &mut PlaceholderMap) -> Result<RecordedRequest, ReplayError> {
+fn scrub_request(
+    request: RecordedRequest,
+    placeholders: &mut PlaceholderMap,
+) -> Result<RecordedRequest, ReplayError> {
     Ok(match request {
         RecordedRequest::Call { tool, args } => RecordedRequest::Call {
             tool,

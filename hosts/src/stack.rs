@@ -64,10 +64,7 @@ pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>
 }
 
 /// A run that replays a recording and sends what it lacks.
-pub fn record_missing(
-    run: LiveRun,
-    recording: Recording,
-) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
+pub fn record_missing(run: LiveRun, recording: Recording) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
     Arc::new(RecordMissing::new(recording, live(run)))
 }
 

@@ -1,20 +1,28 @@
-//! A host whose tools are Rust functions: for tests, for programs with tools of their own, and,
-//! with none at all, for a run that has no server configured.
+//! A base host whose tools are Rust functions: for tests, and for programs with tools of their own.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use pml_ops::{Answer, Failure};
+use pml_protocol::{
+    Failure, FailureKind, Hint, HostFuture, Request, RunContext, ToolHit, ToolHost, ToolResult,
+    to_result,
+};
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
-use super::host::{HostFuture, ToolHit, ToolHost};
+use crate::unsupported::unsupported;
 
 type Handler = Arc<dyn Fn(Value) -> HostFuture<'static, Result<Value, Failure>> + Send + Sync>;
 
+/// Tools that are Rust functions.
+///
+/// ```
+/// # use pml_hosts::StaticHost;
+/// let host = StaticHost::empty().with("demo:echo", "Echoes", |args| async move { Ok(args) });
+/// ```
 #[derive(Clone, Default)]
-pub struct MemoryHost {
+pub struct StaticHost {
     tools: BTreeMap<String, Tool>,
 }
 
@@ -24,7 +32,7 @@ struct Tool {
     handler: Handler,
 }
 
-impl MemoryHost {
+impl StaticHost {
     /// A host without tools.
     pub fn empty() -> Self {
         Self::default()
@@ -56,11 +64,12 @@ impl MemoryHost {
             let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             format!("the tools are {}", known.join(", "))
         };
-        Failure::new("tool", format!("there is no tool \"{id}\": {advice}"))
+        let message = format!("there is no tool \"{id}\": {advice}");
+        Failure::new(FailureKind::Tool, message).with_hint(Hint::SearchForTools)
     }
 }
 
-/// A tool fits as well as the share of the query's words that it mentions.
+/// The share of the query's words that the tool mentions.
 fn score(query: &str, id: &str, tool: &Tool) -> f64 {
     let text = format!("{id} {}", tool.description).to_lowercase();
     let query = query.to_lowercase();
@@ -81,18 +90,8 @@ fn hit(id: &str, tool: &Tool, score: f64) -> ToolHit {
     }
 }
 
-fn to_answer(value: &impl serde::Serialize) -> Answer {
-    to_raw_value(value)
-        .map_err(|error| Failure::new("tool", format!("the answer is no JSON: {error}")))
-}
-
-impl ToolHost for MemoryHost {
-    fn search<'a>(
-        &'a self,
-        query: &'a str,
-        limit: u32,
-        threshold: Option<f64>,
-    ) -> HostFuture<'a, Result<Vec<ToolHit>, Failure>> {
+impl StaticHost {
+    fn search(&self, query: &str, limit: u32, threshold: Option<f64>) -> Vec<ToolHit> {
         let mut hits: Vec<ToolHit> = self
             .tools
             .iter()
@@ -101,23 +100,30 @@ impl ToolHost for MemoryHost {
             .collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits.truncate(limit as usize);
-        Box::pin(async move { Ok(hits) })
+        hits
     }
 
-    fn describe<'a>(&'a self, tool: &'a str) -> HostFuture<'a, Answer> {
-        let answer = self
-            .find(tool)
-            .and_then(|found| to_answer(&hit(tool, found, 1.0)));
-        Box::pin(async move { answer })
+    async fn call(&self, id: &str, args: &RawValue) -> ToolResult {
+        let tool = self.find(id)?;
+        let args = serde_json::from_str(args.get())
+            .map_err(|error| Failure::new(FailureKind::Tool, format!("bad arguments: {error}")))?;
+        to_result(&(tool.handler)(args).await?)
     }
+}
 
-    fn call<'a>(&'a self, tool: &'a str, args: &'a RawValue) -> HostFuture<'a, Answer> {
+impl ToolHost for StaticHost {
+    fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
-            let found = self.find(tool)?;
-            let args = serde_json::from_str(args.get())
-                .map_err(|error| Failure::new("tool", format!("bad arguments: {error}")))?;
-            let value = (found.handler)(args).await?;
-            to_answer(&value)
+            match request {
+                Request::Search {
+                    query,
+                    limit,
+                    threshold,
+                } => to_result(&self.search(query, *limit, *threshold)),
+                Request::Describe { tool } => to_result(&hit(tool, self.find(tool)?, 1.0)),
+                Request::Call { tool, args } => self.call(tool, args).await,
+                other => Err(unsupported(other)),
+            }
         })
     }
 }

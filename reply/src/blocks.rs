@@ -1,6 +1,6 @@
-//! Images, sounds and resources in a result: they leave as content of their own, not as text.
+//! Images, sounds and resources in a result: they travel as content blocks, not as text.
 
-use pml_scrub::{ScrubError, Scrubbed, Session};
+use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
 use serde_json::{Map, Value};
 
 const MAX_BLOCKS: usize = 32;
@@ -8,13 +8,17 @@ const MAX_BLOCKS: usize = 32;
 /// One piece of content beside the text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
+    /// An image.
     Image(Media),
+    /// Audio.
     Audio(Media),
     /// An embedded resource with text, or a link, as MCP writes them.
     Described(Scrubbed<Value>),
     /// An embedded resource of bytes.
     Bytes {
+        /// The resource without its bytes.
         described: Scrubbed<Value>,
+        /// The bytes in base64.
         blob: Scrubbed<String>,
     },
 }
@@ -22,7 +26,9 @@ pub enum Block {
 /// Bytes in base64.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Media {
+    /// The bytes.
     pub data: Scrubbed<String>,
+    /// Their media type.
     pub mime_type: Scrubbed<String>,
 }
 
@@ -46,7 +52,7 @@ impl Kind {
 }
 
 /// Whether a result, as JSON, may hold blocks.
-pub(super) fn may_be_in(json: &str) -> bool {
+pub(crate) fn may_be_in(json: &str) -> bool {
     [
         "\"image\"",
         "\"audio\"",
@@ -57,46 +63,53 @@ pub(super) fn may_be_in(json: &str) -> bool {
     .any(|kind| json.contains(kind))
 }
 
-/// Takes the blocks out of a result and leaves a mark where each was: `(image 1)`, or why there is
-/// none.
-pub(super) fn take(value: &mut Value, names: &mut Session) -> Result<Vec<Block>, ScrubError> {
+/// Takes the blocks out of a result and leaves a text where each was: `(image 1)`, or why it is
+/// left out.
+pub(crate) fn take(
+    value: &mut Value,
+    placeholders: &mut PlaceholderMap,
+) -> Result<Vec<Block>, ScrubError> {
     let mut taken = Vec::new();
-    walk(value, names, &mut taken)?;
+    walk(value, placeholders, &mut taken)?;
     Ok(taken)
 }
 
-fn walk(value: &mut Value, names: &mut Session, taken: &mut Vec<Block>) -> Result<(), ScrubError> {
+fn walk(
+    value: &mut Value,
+    placeholders: &mut PlaceholderMap,
+    taken: &mut Vec<Block>,
+) -> Result<(), ScrubError> {
     match value {
         Value::Object(fields) => match kind_of(fields) {
             Some(kind) => {
                 let fields = std::mem::take(fields);
-                let mark = mark(kind, fields, names, taken)?;
+                let mark = mark(kind, fields, placeholders, taken)?;
                 *value = Value::String(mark);
                 Ok(())
             }
             None => fields
                 .values_mut()
-                .try_for_each(|value| walk(value, names, taken)),
+                .try_for_each(|value| walk(value, placeholders, taken)),
         },
         Value::Array(items) => items
             .iter_mut()
-            .try_for_each(|item| walk(item, names, taken)),
+            .try_for_each(|item| walk(item, placeholders, taken)),
         _ => Ok(()),
     }
 }
 
-/// Takes one block, and gives the mark for its place.
+/// Takes one block, and returns the text for its place.
 fn mark(
     kind: Kind,
     fields: Map<String, Value>,
-    names: &mut Session,
+    placeholders: &mut PlaceholderMap,
     taken: &mut Vec<Block>,
 ) -> Result<String, ScrubError> {
     let name = kind.name();
     if taken.len() >= MAX_BLOCKS {
         return Ok(format!("({name} left out: an answer shows {MAX_BLOCKS})"));
     }
-    Ok(match scrub(names, kind, fields)? {
+    Ok(match scrub(placeholders, kind, fields)? {
         Some(block) => {
             taken.push(block);
             format!("({name} {})", taken.len())
@@ -120,18 +133,18 @@ fn kind_of(fields: &Map<String, Value>) -> Option<Kind> {
     }
 }
 
-/// `None` for bytes that may not leave.
+/// `None` for bytes that are withheld.
 fn scrub(
-    names: &mut Session,
+    placeholders: &mut PlaceholderMap,
     kind: Kind,
     mut value: Map<String, Value>,
 ) -> Result<Option<Block>, ScrubError> {
     if let Kind::Image | Kind::Audio = kind {
         let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
-        let Some(data) = names.scrub_binary(text("data")) else {
+        let Some(data) = placeholders.scrub_binary(text("data")) else {
             return Ok(None);
         };
-        let mime_type = names.scrub_text(text("mimeType"), None)?;
+        let mime_type = placeholders.scrub_text(text("mimeType"), None)?;
         let media = Media { data, mime_type };
         return Ok(Some(match kind {
             Kind::Image => Block::Image(media),
@@ -142,11 +155,13 @@ fn scrub(
         .get_mut("resource")
         .and_then(Value::as_object_mut)
         .and_then(|resource| resource.remove("blob"));
-    let described = names.scrub_json(Value::Object(value), None)?;
+    let described = placeholders.scrub_json(Value::Object(value), None)?;
     let Some(blob) = blob else {
         return Ok(Some(Block::Described(described)));
     };
-    let blob = blob.as_str().and_then(|blob| names.scrub_binary(blob));
+    let blob = blob
+        .as_str()
+        .and_then(|blob| placeholders.scrub_binary(blob));
     Ok(blob.map(|blob| Block::Bytes { described, blob }))
 }
 
@@ -165,8 +180,12 @@ mod tests {
     fn more_pictures_than_are_shown_say_so() {
         let one = json!({ "type": "image", "data": PIXEL, "mimeType": "image/gif" });
         let mut value = Value::Array(vec![one; MAX_BLOCKS + 1]);
-        let mut names = Session::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
-        assert_eq!(take(&mut value, &mut names).unwrap().len(), MAX_BLOCKS);
+        let mut placeholders =
+            PlaceholderMap::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
+        assert_eq!(
+            take(&mut value, &mut placeholders).unwrap().len(),
+            MAX_BLOCKS
+        );
         assert_eq!(value[MAX_BLOCKS], "(image left out: an answer shows 32)");
     }
 
@@ -179,8 +198,9 @@ mod tests {
             "file": { "type": "resource", "resource": { "uri": "a:b", "text": "t" } },
             "not": { "type": "image", "width": 3 },
         });
-        let mut names = Session::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
-        let taken = take(&mut value, &mut names).unwrap();
+        let mut placeholders =
+            PlaceholderMap::new(Arc::new(Scrubber::new(&Default::default()).unwrap()));
+        let taken = take(&mut value, &mut placeholders).unwrap();
         assert_eq!(taken.len(), 2);
         assert_eq!(
             value,

@@ -1,6 +1,6 @@
 //! The lines of a run's console, as many as a reader gets.
 
-use pml_runtime::Level;
+use pml_protocol::Level;
 
 /// Whatever the result leaves, this much of the log is shown.
 const AT_LEAST: usize = 2_000;
@@ -11,7 +11,7 @@ const LONG_LINE: usize = 800;
 
 /// The lines that fit into `chars` characters. Where not all do, long lines end early, and lines
 /// from the middle are left out, as beginning and end tell most.
-pub fn fit(mut lines: Vec<(Level, String)>, chars: usize) -> Vec<(Level, String)> {
+pub(crate) fn fit(mut lines: Vec<(Level, String)>, chars: usize) -> Vec<(Level, String)> {
     let budget = chars.max(AT_LEAST);
     if lines.iter().map(cost).sum::<usize>() <= budget {
         return lines;

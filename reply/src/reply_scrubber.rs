@@ -1,152 +1,176 @@
-//! The one way out to a client.
+//! Makes replies.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pml_runtime::{CallRecord, Failure, Limits, LogLine, Outcome, RunError};
-use pml_scrub::{ScrubError, Scrubbed, Session as Names};
+use pml_protocol::{
+    CallRecord, ErrorKind, Failure, Limits, LogLine, Outcome, RunError, Stats, ToolResult,
+};
+use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Calls, Fault, Kept, Line};
-use super::{blocks, logs};
-use crate::storage::Storage;
+use crate::run_reply::{ReplyCalls, ReplyError, ReplyLine, RunReply, Truncation};
+use crate::{blocks, logs};
 
-/// How much of a result that stays here is shown.
+/// How much of a truncated result is shown.
 const PREVIEW_CHARS: usize = 600;
-/// How much is scrubbed for an excerpt.
-const EXCERPT_READ: usize = 4_096;
 
-/// Scrubs what a client is told. Clones are the same client.
+/// The placeholders of a session.
+pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
+
+/// Keeps a result that is too large to show, and returns its handle.
+pub type KeepResult = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// Scrubs everything that one client reads. Clones serve the same client.
 #[derive(Clone)]
-pub struct Outlet {
-    names: Arc<Mutex<Names>>,
-    storage: Arc<Storage>,
+pub struct ReplyScrubber {
+    /// `None` where the reader chose to see values as they are.
+    placeholders: Option<SharedPlaceholders>,
+    reader: Reader,
 }
 
-impl Outlet {
-    pub(crate) fn new(names: Arc<Mutex<Names>>, storage: Arc<Storage>) -> Self {
-        Self { names, storage }
+#[derive(Clone)]
+enum Reader {
+    /// Gets as little text as possible: a large result becomes a handle, media travel beside the
+    /// text, equal calls are summed up, logs are cut.
+    Model { keep: KeepResult },
+    /// Gets the whole outcome. A result over the limit is an error.
+    Person,
+}
+
+impl ReplyScrubber {
+    /// Replies for a model.
+    pub fn for_model(placeholders: SharedPlaceholders, keep: KeepResult) -> Self {
+        Self {
+            placeholders: Some(placeholders),
+            reader: Reader::Model { keep },
+        }
     }
 
-    /// A line: progress, a log, a message about a failure. Where the policy blocks what it holds,
+    /// Replies for the person, or the program, that started the run. Without placeholders the
+    /// values stay as they are.
+    pub fn for_person(placeholders: Option<SharedPlaceholders>) -> Self {
+        Self {
+            placeholders,
+            reader: Reader::Person,
+        }
+    }
+
+    /// A line: progress, a log, a message about a failure. Where the policy blocks what it contains,
     /// the refusal takes its place.
     pub fn text(&self, text: &str) -> Scrubbed<String> {
-        self.names()
-            .scrub_text(text, None)
+        self.scrub(|map| map.scrub_text(text, None), || text.to_owned())
             .unwrap_or_else(|refusal| (&refusal).into())
     }
 
-    /// How a text begins, for a reader who needs no more.
-    pub fn beginning(&self, text: &str, chars: usize) -> Scrubbed<String> {
-        self.excerpt(text, None, chars)
-            .unwrap_or_else(|refusal| (&refusal).into())
-    }
-
-    /// The end of a run.
-    pub fn outcome(&self, outcome: Outcome, limits: &Limits) -> Answer {
-        let mut answer = Answer::new();
-        answer.ok = outcome.ok;
-        answer.stats = Some(outcome.stats);
-        match self.tell(&mut answer, outcome, limits) {
-            Ok(()) => answer,
-            Err(refusal) => Answer::refused(&refusal, answer.stats),
-        }
-    }
-
-    /// The answer of one tool that was called without a script.
-    pub fn call(&self, tool: &str, called: Result<Value, Failure>, limits: &Limits) -> Answer {
-        let mut answer = Answer::new();
-        let told = match called {
-            Ok(value) => self.result(&mut answer, &value.to_string(), Some(tool), limits),
-            Err(failure) => {
-                answer.ok = false;
-                let failure = json!(failure);
-                let scrubbed = self.names().scrub_json(failure, Some(tool));
-                scrubbed.map(|error| {
-                    answer.count(error.report());
-                    answer.error = Some(Fault::Told(error));
-                })
-            }
+    /// The reply to a run.
+    pub fn outcome(&self, outcome: Outcome, limits: &Limits) -> RunReply {
+        let outcome = match self.reader {
+            Reader::Model { .. } => outcome,
+            Reader::Person => fail_if_too_large(outcome, limits),
         };
-        match told {
-            Ok(()) => answer,
-            Err(refusal) => Answer::refused(&refusal, None),
+        let stats = outcome.stats;
+        self.reply(outcome, limits)
+            .unwrap_or_else(|refusal| RunReply::blocked(&refusal, stats))
+    }
+
+    /// The reply to one call that was made without a script.
+    pub fn call(&self, tool: &str, result: ToolResult, limits: &Limits) -> RunReply {
+        let mut reply = RunReply::new(result.is_ok(), Stats::default());
+        let replied = match result {
+            Ok(value) => self.result(&mut reply, &value, Some(tool), limits),
+            Err(failure) => self.error(&mut reply, without_hint(&failure), Some(tool)),
+        };
+        match replied {
+            Ok(()) => reply,
+            Err(refusal) => RunReply::blocked(&refusal, Stats::default()),
         }
     }
 
-    fn tell(
-        &self,
-        answer: &mut Answer,
-        outcome: Outcome,
-        limits: &Limits,
-    ) -> Result<(), ScrubError> {
-        if outcome.ok {
-            let result = outcome
-                .result
-                .as_deref()
-                .map_or("null", |result| result.get());
-            self.result(answer, result, None, limits)?;
+    fn reply(&self, outcome: Outcome, limits: &Limits) -> Result<RunReply, ScrubError> {
+        let mut reply = RunReply::new(outcome.ok, outcome.stats);
+        match (&outcome.result, &self.reader) {
+            (Some(result), _) if outcome.ok => self.result(&mut reply, result, None, limits)?,
+            (None, Reader::Model { .. }) if outcome.ok => {
+                self.result(&mut reply, RawValue::NULL, None, limits)?;
+            }
+            _ => {}
         }
-        if let Some(error) = outcome.error {
-            let error = self.names().scrub_json(compact(error), None)?;
-            answer.count(error.report());
-            answer.error = Some(Fault::Told(error));
-        }
-        self.logs(answer, &outcome.logs, limits)?;
-        for (tool, ms, ok, count) in merged(&outcome.calls) {
-            let tool = self.names().scrub_text(tool, None)?;
-            answer.calls.push(Calls {
-                tool,
-                ms,
-                ok,
-                count,
+        if let Some(truncated) = &outcome.truncated {
+            reply.truncated = Some(Truncation {
+                bytes: usize::try_from(truncated.bytes).unwrap_or(usize::MAX),
+                handle: None,
+                preview: "".into(),
+                hint: String::new(),
             });
         }
-        Ok(())
+        if let Some(error) = outcome.error {
+            self.error(&mut reply, self.shown(error), None)?;
+        }
+        self.logs(&mut reply, &outcome.logs, limits)?;
+        self.calls(&mut reply, &outcome.calls)?;
+        Ok(reply)
     }
 
     fn result(
         &self,
-        answer: &mut Answer,
-        whole: &str,
+        reply: &mut RunReply,
+        result: &RawValue,
         tool: Option<&str>,
         limits: &Limits,
     ) -> Result<(), ScrubError> {
+        let Reader::Model { keep } = &self.reader else {
+            let scrubbed = self.scrub(
+                |map| Ok(map.scrub_json(parse(result), tool)?.to_json()),
+                || result.to_owned(),
+            )?;
+            reply.count(scrubbed.report());
+            reply.result = Some(scrubbed);
+            return Ok(());
+        };
         let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
-        // What is too large to be shown is not worth to be read, if nothing in it is shown apart.
-        if whole.len() > limit && !blocks::may_be_in(whole) && whole.chars().count() > limit {
-            answer.truncated = Some(self.keep(whole, whole, tool, limit)?);
+        let whole = result.get();
+        // Over the output limit and free of media blocks: keep it without parsing.
+        if is_over(whole, limit) && !blocks::may_be_in(whole) {
+            reply.truncated = Some(self.truncate(keep, whole, whole, tool, limit)?);
             return Ok(());
         }
-        // It comes as JSON, from a worker or from a server.
-        let mut value: Value = serde_json::from_str(whole).unwrap_or_default();
-        answer.blocks = blocks::take(&mut value, &mut self.names())?;
+        let mut value = parse(result);
+        if let Some(mut map) = self.lock() {
+            reply.blocks = blocks::take(&mut value, &mut map)?;
+        }
         let text = value.to_string();
-        if text.len() > limit && text.chars().count() > limit {
-            answer.truncated = Some(self.keep(whole, &text, tool, limit)?);
+        if is_over(&text, limit) {
+            reply.truncated = Some(self.truncate(keep, whole, &text, tool, limit)?);
             return Ok(());
         }
-        let result = self.names().scrub_json(value, tool)?;
-        answer.count(result.report());
-        answer.result = Some(result);
+        let scrubbed = self.scrub(|map| map.scrub_json(value.clone(), tool), || value.clone())?;
+        reply.count(scrubbed.report());
+        reply.result = Some(scrubbed.to_json());
         Ok(())
     }
 
-    fn keep(
+    fn truncate(
         &self,
+        keep: &KeepResult,
         whole: &str,
         text: &str,
         tool: Option<&str>,
         limit: usize,
-    ) -> Result<Kept, ScrubError> {
-        let handle = self.storage.keep(whole).ok();
-        let preview = self.excerpt(text, tool, PREVIEW_CHARS.min(limit))?;
+    ) -> Result<Truncation, ScrubError> {
+        let handle = keep(whole);
+        let chars = PREVIEW_CHARS.min(limit);
+        let preview = self.scrub(
+            |map| map.scrub_beginning(text, tool, chars),
+            || text.chars().take(chars).collect(),
+        )?;
         let hint = match &handle {
             Some(handle) => format!(
                 "Too large to show. In another script, `await load(\"{handle}\")` gives all of it: filter it there."
             ),
             None => "Too large to show, and too large to keep: return less.".to_owned(),
         };
-        Ok(Kept {
+        Ok(Truncation {
             bytes: whole.len(),
             handle,
             preview,
@@ -154,24 +178,33 @@ impl Outlet {
         })
     }
 
-    fn excerpt(
+    /// The error as this reader needs it. To a model the stack says nothing that the code frame
+    /// does not.
+    fn shown(&self, error: RunError) -> Value {
+        match self.reader {
+            Reader::Person => json!(error),
+            Reader::Model { .. } => {
+                let stack = error.stack.filter(|_| error.frame.is_none());
+                json!(RunError { stack, ..error })
+            }
+        }
+    }
+
+    fn error(
         &self,
-        text: &str,
+        reply: &mut RunReply,
+        error: Value,
         tool: Option<&str>,
-        chars: usize,
-    ) -> Result<Scrubbed<String>, ScrubError> {
-        // More is read than shown, so that nothing private is cut in half before it is seen.
-        let read = &text[..text.floor_char_boundary(EXCERPT_READ)];
-        let mut names = self.names();
-        let scrubbed = names.scrub_text(read, tool)?;
-        let short: String = scrubbed.chars().take(chars).collect();
-        // A part of what is scrubbed is scrubbed; looking again is what proves it.
-        names.scrub_text(&short, tool)
+    ) -> Result<(), ScrubError> {
+        let error = self.scrub(|map| map.scrub_json(error.clone(), tool), || error.clone())?;
+        reply.count(error.report());
+        reply.error = Some(ReplyError::Scrubbed(error));
+        Ok(())
     }
 
     fn logs(
         &self,
-        answer: &mut Answer,
+        reply: &mut RunReply,
         lines: &[LogLine],
         limits: &Limits,
     ) -> Result<(), ScrubError> {
@@ -179,56 +212,145 @@ impl Outlet {
             return Ok(());
         }
         let texts: Vec<String> = lines.iter().map(|line| line.text.clone()).collect();
-        let mut names = self.names();
-        // A value may be split over two lines, so they are looked at together first; each is
-        // looked at again on its own, which is what proves it.
-        let (texts, report) = names.scrub_lines(&texts, None)?.into_parts();
-        answer.count(&report);
-        let shown = answer.result.as_ref().map_or(0, |result| {
-            let result: &Value = result;
-            result.to_string().chars().count()
-        });
-        let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
+        // A value may be split over two lines, so the lines are scanned together first.
+        let (texts, report) = self
+            .scrub(|map| map.scrub_lines(&texts, None), || texts.clone())?
+            .into_parts();
+        reply.count(&report);
         let levels = lines.iter().map(|line| line.level);
-        let lines = levels.zip(texts).collect();
-        for (level, text) in logs::fit(lines, limit.saturating_sub(shown)) {
-            let text = names.scrub_text(&text, None)?;
-            answer.logs.push(Line { level, text });
+        let mut lines = levels.zip(texts).collect();
+        if let Reader::Model { .. } = self.reader {
+            let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
+            let result = reply.result.as_ref();
+            let shown = result.map_or(0, |result| result.get().chars().count());
+            lines = logs::fit(lines, limit.saturating_sub(shown));
+        }
+        for (level, text) in lines {
+            // The scan of the single line proves that what is sent is scrubbed.
+            let text = self.scrub(|map| map.scrub_text(&text, None), || text.clone())?;
+            reply.logs.push(ReplyLine { level, text });
         }
         Ok(())
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
-        // A panic in between leaves placeholders that are whole: each is made in one step.
-        self.names
-            .lock()
-            .unwrap_or_else(|poison| poison.into_inner())
+    fn calls(&self, reply: &mut RunReply, calls: &[CallRecord]) -> Result<(), ScrubError> {
+        let merged = match self.reader {
+            Reader::Model { .. } => merge(calls),
+            Reader::Person => calls.iter().map(MergedCalls::one).collect(),
+        };
+        for calls in merged {
+            let tool = self.scrub(
+                |map| map.scrub_text(calls.tool, None),
+                || calls.tool.to_owned(),
+            )?;
+            if let Reader::Person = self.reader {
+                reply.count(tool.report());
+            }
+            reply.calls.push(ReplyCalls {
+                tool,
+                ms: calls.ms,
+                ok: calls.ok,
+                count: calls.count,
+            });
+        }
+        Ok(())
+    }
+
+    /// Scrubs a value, or takes it as it is where the reader chose that.
+    fn scrub<T>(
+        &self,
+        scrub: impl FnOnce(&mut PlaceholderMap) -> Result<Scrubbed<T>, ScrubError>,
+        value: impl FnOnce() -> T,
+    ) -> Result<Scrubbed<T>, ScrubError> {
+        match self.lock() {
+            Some(mut map) => scrub(&mut map),
+            None => Ok(Scrubbed::exempt(value())),
+        }
+    }
+
+    fn lock(&self) -> Option<MutexGuard<'_, PlaceholderMap>> {
+        let placeholders = self.placeholders.as_ref()?;
+        // Each placeholder is added in one step, so the map is whole after a panic.
+        Some(placeholders.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What helps to mend a script: where there is a place in it, the stack says nothing more.
-fn compact(error: RunError) -> Value {
-    let stack = error.stack.filter(|_| error.frame.is_none());
-    json!(RunError { stack, ..error })
+/// A result that is over the output limit ends the run with `output`.
+fn fail_if_too_large(mut outcome: Outcome, limits: &Limits) -> Outcome {
+    let limit = limits.output_chars;
+    let Some(result) = &outcome.result else {
+        return outcome;
+    };
+    let text = result.get();
+    // There are never more characters than bytes, so most results need no counting.
+    if text.len() as u64 <= limit {
+        return outcome;
+    }
+    let chars = text.chars().count() as u64;
+    if chars <= limit {
+        return outcome;
+    }
+    let bytes = text.len() as u64;
+    let message = format!("the result has {chars} characters; the limit is {limit}");
+    outcome.ok = false;
+    outcome.result = None;
+    outcome.truncated = Some(pml_protocol::Truncated { bytes });
+    outcome.error = Some(RunError::new(ErrorKind::Output, message));
+    outcome
+}
+
+fn is_over(text: &str, limit: usize) -> bool {
+    text.len() > limit && text.chars().count() > limit
+}
+
+/// Results are valid JSON: they come from a worker or from a server.
+fn parse(json: &RawValue) -> Value {
+    serde_json::from_str(json.get()).unwrap_or_default()
+}
+
+/// The failure of a call. Its hint is for scripts.
+fn without_hint(failure: &Failure) -> Value {
+    json!(Failure {
+        hint: None,
+        ..failure.clone()
+    })
+}
+
+struct MergedCalls<'a> {
+    tool: &'a str,
+    ms: f64,
+    ok: bool,
+    count: usize,
+}
+
+impl<'a> MergedCalls<'a> {
+    fn one(call: &'a CallRecord) -> Self {
+        Self {
+            tool: &call.tool,
+            ms: call.ms,
+            ok: call.ok,
+            count: 1,
+        }
+    }
 }
 
 /// The calls by tool and by how they ended.
-fn merged(calls: &[CallRecord]) -> Vec<(&str, f64, bool, usize)> {
-    let mut merged: Vec<(&str, f64, bool, usize)> = Vec::new();
+fn merge(calls: &[CallRecord]) -> Vec<MergedCalls<'_>> {
+    let mut merged: Vec<MergedCalls<'_>> = Vec::new();
     for call in calls {
         let same = merged
             .iter_mut()
-            .find(|(tool, _, ok, _)| *tool == call.tool && *ok == call.ok);
+            .find(|known| known.tool == call.tool && known.ok == call.ok);
         match same {
-            Some((_, ms, _, count)) => {
-                *ms += call.ms;
-                *count += 1;
+            Some(known) => {
+                known.ms += call.ms;
+                known.count += 1;
             }
-            None => merged.push((&call.tool, call.ms, call.ok, 1)),
+            None => merged.push(MergedCalls::one(call)),
         }
     }
-    for (_, ms, _, _) in &mut merged {
-        *ms = (*ms * 10.0).round() / 10.0;
+    for calls in &mut merged {
+        calls.ms = (calls.ms * 10.0).round() / 10.0;
     }
     merged
 }

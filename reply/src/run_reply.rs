@@ -1,71 +1,73 @@
-//! The answer to a script or a call, in the order a reader wants it: the result first.
+//! The reply to a script or a call, in the order a reader wants it: the result first.
 
 use std::collections::BTreeMap;
 
-use pml_runtime::{ErrorKind, Level, Stats};
+use pml_protocol::{CallRecord, ErrorKind, Level, LogLine, Outcome, RunError, Stats, Truncated};
 use pml_scrub::{Kind, Report, ScrubError, Scrubbed};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::blocks::Block;
+use crate::blocks::Block;
 
-/// What a run answers, without what a reader does not need: no empty lists, no times of single
-/// calls, nothing twice. Only an [`super::Outlet`] makes one.
+/// What a client reads of a run. Serialized, it is what a model gets: no empty lists, no times of
+/// single calls, nothing twice. [`RunReply::into_outcome`] is the whole, for a person or a program.
 #[derive(Debug, Serialize)]
-pub struct Answer {
+pub struct RunReply {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) result: Option<Scrubbed<Value>>,
-    pub(super) ok: bool,
+    pub(crate) result: Option<Scrubbed<Box<RawValue>>>,
+    pub(crate) ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Fault>,
+    pub(crate) error: Option<ReplyError>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) truncated: Option<Kept>,
+    pub(crate) truncated: Option<Truncation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) logs: Vec<Line>,
+    pub(crate) logs: Vec<ReplyLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) calls: Vec<Calls>,
+    pub(crate) calls: Vec<ReplyCalls>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) redactions: BTreeMap<Kind, usize>,
-    /// Images, sounds and resources: they travel beside the text.
+    pub(crate) redactions: BTreeMap<Kind, usize>,
+    /// Images, sounds and resources, which travel beside the text.
     #[serde(skip)]
-    pub(super) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<Block>,
     #[serde(skip)]
-    pub(super) stats: Option<Stats>,
+    pub(crate) stats: Stats,
 }
 
 /// Why there is no result.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Fault {
-    Told(Scrubbed<Value>),
-    /// The policy of scrubbing lets nothing of it out.
-    Refused {
+pub(crate) enum ReplyError {
+    /// The error of the run or of the call.
+    Scrubbed(Scrubbed<Value>),
+    /// The scrubbing policy blocks the reply.
+    Blocked {
         kind: ErrorKind,
         message: Scrubbed<String>,
     },
 }
 
-/// A result that stays here, and how to get at it.
+/// A result that is over the output limit.
 #[derive(Debug, Serialize)]
-pub struct Kept {
-    pub(super) bytes: usize,
-    /// Without one, the result could not be kept.
+pub struct Truncation {
+    pub(crate) bytes: usize,
+    /// `None` if the result could not be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) handle: Option<String>,
-    /// How it begins.
-    pub(super) preview: Scrubbed<String>,
-    pub(super) hint: String,
+    pub(crate) handle: Option<String>,
+    /// How the result begins.
+    pub(crate) preview: Scrubbed<String>,
+    pub(crate) hint: String,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Line {
+pub(crate) struct ReplyLine {
     pub level: Level,
     pub text: Scrubbed<String>,
 }
 
-/// The calls of one tool that ended alike.
+/// The calls of one tool that ended alike; a single call in the reply to a person.
 #[derive(Debug, Serialize)]
-pub(super) struct Calls {
+pub(crate) struct ReplyCalls {
     pub tool: Scrubbed<String>,
     pub ms: f64,
     pub ok: bool,
@@ -77,59 +79,111 @@ fn is_one(count: &usize) -> bool {
     *count == 1
 }
 
-impl Answer {
-    pub(super) fn new() -> Self {
+impl RunReply {
+    pub(crate) fn new(ok: bool, stats: Stats) -> Self {
         Self {
             result: None,
-            ok: true,
+            ok,
             error: None,
             truncated: None,
             logs: Vec::new(),
             calls: Vec::new(),
             redactions: BTreeMap::new(),
             blocks: Vec::new(),
-            stats: None,
+            stats,
         }
     }
 
+    /// Nothing but the refusal of the scrubbing policy.
+    pub(crate) fn blocked(refusal: &ScrubError, stats: Stats) -> Self {
+        Self {
+            error: Some(ReplyError::Blocked {
+                kind: ErrorKind::Denied,
+                message: refusal.into(),
+            }),
+            ..Self::new(false, stats)
+        }
+    }
+
+    pub(crate) fn count(&mut self, report: &Report) {
+        for (kind, count) in report.counts() {
+            *self.redactions.entry(*kind).or_default() += count;
+        }
+    }
+
+    /// Whether the script ran to its end, or the tool answered with a value.
     pub fn is_ok(&self) -> bool {
         self.ok
     }
 
-    pub fn result(&self) -> Option<&Scrubbed<Value>> {
+    /// The result, if there is one and it is not truncated.
+    pub fn result(&self) -> Option<&Scrubbed<Box<RawValue>>> {
         self.result.as_ref()
     }
 
+    /// Images, sounds and resources that were taken out of the result.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    pub fn stats(&self) -> Option<Stats> {
+    /// What the run used.
+    pub fn stats(&self) -> Stats {
         self.stats
     }
 
-    /// The whole as compact JSON.
+    /// The reply that a model reads, as compact JSON.
     pub fn to_json(&self) -> String {
-        // Maps with text keys, lists, texts and finite numbers: nothing here that JSON lacks.
+        // Maps with text keys, lists, texts and finite numbers always have a JSON form.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Nothing is left but the refusal.
-    pub(super) fn refused(refusal: &ScrubError, stats: Option<Stats>) -> Self {
-        Self {
-            ok: false,
-            error: Some(Fault::Refused {
-                kind: ErrorKind::Denied,
-                message: refusal.into(),
+    /// The whole reply in the form of an outcome, with every value scrubbed.
+    pub fn into_outcome(self) -> Outcome {
+        Outcome {
+            ok: self.ok,
+            result: self.result.map(Scrubbed::into_inner),
+            logs: self
+                .logs
+                .into_iter()
+                .map(|line| LogLine {
+                    level: line.level,
+                    text: line.text.into_inner(),
+                })
+                .collect(),
+            calls: self
+                .calls
+                .into_iter()
+                .map(|call| CallRecord {
+                    tool: call.tool.into_inner(),
+                    ms: call.ms,
+                    ok: call.ok,
+                })
+                .collect(),
+            redactions: self
+                .redactions
+                .into_iter()
+                .map(|(kind, count)| (kind.to_string(), u32::try_from(count).unwrap_or(u32::MAX)))
+                .collect(),
+            truncated: self.truncated.map(|truncation| Truncated {
+                bytes: truncation.bytes as u64,
             }),
-            stats,
-            ..Self::new()
+            stats: self.stats,
+            error: self.error.map(ReplyError::into_run_error),
         }
     }
+}
 
-    pub(super) fn count(&mut self, report: &Report) {
-        for (kind, count) in report.counts() {
-            *self.redactions.entry(*kind).or_default() += count;
+impl ReplyError {
+    fn into_run_error(self) -> RunError {
+        match self {
+            Self::Blocked { kind, message } => RunError::new(kind, message.into_inner()),
+            Self::Scrubbed(error) => {
+                let value = error.into_inner();
+                let message = value["message"].as_str().unwrap_or_default().to_owned();
+                // A line number that looked private is a placeholder now, and not a number.
+                serde_json::from_value(value)
+                    .unwrap_or_else(|_| RunError::new(ErrorKind::Runtime, message))
+            }
         }
     }
 }

@@ -44,13 +44,3 @@ pub use placeholder_map::PlaceholderMap;
 pub use report::{Finding, Place, Report};
 pub use scrubbed::Scrubbed;
 pub use scrubber::Scrubber;
-
-// Old names, until their users have moved.
-pub use placeholder_map::PlaceholderMap as Session;
-
-impl Scrubber {
-    /// Former name of [`Scrubber::find_alternatives`].
-    pub fn readings(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
-        self.find_alternatives(text, key)
-    }
-}

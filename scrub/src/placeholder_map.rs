@@ -17,6 +17,8 @@ use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, rep
 
 /// Values longer than this get a placeholder but cannot be restored, to bound the map's memory.
 const MAX_VALUE_BYTES: usize = 4096;
+/// How much of a text is scanned for its beginning.
+const BEGINNING_SCANNED: usize = 4_096;
 /// Replacing can, rarely, leave a remainder that is private by itself, or bring a context word
 /// closer to the next value, so the output is scanned again. Each round scans the whole text.
 const MAX_ROUNDS: usize = 16;
@@ -112,6 +114,25 @@ impl PlaceholderMap {
             scrubbed.unwrap_or_else(|| text.to_owned()),
             report,
         ))
+    }
+
+    /// Scrubs the first `chars` characters of a text, for a preview.
+    ///
+    /// # Errors
+    ///
+    /// [`ScrubError::Blocked`] if the beginning contains a kind that the policy blocks.
+    pub fn scrub_beginning(
+        &mut self,
+        text: &str,
+        tool: Option<&str>,
+        chars: usize,
+    ) -> Result<Scrubbed<String>, ScrubError> {
+        // More is scanned than shown, so that no private value is cut in half before it is found.
+        let scanned = &text[..text.floor_char_boundary(BEGINNING_SCANNED)];
+        let scrubbed = self.scrub_text(scanned, tool)?;
+        let short: String = scrubbed.chars().take(chars).collect();
+        // A part of a scrubbed text is scrubbed; the second scan proves it.
+        self.scrub_text(&short, tool)
     }
 
     /// Scrubs consecutive lines, such as logs. A value split over two lines is found.

@@ -2,6 +2,8 @@
 
 use std::ops::Deref;
 
+use serde_json::value::{RawValue, to_raw_value};
+
 use crate::{Report, ScrubError};
 
 /// A value that is safe to send. Only this crate constructs one, so a function that takes a
@@ -17,6 +19,12 @@ impl<T> Scrubbed<T> {
         Self { value, report }
     }
 
+    /// A value that its reader chose to see as it is: `pml run` without `--scrub`. This is the only
+    /// way around scrubbing.
+    pub fn exempt(value: T) -> Self {
+        Self::new(value, Report::default())
+    }
+
     /// The findings that were replaced.
     pub fn report(&self) -> &Report {
         &self.report
@@ -30,6 +38,15 @@ impl<T> Scrubbed<T> {
     /// The value and the report, without the proof.
     pub fn into_parts(self) -> (T, Report) {
         (self.value, self.report)
+    }
+}
+
+impl Scrubbed<serde_json::Value> {
+    /// The same value as JSON text. A value always has one: its keys are strings and its numbers
+    /// finite.
+    pub fn to_json(&self) -> Scrubbed<Box<RawValue>> {
+        let json = to_raw_value(&self.value).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Scrubbed::new(json, self.report.clone())
     }
 }
 

@@ -5,7 +5,11 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pml_protocol::{Failure, FailureKind, Hint, Request, ToolResult, to_result};
+use serde_json::value::RawValue;
+
 use super::spill::{Place, Spill};
+use crate::unsupported::unsupported;
 
 const MAX_KEYS: usize = 1_000;
 const MAX_KEY_BYTES: usize = 256;
@@ -22,29 +26,36 @@ const HANDLE_PREFIX: &str = "r_";
 const HANDLE_LETTERS: &[u8; 32] = b"abcdefghijkmnopqrstuvwxyz2345678";
 const HANDLE_LENGTH: usize = 10;
 
+/// Why a value cannot be stored or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
+    /// The key is too long.
     #[error("the key has {0} bytes; a key may have up to {MAX_KEY_BYTES}")]
     KeyTooLong(usize),
+    /// The key has the form of a handle.
     #[error(
         "the key \"{0}\" looks like the handle of a result; choose one that does not begin with {HANDLE_PREFIX}"
     )]
     KeyIsHandle(String),
+    /// The session has as many keys as it may.
     #[error("{MAX_KEYS} keys are stored, which is the limit; store fewer, larger values")]
     TooManyKeys,
+    /// The session stores as much as it may.
     #[error("the session may store {} MiB, and this value does not fit; store less", TOTAL_BYTES / (1024 * 1024))]
     Full,
+    /// No result has this handle.
     #[error(
         "the handle {0} is unknown: it has expired, or it belongs to another session; make the result again"
     )]
     UnknownHandle(String),
+    /// The spill file failed.
     #[error("the value could not be kept on disk: {0}")]
     Disk(#[from] io::Error),
 }
 
 /// JSON texts by key and by handle.
 #[derive(Default)]
-pub struct Storage(Mutex<Values>);
+pub struct SessionStorage(Mutex<Values>);
 
 #[derive(Default)]
 struct Values {
@@ -65,7 +76,7 @@ enum Body {
     Disk(Place),
 }
 
-impl Storage {
+impl SessionStorage {
     /// Keeps a value under a key of the script's choice; an earlier one is replaced.
     pub fn store(&self, key: &str, json: &str) -> Result<(), StorageError> {
         if key.len() > MAX_KEY_BYTES {
@@ -109,6 +120,37 @@ impl Storage {
             None if is_handle(name) => Err(StorageError::UnknownHandle(name.to_owned())),
             found => Ok(found),
         }
+    }
+
+    /// Answers [`Request::Store`] and [`Request::Load`].
+    ///
+    /// # Errors
+    ///
+    /// A value that does not fit, an unknown handle, or another request.
+    pub fn answer(&self, request: &Request) -> ToolResult {
+        match request {
+            Request::Store { key, value } => match self.store(key, value.get()) {
+                Ok(()) => to_result(&()),
+                Err(error) => Err(Failure::new(FailureKind::Output, error.to_string())),
+            },
+            Request::Load { key } => match self.load(key) {
+                // It is JSON: it was stored as such.
+                Ok(Some(json)) => {
+                    RawValue::from_string(format!("[{json}]")).map_err(Failure::internal)
+                }
+                Ok(None) => to_result(&[(); 0]),
+                Err(error) => {
+                    let failure = Failure::new(FailureKind::Unknown, error.to_string());
+                    Err(failure.with_hint(Hint::CatchTheError))
+                }
+            },
+            other => Err(unsupported(other)),
+        }
+    }
+
+    /// Drops everything.
+    pub fn clear(&self) {
+        *self.lock() = Values::default();
     }
 
     fn lock(&self) -> MutexGuard<'_, Values> {
@@ -265,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_stored_value_comes_back_and_a_key_without_one_is_nothing() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         storage.store("seen", "[1]").unwrap();
         storage.store("seen", "[1,2]").unwrap();
         assert_eq!(storage.load("seen").unwrap().as_deref(), Some("[1,2]"));
@@ -274,16 +316,19 @@ mod tests {
 
     #[test]
     fn a_handle_that_is_not_there_is_a_mistake() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         let handle = storage.keep("{}").unwrap();
         assert_eq!(storage.load(&handle).unwrap().as_deref(), Some("{}"));
-        let error = Storage::default().load(&handle).unwrap_err().to_string();
+        let error = SessionStorage::default()
+            .load(&handle)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("make the result again"), "{error}");
     }
 
     #[test]
     fn what_is_large_goes_to_disk_and_comes_back_whole() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         let values: Vec<String> = (0..5)
             .map(|n| format!("\"{}\"", n.to_string().repeat(900_000)))
             .collect();
@@ -298,7 +343,7 @@ mod tests {
 
     #[test]
     fn handles_make_room_and_stored_values_do_not() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         let large = format!("\"{}\"", "x".repeat(30 * 1024 * 1024));
         let first = storage.keep(&large).unwrap();
         for n in 0..4 {
@@ -317,7 +362,7 @@ mod tests {
 
     #[test]
     fn many_results_do_not_grow_without_end() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         let json = format!("\"{}\"", "x".repeat(2_000_000));
         for _ in 0..300 {
             storage.keep(&json).unwrap();
@@ -331,7 +376,7 @@ mod tests {
 
     #[test]
     fn keys_are_bounded_and_cannot_pose_as_handles() {
-        let storage = Storage::default();
+        let storage = SessionStorage::default();
         assert!(storage.store(&"k".repeat(257), "1").is_err());
         assert!(storage.store("r_abcdefghij", "1").is_err());
         for n in 0..MAX_KEYS {

@@ -1,0 +1,16 @@
+//! The way out: the one path from the outcome of a run to what a client reads.
+//!
+//! A [`RunReply`] consists of [`pml_scrub::Scrubbed`] values, numbers and words of the program. Only
+//! [`ReplyScrubber`] makes one, for `pml serve`, `pml run --scrub` and `pml run --json` alike.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod blocks;
+mod logs;
+mod reply_scrubber;
+mod run_reply;
+
+pub use blocks::{Block, Media};
+pub use reply_scrubber::{KeepResult, ReplyScrubber, SharedPlaceholders};
+pub use run_reply::{RunReply, Truncation};
