@@ -1,20 +1,20 @@
-//! Where search keeps its files.
+//! File locations of search: indexes, models, the ONNX Runtime library.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The user's data folder, and what lies where in it.
+/// Paths of the files that search reads and writes, below the user's data folder.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SearchPaths {
     root: PathBuf,
     indexes: PathBuf,
 }
 
-impl Place {
-    /// `pml` in the user's data folder. `None` for a user without a home.
-    pub fn of_user() -> Option<Self> {
+impl SearchPaths {
+    /// `pml` in the user's data folder. `None` for a user without a home folder.
+    pub fn for_user() -> Option<Self> {
         let absolute = |name: &str| {
             let path = PathBuf::from(env::var_os(name)?);
             path.is_absolute().then_some(path)
@@ -26,10 +26,11 @@ impl Place {
                 false => home.join(".local/share"),
             })
         })?;
-        Some(Self::at(data.join("pml")))
+        Some(Self::new(data.join("pml")))
     }
 
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+    /// Paths below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self {
             indexes: root.join("index"),
@@ -37,7 +38,7 @@ impl Place {
         }
     }
 
-    /// The same place with indexes in another folder.
+    /// The same paths, with the indexes in another folder.
     pub fn with_indexes(self, indexes: impl Into<PathBuf>) -> Self {
         Self {
             indexes: indexes.into(),
@@ -45,12 +46,14 @@ impl Place {
         }
     }
 
+    /// The folder that holds everything but relocated indexes.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The index of one configuration: two files with the same servers may mean other tools.
-    pub fn index(&self, configuration: &Path) -> PathBuf {
+    /// The index folder of one configuration file. It is keyed by the path, because two files with the
+    /// same server names may configure different tools.
+    pub fn index_folder(&self, configuration: &Path) -> PathBuf {
         let path = configuration
             .canonicalize()
             .unwrap_or_else(|_| configuration.to_owned());
@@ -59,17 +62,18 @@ impl Place {
         self.indexes.join(name)
     }
 
-    pub fn library(&self) -> PathBuf {
+    /// The folder of the downloaded ONNX Runtime library.
+    pub fn library_folder(&self) -> PathBuf {
         self.root.join("onnxruntime")
     }
 
-    /// Models that were fetched from a hub.
-    pub fn models(&self) -> PathBuf {
+    /// The folder of models downloaded from a hub.
+    pub fn models_folder(&self) -> PathBuf {
         self.root.join("models")
     }
 
-    /// Which model the user chose.
-    pub fn choice(&self) -> PathBuf {
+    /// The file with the user's choice of model.
+    pub fn model_choice_file(&self) -> PathBuf {
         self.root.join("model")
     }
 }
@@ -80,10 +84,10 @@ mod tests {
 
     #[test]
     fn each_configuration_has_its_own_index() {
-        let place = Place::at("/data/pml");
-        let one = place.index(Path::new("/a/.mcp.json"));
-        assert_eq!(one, place.index(Path::new("/a/.mcp.json")));
-        assert_ne!(one, place.index(Path::new("/b/.mcp.json")));
+        let paths = SearchPaths::new("/data/pml");
+        let one = paths.index_folder(Path::new("/a/.mcp.json"));
+        assert_eq!(one, paths.index_folder(Path::new("/a/.mcp.json")));
+        assert_ne!(one, paths.index_folder(Path::new("/b/.mcp.json")));
         assert!(one.starts_with("/data/pml/index"));
     }
 }
