@@ -18,6 +18,7 @@ use pml_search::{
 };
 use serde_json::json;
 
+/// Hits of each ranking.
 const DEPTH: usize = 10;
 /// Queries that are not timed.
 const WARM_UP: usize = 20;
@@ -76,7 +77,7 @@ async fn main() -> anyhow::Result<()> {
 
 async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Result<()> {
     let memory = resident_memory();
-    let paths = SearchPaths::for_user().context("there is no home folder")?;
+    let paths = SearchPaths::for_user().context("the home folder is unknown: set HOME")?;
     // The ONNX library is the user's; the index belongs to this run.
     let search = Search::new(SearchOptions {
         paths: Some(paths.with_indexes(index)),
