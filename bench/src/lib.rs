@@ -1,10 +1,13 @@
-//! What the benchmarks share: peers, statistics and the description of the machine.
+//! Shared parts of the benchmarks: installing peers, statistics, the description of the machine.
 
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod install;
 mod machine;
-mod peer;
 pub mod retrieval;
 mod sample;
 
+pub use install::{build_pml, cache_folder, install_npm, install_pip};
 pub use machine::{describe_machine, resident_memory};
-pub use peer::{build_pml, cache_folder, install_npm, install_pip};
 pub use sample::{Sample, millis, timed};

@@ -1,7 +1,8 @@
-//! The machine, in one line: numbers mean little without it.
+//! A description of the machine, without which figures mean little.
 
 use std::fs;
 
+/// CPU, cores, memory and kernel, on one line.
 pub fn describe_machine() -> String {
     let cpu = first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown CPU".into());
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -15,7 +16,7 @@ pub fn describe_machine() -> String {
     )
 }
 
-/// The memory of this process, in bytes.
+/// The resident set size of this process, in bytes.
 pub fn resident_memory() -> u64 {
     let resident = first_value("/proc/self/status", "VmRSS");
     let kib = resident.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());

@@ -1,25 +1,28 @@
-//! Durations and what is said of them.
+//! Samples of durations and their statistics.
 
 use std::time::{Duration, Instant};
 
-/// Measured durations of one thing.
+/// Measured durations of one operation.
 #[derive(Debug, Clone, Default)]
 pub struct Sample(Vec<Duration>);
 
 impl Sample {
+    /// Adds a measurement.
     pub fn push(&mut self, time: Duration) {
         self.0.push(time);
     }
 
+    /// The number of measurements.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// Whether nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The duration under which `share` (0 to 1) of the sample lies.
+    /// The quantile at `share`, from 0 to 1; zero for an empty sample.
     pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -28,6 +31,7 @@ impl Sample {
         sorted.get(index).copied().unwrap_or_default()
     }
 
+    /// The median; zero for an empty sample.
     pub fn median(&self) -> Duration {
         self.quantile(0.5)
     }
@@ -39,12 +43,14 @@ impl FromIterator<Duration> for Sample {
     }
 }
 
+/// Runs `work` and measures its wall-clock time.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let started = Instant::now();
     let value = work();
     (value, started.elapsed())
 }
 
+/// The duration in milliseconds, with two decimals and the unit.
 pub fn millis(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }

@@ -1,7 +1,7 @@
-//! The tools of one configuration, as their servers described them last.
+//! The tools of one configuration, as their servers last listed them.
 //!
-//! On disk: one line of JSON about the whole, then a line for each tool: its id, a tab, what is
-//! known about it. Finding a tool among five hundred reads one line, not five hundred schemas.
+//! File format: a header line of JSON, then a line for each tool with its id, a tab, and its JSON.
+//! Looking up one tool of five hundred parses one line instead of five hundred schemas.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,71 +10,76 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Another number means that the file is from another time.
+/// Version of the file format; a file with another version is ignored.
 const VERSION: u32 = 1;
-/// Bytes of a catalog; a larger one is not kept.
+/// Size limit of a catalog file in bytes; a larger one is not written.
 const MAX_BYTES: usize = 64 << 20;
 
-/// One tool.
+/// A tool of a catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KnownTool {
+pub struct CatalogTool {
     /// `server:tool`
     #[serde(skip)]
     pub id: String,
+    /// The tool's description; may be empty.
     #[serde(default)]
     pub description: String,
+    /// The JSON Schema of the arguments.
     pub input_schema: Value,
+    /// The JSON Schema of the result, if the server declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
 }
 
-/// What became of a server when its tools were asked for.
+/// Whether a server listed its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ServerState {
-    /// All its tools are known.
+pub enum ListingStatus {
+    /// It did: all its tools are in the catalog.
     Listed,
-    /// It did not answer: any tool may exist.
+    /// It did not answer: it may have any tool.
     Silent,
+    /// It is disabled in the configuration.
     Disabled,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct Header {
     version: u32,
-    /// A digest of the configuration that these are the tools of.
+    /// The digest of the configuration that the tools belong to.
     content: String,
-    /// Seconds since 1970.
+    /// When the tools were listed, in seconds since 1970.
     at: u64,
-    servers: BTreeMap<String, ServerState>,
+    servers: BTreeMap<String, ListingStatus>,
 }
 
-/// The tools of one configuration.
+/// The tools of one configuration, parsed on demand.
 #[derive(Debug)]
 pub struct Catalog {
     text: String,
-    head: Head,
-    /// Ids in the order of the file, and where their descriptions stand in it.
+    header: Header,
+    /// The ids in the order of the file, with the byte ranges of their JSON.
     tools: Vec<(String, Range<usize>)>,
 }
 
 impl Catalog {
-    /// Tools that were just listed.
+    /// Makes a catalog of tools that were listed `at` (in seconds since 1970). `content` is the digest of
+    /// the configuration, see [`ConfigFingerprint::content`](crate::ConfigFingerprint::content).
     pub fn new(
         content: &str,
         at: u64,
-        servers: BTreeMap<String, ServerState>,
-        tools: &[KnownTool],
+        servers: BTreeMap<String, ListingStatus>,
+        tools: &[CatalogTool],
     ) -> Self {
-        let head = Head {
+        let header = Header {
             version: VERSION,
             content: content.to_owned(),
             at,
             servers,
         };
-        // Neither of the two can fail: there is no map with keys that are no strings in them.
-        let mut text = serde_json::to_string(&head).unwrap_or_default();
+        // Serialising cannot fail: all map keys are strings.
+        let mut text = serde_json::to_string(&header).unwrap_or_default();
         text.push('\n');
         let mut index = Vec::with_capacity(tools.len());
         for tool in tools {
@@ -87,21 +92,21 @@ impl Catalog {
         }
         Self {
             text,
-            head,
+            header,
             tools: index,
         }
     }
 
-    /// Reads a file; `None` for one that is damaged or from another time.
+    /// Parses a file; `None` if it is damaged or of another version.
     pub fn parse(text: String) -> Option<Self> {
         let (first, _) = text.split_once('\n')?;
-        let head: Head = serde_json::from_str(first).ok()?;
-        if head.version != VERSION {
+        let header: Header = serde_json::from_str(first).ok()?;
+        if header.version != VERSION {
             return None;
         }
         let mut tools = Vec::new();
         let mut at = first.len() + 1;
-        // JSON holds no line end and no tab but as an escape.
+        // Line ends and tabs inside JSON strings are escaped.
         for line in text[at..].split_inclusive('\n') {
             let (id, rest) = line.split_once('\t')?;
             let start = at + id.len() + 1;
@@ -109,32 +114,37 @@ impl Catalog {
             tools.push((unquoted(id)?.into_owned(), start..end));
             at += line.len();
         }
-        Some(Self { text, head, tools })
+        Some(Self {
+            text,
+            header,
+            tools,
+        })
     }
 
-    /// As a file; `None` if it is too large to be worth it.
+    /// The contents of the file; `None` if it exceeds the size limit.
     pub(crate) fn text(&self) -> Option<&str> {
         (self.text.len() <= MAX_BYTES).then_some(&self.text)
     }
 
-    /// Whether these are the tools of the configuration with this digest.
-    pub fn is_of(&self, content: &str) -> bool {
-        self.head.content == content
+    /// Whether the tools belong to the configuration with this digest.
+    pub fn belongs_to(&self, content: &str) -> bool {
+        self.header.content == content
     }
 
-    /// When the servers were asked, in seconds since 1970.
-    pub fn at(&self) -> u64 {
-        self.head.at
+    /// When the tools were listed, in seconds since 1970.
+    pub fn listed_at(&self) -> u64 {
+        self.header.at
     }
 
-    /// The servers of the configuration.
-    pub fn servers(&self) -> impl Iterator<Item = (&str, ServerState)> {
-        let servers = self.head.servers.iter();
+    /// The servers of the configuration, by name.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, ListingStatus)> {
+        let servers = self.header.servers.iter();
         servers.map(|(name, state)| (name.as_str(), *state))
     }
 
-    pub fn server(&self, name: &str) -> Option<ServerState> {
-        self.head.servers.get(name).copied()
+    /// The status of a server; `None` if it is not configured.
+    pub fn server(&self, name: &str) -> Option<ListingStatus> {
+        self.header.servers.get(name).copied()
     }
 
     /// The ids of all tools.
@@ -142,31 +152,29 @@ impl Catalog {
         self.tools.iter().map(|(id, _)| id.as_str())
     }
 
-    pub fn has(&self, id: &str) -> bool {
-        self.ids().any(|known| known == id)
+    /// The tool with this id.
+    pub fn tool(&self, id: &str) -> Option<CatalogTool> {
+        let (id, range) = self.tools.iter().find(|(listed, _)| listed == id)?;
+        self.read(id, range)
     }
 
-    pub fn tool(&self, id: &str) -> Option<KnownTool> {
-        let (id, place) = self.tools.iter().find(|(known, _)| known == id)?;
-        self.read(id, place)
-    }
-
-    pub fn tools(&self) -> impl Iterator<Item = KnownTool> {
+    /// All tools, in the order of the file.
+    pub fn tools(&self) -> impl Iterator<Item = CatalogTool> {
         self.tools
             .iter()
-            .filter_map(|(id, place)| self.read(id, place))
+            .filter_map(|(id, range)| self.read(id, range))
     }
 
-    fn read(&self, id: &str, place: &Range<usize>) -> Option<KnownTool> {
-        let tool: KnownTool = serde_json::from_str(self.text.get(place.clone())?).ok()?;
-        Some(KnownTool {
+    fn read(&self, id: &str, range: &Range<usize>) -> Option<CatalogTool> {
+        let tool: CatalogTool = serde_json::from_str(self.text.get(range.clone())?).ok()?;
+        Some(CatalogTool {
             id: id.to_owned(),
             ..tool
         })
     }
 }
 
-/// A JSON string. Nearly none has escapes, and then nothing needs to be read.
+/// Parses a JSON string. Without escapes, which are rare here, it is borrowed.
 fn unquoted(json: &str) -> Option<Cow<'_, str>> {
     let inner = json.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains(['\\', '"']) {
@@ -181,8 +189,8 @@ mod tests {
 
     use super::*;
 
-    fn tool(id: &str) -> KnownTool {
-        KnownTool {
+    fn tool(id: &str) -> CatalogTool {
+        CatalogTool {
             id: id.to_owned(),
             description: "A\ttab\nand a line".to_owned(),
             input_schema: json!({ "type": "object", "description": "x\ty" }),
@@ -191,20 +199,20 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_again() {
-        let servers = BTreeMap::from([("a".to_owned(), ServerState::Listed)]);
+    fn a_written_catalog_is_parsed_again() {
+        let servers = BTreeMap::from([("a".to_owned(), ListingStatus::Listed)]);
         let tools = [tool("a:b"), tool("a:odd\t\"name\"\n")];
         let written = Catalog::new("digest", 7, servers, &tools);
         let read = Catalog::parse(written.text.clone()).unwrap();
-        assert!(read.is_of("digest") && !read.is_of("other"));
-        assert_eq!(read.server("a"), Some(ServerState::Listed));
+        assert!(read.belongs_to("digest") && !read.belongs_to("other"));
+        assert_eq!(read.server("a"), Some(ListingStatus::Listed));
         assert_eq!(read.tools().collect::<Vec<_>>(), tools);
         assert_eq!(read.tool("a:b"), Some(tool("a:b")));
         assert_eq!(read.tool("a:c"), None);
     }
 
     #[test]
-    fn a_damaged_file_is_no_catalog() {
+    fn a_damaged_file_is_not_parsed() {
         let whole = Catalog::new("d", 7, BTreeMap::new(), &[tool("a:b")]).text;
         for text in [
             "",

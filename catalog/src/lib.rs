@@ -1,16 +1,19 @@
-//! What is known about the tools of a configuration between runs: their schemas, so that a script
-//! can be checked without starting a server, and the shapes of their results, for tools that do
-//! not declare them.
+//! The tool cache of a configuration, kept between runs: the tools' schemas, so that a script can be
+//! checked without starting a server, and the observed shapes of results, for tools that do not declare
+//! them.
 //!
-//! It lies below the user's data folder, a pair of files for each configuration. Nothing here is
-//! needed to run a script: whatever is missing or damaged is learned again.
+//! The files are in the user's data folder, two for each configuration. No run depends on them: what is
+//! missing or damaged is collected again.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod catalog;
+mod catalog_store;
 mod error;
-mod shapes;
-mod store;
+mod result_shapes;
 
-pub use catalog::{Catalog, KnownTool, ServerState};
+pub use catalog::{Catalog, CatalogTool, ListingStatus};
+pub use catalog_store::{CatalogStore, ConfigFingerprint};
 pub use error::CatalogError;
-pub use shapes::Shapes;
-pub use store::{Source, Store};
+pub use result_shapes::ResultShapes;

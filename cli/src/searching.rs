@@ -17,10 +17,10 @@ pub fn open(file: Option<&Path>) -> anyhow::Result<Search> {
         None => ModelChoice::default(),
     };
     Ok(Search::new(SearchOptions {
-        place,
+        paths: place,
         configuration: file.map(Path::to_owned),
         model,
-        tell: Some(Arc::new(|text| complain::line(text))),
+        on_status: Some(Arc::new(|text| complain::line(text))),
     }))
 }
 

@@ -1,10 +1,11 @@
-//! JSON: whole files, or the part that a pointer names.
+//! The JSON tools: parse a file or a text, and return the value at a JSON pointer.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::folder::Folder;
+use crate::served_folder::ServedFolder;
 
+/// Arguments of `read_json`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadJson {
@@ -13,6 +14,7 @@ pub struct ReadJson {
     pointer: String,
 }
 
+/// Arguments of `query_json`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryJson {
@@ -21,18 +23,25 @@ pub struct QueryJson {
     pointer: String,
 }
 
-pub fn read(folder: &Folder, wanted: &ReadJson) -> Result<Value, String> {
-    part(&folder.text(&wanted.path)?, &wanted.path, &wanted.pointer)
+/// Runs `read_json`.
+pub fn read(folder: &ServedFolder, request: &ReadJson) -> Result<Value, String> {
+    value_at(
+        &folder.text(&request.path)?,
+        &request.path,
+        &request.pointer,
+    )
 }
 
-pub fn query(wanted: &QueryJson) -> Result<Value, String> {
-    part(&wanted.json, "the text", &wanted.pointer)
+/// Runs `query_json`.
+pub fn query(request: &QueryJson) -> Result<Value, String> {
+    value_at(&request.json, "the text", &request.pointer)
 }
 
-/// `pointer` is a JSON pointer (RFC 6901); an empty one names everything.
-fn part(text: &str, origin: &str, pointer: &str) -> Result<Value, String> {
-    let mut value: Value =
-        serde_json::from_str(text).map_err(|error| format!("{origin} is no JSON: {error}"))?;
+/// Parses `text` and returns the value at `pointer`, a JSON pointer (RFC 6901); an empty one is the whole
+/// value.
+fn value_at(text: &str, origin: &str, pointer: &str) -> Result<Value, String> {
+    let mut value: Value = serde_json::from_str(text)
+        .map_err(|error| format!("{origin} is not valid JSON: {error}"))?;
     let found = value.pointer_mut(pointer).map(Value::take);
     found.ok_or_else(|| format!("{origin} has nothing at `{pointer}`; a pointer looks like /a/0/b"))
 }
@@ -43,14 +52,21 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_pointer_names_a_part_and_an_empty_one_everything() {
-        assert_eq!(part(r#"{"a":[1,2]}"#, "x", "/a/1"), Ok(json!(2)));
-        assert_eq!(part(r#"{"a":[1,2]}"#, "x", ""), Ok(json!({ "a": [1, 2] })));
+    fn a_pointer_selects_a_part_and_an_empty_one_everything() {
+        assert_eq!(value_at(r#"{"a":[1,2]}"#, "x", "/a/1"), Ok(json!(2)));
+        assert_eq!(
+            value_at(r#"{"a":[1,2]}"#, "x", ""),
+            Ok(json!({ "a": [1, 2] }))
+        );
         assert!(
-            part("{}", "x", "/a")
+            value_at("{}", "x", "/a")
                 .unwrap_err()
                 .contains("nothing at `/a`")
         );
-        assert!(part("{", "x", "").unwrap_err().contains("x is no JSON"));
+        assert!(
+            value_at("{", "x", "")
+                .unwrap_err()
+                .contains("x is not valid JSON")
+        );
     }
 }

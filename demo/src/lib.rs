@@ -1,15 +1,18 @@
-//! A small MCP server to try pml with, and to test it: files below one folder, JSON, text, notes,
-//! a slow tool and a flaky one. Nothing outside its memory is ever written.
+//! A small MCP server to try pml with, and to test it: files below one folder, JSON, text, notes, a slow
+//! tool and a flaky one. It keeps everything in memory and writes no file but the optional [`Journal`].
 
-mod catalog;
-mod folder;
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
 mod journal;
 mod json;
 mod notes;
-mod patience;
+mod sample_tools;
+mod served_folder;
 mod server;
+mod slow_tools;
 mod text;
 
-pub use folder::{Folder, FolderError};
 pub use journal::Journal;
-pub use server::{DemoError, DemoServer, Options};
+pub use served_folder::{FolderError, ServedFolder};
+pub use server::{DemoError, DemoOptions, DemoServer};

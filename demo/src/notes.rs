@@ -1,27 +1,30 @@
-//! Notes that live as long as the server.
+//! The note tools. Notes are kept in memory until the server ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
-/// More of them are refused.
+/// Highest number of notes.
 const MAX_NOTES: usize = 10_000;
-/// A longer text is refused.
+/// Size limit of a title or a text in bytes.
 const MAX_TEXT: usize = 1 << 20;
+/// Highest number of titles on one page.
 const MAX_PAGE: usize = 100;
 
+/// All notes.
 #[derive(Default)]
 pub struct Notes {
-    kept: Mutex<Kept>,
+    table: Mutex<NoteTable>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct NoteTable {
     notes: BTreeMap<u64, Note>,
-    last: u64,
+    last_id: u64,
 }
 
+/// A note; also the arguments of `add_note`.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
@@ -29,6 +32,7 @@ pub struct Note {
     text: String,
 }
 
+/// Arguments of `list_notes`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
@@ -44,22 +48,19 @@ impl Page {
     }
 }
 
-#[derive(Deserialize)]
+/// Arguments of `read_note` and `delete_note`, and the result of the tools that change a note.
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wanted {
+pub struct NoteId {
     id: u64,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Id {
-    id: u64,
-}
-
+/// Result of `list_notes`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Titles {
+pub struct TitlePage {
     notes: Vec<Title>,
-    /// Where the next page begins; nothing after the last one.
+    /// Where the next page begins; `None` on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<u64>,
 }
@@ -70,78 +71,80 @@ struct Title {
     title: String,
 }
 
+/// Result of `read_note`.
 #[derive(Debug, Serialize)]
-pub struct Whole {
+pub struct NoteWithId {
     id: u64,
     title: String,
     text: String,
 }
 
 impl Notes {
-    pub fn add(&self, note: Note) -> Result<Id, String> {
+    /// Runs `add_note`.
+    pub fn add(&self, note: Note) -> Result<NoteId, String> {
         if note.text.len() > MAX_TEXT || note.title.len() > MAX_TEXT {
             return Err(format!("the note is larger than {} MiB", MAX_TEXT >> 20));
         }
-        let mut kept = self.kept();
-        if kept.notes.len() == MAX_NOTES {
+        let mut table = self.lock();
+        if table.notes.len() == MAX_NOTES {
             return Err(format!("there are {MAX_NOTES} notes already; delete some"));
         }
-        kept.last += 1;
-        let id = kept.last;
-        kept.notes.insert(id, note);
-        Ok(Id { id })
+        table.last_id += 1;
+        let id = table.last_id;
+        table.notes.insert(id, note);
+        Ok(NoteId { id })
     }
 
-    pub fn list(&self, page: &Page) -> Result<Titles, String> {
+    /// Runs `list_notes`.
+    pub fn list(&self, page: &Page) -> Result<TitlePage, String> {
         if page.limit == 0 || page.limit > MAX_PAGE {
             return Err(format!("`limit` is from 1 to {MAX_PAGE}"));
         }
-        let kept = self.kept();
-        let mut rest = kept.notes.range(page.cursor..);
+        let table = self.lock();
+        let mut rest = table.notes.range(page.cursor..);
         let title = |(id, note): (&u64, &Note)| Title {
             id: *id,
             title: note.title.clone(),
         };
-        Ok(Titles {
+        Ok(TitlePage {
             notes: rest.by_ref().take(page.limit).map(title).collect(),
             next_cursor: rest.next().map(|(id, _)| *id),
         })
     }
 
-    pub fn read(&self, wanted: &Wanted) -> Result<Whole, String> {
+    /// Runs `read_note`.
+    pub fn read(&self, note: &NoteId) -> Result<NoteWithId, String> {
         let Note { title, text } = self
-            .kept()
+            .lock()
             .notes
-            .get(&wanted.id)
+            .get(&note.id)
             .cloned()
-            .ok_or(missing(wanted))?;
-        Ok(Whole {
-            id: wanted.id,
+            .ok_or(missing(note))?;
+        Ok(NoteWithId {
+            id: note.id,
             title,
             text,
         })
     }
 
-    pub fn delete(&self, wanted: &Wanted) -> Result<Id, String> {
-        self.kept()
-            .notes
-            .remove(&wanted.id)
-            .ok_or(missing(wanted))?;
-        Ok(Id { id: wanted.id })
+    /// Runs `delete_note`.
+    pub fn delete(&self, note: &NoteId) -> Result<NoteId, String> {
+        self.lock().notes.remove(&note.id).ok_or(missing(note))?;
+        Ok(NoteId { id: note.id })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Every change is one step: a panic elsewhere leaves the notes whole.
-        self.kept
+    fn lock(&self) -> MutexGuard<'_, NoteTable> {
+        // Each change is a single map operation, so a panic cannot leave the notes half changed.
+        self.table
             .lock()
             .unwrap_or_else(|poison| poison.into_inner())
     }
 }
 
-fn missing(wanted: &Wanted) -> String {
+fn missing(note: &NoteId) -> String {
     format!(
         "there is no note {}; list_notes shows what there is",
-        wanted.id
+        note.id
     )
 }
 
@@ -160,7 +163,7 @@ mod tests {
                 })
                 .unwrap();
         }
-        notes.delete(&Wanted { id: 21 }).unwrap();
+        notes.delete(&NoteId { id: 21 }).unwrap();
         let (mut cursor, mut seen) = (0, Vec::new());
         loop {
             let page = notes.list(&Page { cursor, limit: 20 }).unwrap();
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(seen, (1..=45).filter(|id| *id != 21).collect::<Vec<_>>());
         assert!(
             notes
-                .read(&Wanted { id: 21 })
+                .read(&NoteId { id: 21 })
                 .unwrap_err()
                 .contains("no note 21")
         );

@@ -1,4 +1,4 @@
-//! The protocol's side: tools are listed and calls reach them.
+//! The MCP server: lists the tools and dispatches calls to them.
 
 use std::sync::Arc;
 
@@ -12,69 +12,73 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::catalog;
-use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::notes::Notes;
-use crate::patience::{self, Flaky};
+use crate::sample_tools;
+use crate::served_folder::ServedFolder;
+use crate::slow_tools::{self, Flaky};
 use crate::{json, text};
 
-/// What a server is made with.
-pub struct Options {
+/// Options of [`DemoServer::new`].
+pub struct DemoOptions {
     /// The folder that may be read.
-    pub folder: Folder,
-    /// Where every call is noted before it is answered.
+    pub folder: ServedFolder,
+    /// Where every call is recorded before it runs.
     pub journal: Option<Journal>,
-    /// Now and then a line on standard output that is no protocol, as bad servers print them.
+    /// Print a line that is not JSON-RPC to standard output before each reply, as faulty servers do.
     pub noise: bool,
 }
 
+/// The server ended with an error.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
-    #[error("the client did not introduce itself as the protocol asks: {0}")]
+    /// The MCP handshake failed.
+    #[error("the MCP handshake failed: {0}")]
     Handshake(#[from] Box<rmcp::service::ServerInitializeError>),
 
-    #[error("the server stopped in the middle: {0}")]
+    /// The server's task panicked or was cancelled.
+    #[error("the server stopped unexpectedly: {0}")]
     Stopped(#[from] tokio::task::JoinError),
 }
 
-/// Cheap to clone; the clones share their notes.
+/// The demo server. Cheap to clone; the clones share their notes.
 #[derive(Clone)]
 pub struct DemoServer {
-    parts: Arc<Parts>,
+    shared: Arc<Shared>,
 }
 
-struct Parts {
-    options: Options,
+struct Shared {
+    options: DemoOptions,
     notes: Notes,
     flaky: Flaky,
 }
 
-/// What a tool answers, or one sentence that says what was wrong with the call.
-pub(crate) enum Answer {
+/// The reply of a tool. An error is one sentence about what is wrong with the call.
+pub(crate) enum ToolReply {
     Text(String),
     Value(Value),
-    Refusal(String),
+    Error(String),
 }
 
-impl Answer {
-    pub(crate) fn of(value: Result<impl Serialize, String>) -> Self {
+impl ToolReply {
+    pub(crate) fn structured(value: Result<impl Serialize, String>) -> Self {
         match value.map(serde_json::to_value) {
             Ok(Ok(value)) => Self::Value(value),
-            Ok(Err(error)) => Self::Refusal(error.to_string()),
-            Err(refusal) => Self::Refusal(refusal),
+            Ok(Err(error)) => Self::Error(error.to_string()),
+            Err(message) => Self::Error(message),
         }
     }
 
     pub(crate) fn text(text: Result<String, String>) -> Self {
-        text.map_or_else(Self::Refusal, Self::Text)
+        text.map_or_else(Self::Error, Self::Text)
     }
 }
 
 impl DemoServer {
-    pub fn new(options: Options) -> Self {
+    /// A server without notes.
+    pub fn new(options: DemoOptions) -> Self {
         Self {
-            parts: Arc::new(Parts {
+            shared: Arc::new(Shared {
                 options,
                 notes: Notes::default(),
                 flaky: Flaky::default(),
@@ -82,7 +86,11 @@ impl DemoServer {
         }
     }
 
-    /// Speaks over standard input and output until the client leaves.
+    /// Serves over standard input and output until the client closes them.
+    ///
+    /// # Errors
+    ///
+    /// If the handshake fails, or the server's task panics.
     pub async fn serve_stdio(self) -> Result<(), DemoError> {
         let running = self
             .serve(rmcp::transport::stdio())
@@ -92,46 +100,47 @@ impl DemoServer {
         Ok(())
     }
 
-    async fn answer(
+    async fn call(
         &self,
         tool: &str,
         input: JsonObject,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answer, String> {
-        let Parts {
+    ) -> Result<ToolReply, String> {
+        let Shared {
             options,
             notes,
             flaky,
-        } = &*self.parts;
+        } = &*self.shared;
         let folder = &options.folder;
         Ok(match tool {
-            "list_files" => Answer::of(folder.list(&read(input)?)),
-            "read_file" => Answer::text(folder.read(&read(input)?)),
-            "search_text" => Answer::of(folder.search(&read(input)?)),
-            "read_json" => Answer::of(json::read(folder, &read(input)?)),
-            "query_json" => Answer::of(json::query(&read(input)?)),
-            "count_text" => Answer::of(Ok(text::count(&read(input)?))),
-            "replace_text" => Answer::text(text::replace(&read(input)?)),
-            "add_note" => Answer::of(notes.add(read(input)?)),
-            "list_notes" => Answer::of(notes.list(&read(input)?)),
-            "read_note" => Answer::of(notes.read(&read(input)?)),
-            "delete_note" => Answer::of(notes.delete(&read(input)?)),
-            "slow" => Answer::of(patience::slow(&read(input)?, context).await),
-            "flaky" => Answer::of(flaky.call(read(input)?)),
+            "list_files" => ToolReply::structured(folder.list(&parse(input)?)),
+            "read_file" => ToolReply::text(folder.read(&parse(input)?)),
+            "search_text" => ToolReply::structured(folder.search(&parse(input)?)),
+            "read_json" => ToolReply::structured(json::read(folder, &parse(input)?)),
+            "query_json" => ToolReply::structured(json::query(&parse(input)?)),
+            "count_text" => ToolReply::structured(Ok(text::count(&parse(input)?))),
+            "replace_text" => ToolReply::text(text::replace(&parse(input)?)),
+            "add_note" => ToolReply::structured(notes.add(parse(input)?)),
+            "list_notes" => ToolReply::structured(notes.list(&parse(input)?)),
+            "read_note" => ToolReply::structured(notes.read(&parse(input)?)),
+            "delete_note" => ToolReply::structured(notes.delete(&parse(input)?)),
+            "slow" => ToolReply::structured(slow_tools::slow(&parse(input)?, context).await),
+            "flaky" => ToolReply::structured(flaky.call(parse(input)?)),
             _ => return Err(format!("there is no tool `{tool}`")),
         })
     }
 
-    fn make_noise(&self) {
-        if self.parts.options.noise {
+    fn print_noise(&self) {
+        if self.shared.options.noise {
             println!("[demo] a line for people, where only the protocol belongs");
         }
     }
 }
 
-fn read<T: DeserializeOwned>(input: JsonObject) -> Result<T, String> {
+/// Parses the arguments of a tool.
+fn parse<T: DeserializeOwned>(input: JsonObject) -> Result<T, String> {
     serde_json::from_value(Value::Object(input))
-        .map_err(|error| format!("wrong arguments: {error}"))
+        .map_err(|error| format!("invalid arguments: {error}"))
 }
 
 impl ServerHandler for DemoServer {
@@ -146,7 +155,7 @@ impl ServerHandler for DemoServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(catalog::tools()))
+        Ok(ListToolsResult::with_all_items(sample_tools::tools()))
     }
 
     async fn call_tool(
@@ -155,20 +164,20 @@ impl ServerHandler for DemoServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let input = request.arguments.unwrap_or_default();
-        if let Some(journal) = &self.parts.options.journal {
-            let noted = journal.note(&request.name, &input);
-            noted.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        if let Some(journal) = &self.shared.options.journal {
+            let appended = journal.append(&request.name, &input);
+            appended.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         }
-        self.make_noise();
-        let answer = self.answer(&request.name, input, &context).await;
-        Ok(match answer.unwrap_or_else(Answer::Refusal) {
-            Answer::Text(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        self.print_noise();
+        let reply = self.call(&request.name, input, &context).await;
+        Ok(match reply.unwrap_or_else(ToolReply::Error) {
+            ToolReply::Text(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             // Structured content is an object; any other JSON goes as text.
-            Answer::Value(value @ Value::Object(_)) => CallToolResult::structured(value),
-            Answer::Value(value) => {
+            ToolReply::Value(value @ Value::Object(_)) => CallToolResult::structured(value),
+            ToolReply::Value(value) => {
                 CallToolResult::success(vec![ContentBlock::text(value.to_string())])
             }
-            Answer::Refusal(refusal) => CallToolResult::error(vec![ContentBlock::text(refusal)]),
+            ToolReply::Error(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
         }
         .into())
     }

@@ -1,45 +1,50 @@
-//! Text: counted and replaced.
+//! The text tools: count and replace.
 
 use serde::{Deserialize, Serialize};
 
-/// A replacement never makes a text longer than this.
+/// Size limit of the result of a replacement in bytes.
 const MAX_TEXT: usize = 4 << 20;
 
+/// Arguments of `count_text`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Count {
+pub struct CountText {
     text: String,
 }
 
+/// Result of `count_text`.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Counted {
+pub struct TextCounts {
     lines: usize,
     words: usize,
     characters: usize,
 }
 
+/// Arguments of `replace_text`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Replace {
+pub struct ReplaceText {
     text: String,
     find: String,
     replace: String,
 }
 
-pub fn count(wanted: &Count) -> Counted {
-    Counted {
-        lines: wanted.text.lines().count(),
-        words: wanted.text.split_whitespace().count(),
-        characters: wanted.text.chars().count(),
+/// Runs `count_text`.
+pub fn count(request: &CountText) -> TextCounts {
+    TextCounts {
+        lines: request.text.lines().count(),
+        words: request.text.split_whitespace().count(),
+        characters: request.text.chars().count(),
     }
 }
 
-pub fn replace(wanted: &Replace) -> Result<String, String> {
-    let Replace {
+/// Runs `replace_text`.
+pub fn replace(request: &ReplaceText) -> Result<String, String> {
+    let ReplaceText {
         text,
         find,
         replace,
-    } = wanted;
+    } = request;
     if find.is_empty() {
         return Err("`find` is empty; name the text to replace".to_owned());
     }
@@ -59,12 +64,12 @@ mod tests {
 
     #[test]
     fn text_is_counted_as_people_count_it() {
-        let counted = count(&Count {
+        let counted = count(&CountText {
             text: "one two\nthr\u{e9}e\n".to_owned(),
         });
         assert_eq!(
             counted,
-            Counted {
+            TextCounts {
                 lines: 2,
                 words: 3,
                 characters: 14
@@ -74,15 +79,15 @@ mod tests {
 
     #[test]
     fn a_replacement_is_bounded() {
-        let wanted = |find: &str, with: String| Replace {
+        let request = |find: &str, with: String| ReplaceText {
             text: "a".repeat(1 << 20),
             find: find.to_owned(),
             replace: with,
         };
-        assert!(replace(&wanted("a", "bbbbb".to_owned())).is_err());
-        assert!(replace(&wanted("", "b".to_owned())).is_err());
+        assert!(replace(&request("a", "bbbbb".to_owned())).is_err());
+        assert!(replace(&request("", "b".to_owned())).is_err());
         assert_eq!(
-            replace(&wanted("a", "b".to_owned())).unwrap().len(),
+            replace(&request("a", "b".to_owned())).unwrap().len(),
             1 << 20
         );
     }

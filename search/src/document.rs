@@ -1,62 +1,81 @@
-//! A tool as search reads it.
+//! The searchable form of a tool: its fields, and the texts that are embedded.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::words::spelled_out;
+use crate::stems::spelled_out;
 
-/// Characters of the text that is embedded: about what the model reads of it.
+/// Characters of a text that are embedded: about as many as the model reads.
 const EMBEDDED_CHARS: usize = 1_000;
-/// Values of one enumeration that count as words; a list of all countries says little.
-const VALUES: usize = 24;
-/// Words of a description that says by itself what a tool does.
-const TELLING_WORDS: usize = 10;
-/// How deep a schema is read.
-const DEPTH: usize = 3;
+/// Values of one enumeration that are indexed; a list of all countries says little about a tool.
+const MAX_VALUES: usize = 24;
+/// Shortest description, in words, that is embedded on its own.
+const STANDALONE_WORDS: usize = 10;
+/// Nesting levels of a schema that are read.
+const MAX_DEPTH: usize = 3;
 
-/// What there is to find about one tool.
+/// The searchable fields of one tool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Document {
+pub struct ToolDocument {
     /// `server:tool`
     pub id: String,
+    /// The server's name in the configuration.
     pub server: String,
-    /// What the server calls itself, where that is another name.
+    /// The server's own title; empty if it has none.
     pub server_title: String,
+    /// The tool's name on its server.
     pub name: String,
+    /// The tool's title.
     pub title: Option<String>,
+    /// The tool's description.
     pub description: String,
+    /// The tool's parameters, nested ones included.
     pub parameters: Vec<Parameter>,
-    /// What the server says about its tool, where it says anything.
+    /// The server's `readOnlyHint`.
     pub read_only: Option<bool>,
+    /// The server's `destructiveHint`.
     pub destructive: Option<bool>,
-    /// The words of earlier queries that led to it, as stems.
-    pub asked: Vec<String>,
+    /// The stems of earlier queries that led to the tool, see [`QueryFeedback`](crate::QueryFeedback).
+    pub feedback: Vec<String>,
 }
 
+/// A parameter of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameter {
+    /// The property's name.
     pub name: String,
+    /// The property's description; may be empty.
     pub description: String,
+    /// The texts of its `enum`.
     pub values: Vec<String>,
 }
 
-/// What a server calls its own tool.
+/// A tool as its server lists it.
 #[derive(Debug, Clone, Copy)]
-pub struct Described<'a> {
+pub struct ToolDescription<'a> {
+    /// The server's name in the configuration.
     pub server: &'a str,
+    /// The server's own title.
     pub server_title: Option<&'a str>,
+    /// The tool's name on its server.
     pub name: &'a str,
+    /// The tool's title.
     pub title: Option<&'a str>,
+    /// The tool's description; may be empty.
     pub description: &'a str,
+    /// The JSON Schema of the arguments.
     pub input_schema: &'a Value,
+    /// MCP's tool annotations.
     pub annotations: Option<&'a Value>,
 }
 
-impl Document {
-    pub fn new(tool: Described<'_>) -> Self {
+impl ToolDocument {
+    /// Extracts the searchable fields of a tool. Any schema is accepted; parts that are not understood
+    /// are skipped.
+    pub fn new(tool: ToolDescription<'_>) -> Self {
         let hint = |key: &str| tool.annotations?.get(key)?.as_bool();
         let mut parameters = Vec::new();
-        read_parameters(tool.input_schema, DEPTH, &mut parameters);
+        read_parameters(tool.input_schema, MAX_DEPTH, &mut parameters);
         Self {
             id: format!("{}:{}", tool.server, tool.name),
             server: tool.server.to_owned(),
@@ -67,13 +86,13 @@ impl Document {
             parameters,
             read_only: hint("readOnlyHint"),
             destructive: hint("destructiveHint"),
-            asked: Vec::new(),
+            feedback: Vec::new(),
         }
     }
 
-    /// The texts whose vectors make up that of the tool: the tool, the tool of its server, and
-    /// its description where that can stand alone. Each alone ranks worse than their mean: a
-    /// server's name blurs the vectors where all tools share it, and tells most where not.
+    /// The texts whose mean vector is the tool's: the tool with its server's name, the tool without it,
+    /// and its description if that is long enough to stand alone. The mean ranks better than each
+    /// alone: a server's name blurs the vectors if all tools share it, and says most if they do not.
     pub fn views(&self) -> Vec<String> {
         let name = spelled_out(&self.name);
         let parameters: Vec<String> = self
@@ -90,7 +109,7 @@ impl Document {
             format!("{} {described}", spelled_out(&self.server)),
             described,
         ];
-        if self.description.split_whitespace().count() >= TELLING_WORDS {
+        if self.description.split_whitespace().count() >= STANDALONE_WORDS {
             views.push(self.description.trim().to_owned());
         }
         for view in &mut views {
@@ -101,7 +120,7 @@ impl Document {
         views
     }
 
-    /// Changes whenever the vector would: with the views, and with the model.
+    /// Identifies a vector: a digest of the views and the model's name.
     pub fn fingerprint(views: &[String], model: &str) -> String {
         let mut digest = Sha256::new();
         digest.update(model);
@@ -118,8 +137,7 @@ impl Document {
     }
 }
 
-/// Parameters of objects inside the arguments count as well: many servers wrap all of theirs
-/// into one.
+/// Collects the parameters, also those of nested objects: many servers wrap all of theirs into one.
 fn read_parameters(schema: &Value, depth: usize, found: &mut Vec<Parameter>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
@@ -143,7 +161,7 @@ fn read_parameters(schema: &Value, depth: usize, found: &mut Vec<Parameter>) {
 fn values(property: &Value) -> Vec<String> {
     let listed = property.get("enum").and_then(Value::as_array);
     let texts = listed.into_iter().flatten().filter_map(Value::as_str);
-    texts.take(VALUES).map(str::to_owned).collect()
+    texts.take(MAX_VALUES).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -151,8 +169,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn document(schema: Value) -> Document {
-        Document::new(Described {
+    fn document(schema: Value) -> ToolDocument {
+        ToolDocument::new(ToolDescription {
             server: "fs",
             server_title: None,
             name: "readFile",
@@ -185,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn wrapped_arguments_are_read_and_loops_end() {
+    fn wrapped_arguments_are_read() {
         let document = document(json!({ "properties": { "input": {
             "properties": { "city": { "type": "string" } },
         } } }));
@@ -211,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_fingerprint_changes_with_the_views_and_the_model() {
-        let of = |text: &str, model| Document::fingerprint(&[text.to_owned()], model);
+        let of = |text: &str, model| ToolDocument::fingerprint(&[text.to_owned()], model);
         let one = of("a", "m");
         assert_eq!(one, of("a", "m"));
         assert_ne!(one, of("b", "m"));

@@ -1,31 +1,36 @@
-//! Which tools a search is about.
+//! Filters on the server and the annotations of tools.
 
-use crate::document::Document;
+use crate::document::ToolDocument;
 
-/// Everything passes an empty filter.
+/// Restricts a search to some tools. The default matches every tool.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Patterns of server names, with `*` for any characters; one of them must fit.
+    /// Globs of server names, where `*` stands for any characters; one of them must match.
     pub servers: Vec<String>,
-    /// Only tools whose server says that they change nothing.
+    /// Only tools that their server annotates as read-only.
     pub read_only: bool,
-    /// No tool that its server calls destructive, nor one that may be: a tool that is not
-    /// read-only is taken for destructive until its server says otherwise, as MCP has it.
+    /// Only tools that are not destructive. As in MCP, a tool that is not read-only counts as
+    /// destructive unless its server annotates it otherwise.
     pub not_destructive: bool,
 }
 
 impl Filter {
-    pub fn passes(&self, tool: &Document) -> bool {
+    /// Whether a tool passes the filter.
+    pub fn matches(&self, tool: &ToolDocument) -> bool {
         let read_only = tool.read_only == Some(true);
         let harmless = read_only || tool.destructive == Some(false);
-        (self.servers.is_empty() || self.servers.iter().any(|glob| fits(glob, &tool.server)))
+        (self.servers.is_empty()
+            || self
+                .servers
+                .iter()
+                .any(|glob| glob_matches(glob, &tool.server)))
             && (!self.read_only || read_only)
             && (!self.not_destructive || harmless)
     }
 }
 
-/// Whether `name` is of the form of `glob`.
-fn fits(glob: &str, name: &str) -> bool {
+/// Whether `name` matches `glob`.
+fn glob_matches(glob: &str, name: &str) -> bool {
     let mut parts = glob.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;
@@ -60,30 +65,30 @@ mod tests {
             ("*b*", "abc", true),
             ("", "fs", false),
         ] {
-            assert_eq!(fits(glob, name), expected, "{glob} {name}");
+            assert_eq!(glob_matches(glob, name), expected, "{glob} {name}");
         }
     }
 
     #[test]
-    fn what_a_server_does_not_say_is_not_assumed() {
-        let tool = |read_only, destructive| Document {
+    fn a_missing_annotation_is_not_assumed() {
+        let tool = |read_only, destructive| ToolDocument {
             read_only,
             destructive,
-            ..Document::default()
+            ..ToolDocument::default()
         };
         let read_only = Filter {
             read_only: true,
             ..Filter::default()
         };
-        assert!(read_only.passes(&tool(Some(true), None)));
-        assert!(!read_only.passes(&tool(None, None)));
+        assert!(read_only.matches(&tool(Some(true), None)));
+        assert!(!read_only.matches(&tool(None, None)));
         let harmless = Filter {
             not_destructive: true,
             ..Filter::default()
         };
-        assert!(harmless.passes(&tool(Some(true), None)));
-        assert!(harmless.passes(&tool(None, Some(false))));
-        assert!(!harmless.passes(&tool(None, None)));
-        assert!(Filter::default().passes(&tool(None, Some(true))));
+        assert!(harmless.matches(&tool(Some(true), None)));
+        assert!(harmless.matches(&tool(None, Some(false))));
+        assert!(!harmless.matches(&tool(None, None)));
+        assert!(Filter::default().matches(&tool(None, Some(true))));
     }
 }

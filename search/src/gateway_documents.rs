@@ -1,28 +1,30 @@
-//! The gateway's tools as search reads them, and what it found as tools again.
+//! The gateway's tools as documents of the search, and hits as tools again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pml_gateway::{Gateway, Tool};
-use pml_search::{Described, Document, Hit};
 
-/// A tool that fits.
-pub struct Found {
+use crate::{Hit, ToolDescription, ToolDocument};
+
+/// A tool that a search found.
+pub struct FoundTool {
+    /// The tool.
     pub tool: Arc<Tool>,
     /// From 0 to 1: how well the tool fits, on one scale for every query.
     pub score: f64,
-    /// How the score came about.
+    /// The parts of the score.
     pub hit: Hit,
 }
 
-pub(crate) fn documents(gateway: &Gateway) -> Vec<Document> {
+pub(crate) fn documents(gateway: &Gateway) -> Vec<ToolDocument> {
     let titles: HashMap<&str, String> = gateway
         .servers()
         .filter_map(|server| Some((server, gateway.server_title(server)?)))
         .collect();
     let tools = gateway.tools();
     let tools = tools.iter().map(|tool| {
-        Document::new(Described {
+        ToolDocument::new(ToolDescription {
             server: tool.id.server(),
             server_title: titles.get(tool.id.server()).map(String::as_str),
             name: tool.id.tool(),
@@ -35,8 +37,8 @@ pub(crate) fn documents(gateway: &Gateway) -> Vec<Document> {
     tools.collect()
 }
 
-/// The tools behind the hits. One that has gone meanwhile is not found.
-pub(crate) fn found(hits: Vec<Hit>, tools: &[Arc<Tool>]) -> Vec<Found> {
+/// The tools behind the hits, without those that are gone meanwhile.
+pub(crate) fn found(hits: Vec<Hit>, tools: &[Arc<Tool>]) -> Vec<FoundTool> {
     let wanted: HashSet<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
     let tools: HashMap<&str, &Arc<Tool>> = tools
         .iter()
@@ -45,7 +47,7 @@ pub(crate) fn found(hits: Vec<Hit>, tools: &[Arc<Tool>]) -> Vec<Found> {
         .collect();
     hits.iter()
         .filter_map(|hit| {
-            Some(Found {
+            Some(FoundTool {
                 tool: Arc::clone(tools.get(hit.id.as_str())?),
                 score: hit.score,
                 hit: hit.clone(),

@@ -1,25 +1,24 @@
-//! How much a tool fits a query: words and vectors weighed into one score from 0 to 1.
+//! Hybrid ranking: words and vectors combined into one score from 0 to 1.
 //!
-//! The weights were found by measurement over several sets of tools and queries (docs/search.md)
-//! and are the same for all of them.
+//! The weights were tuned by measurement over several sets of tools and queries (docs/search.md) and
+//! are the same for all of them.
 
-/// What the cosine with the whole query is worth,
+/// Weight of the cosine with the whole query.
 const WHOLE: f32 = 0.3;
-/// that with the sentence of the query which fits best,
+/// Weight of the cosine with the best matching sentence of the query.
 const SENTENCE: f32 = 0.7;
-/// the words,
+/// Weight of the BM25F score.
 const WORDS: f32 = 0.12;
-/// and the best tool of the same server: what a task needs often lies on one server.
+/// Weight of the best tool of the same server: a task often needs several tools of one server.
 const SERVER: f32 = 0.5;
 
-/// From a sum to the odds that the tool is one of those wanted.
+/// Maps a weighted sum to a score with a logistic function.
 struct Calibration {
-    /// What the sum is worth,
+    /// Factor of the sum.
     sum: f32,
-    /// what is held against a tool for each point that it lies behind the best,
+    /// Factor of the distance to the best tool, which lowers the score.
     gap: f32,
-    /// and where the odds begin: words that mean nothing to any tool must end up below the
-    /// default threshold.
+    /// Intercept. It is set so that a query that matches no tool scores below the default threshold.
     base: f32,
 }
 
@@ -28,64 +27,66 @@ const HYBRID: Calibration = Calibration {
     gap: 4.0,
     base: -4.2,
 };
-/// Here the sum is the part of the query's words that was found.
+/// For words alone, where the sum is the share of the highest possible BM25F score.
 const WORDS_ALONE: Calibration = Calibration {
     sum: 6.0,
     gap: 4.0,
     base: -2.2,
 };
 
-/// Only a query that is a tool's name is certain.
-const NEARLY_CERTAIN: f64 = 0.99;
+/// The highest score of a tool whose name is not the query.
+const MAX_INEXACT: f64 = 0.99;
 
 impl Calibration {
     fn score(&self, sum: f32, gap: f32) -> f64 {
-        let odds = self.base + self.sum * sum - self.gap * gap;
-        NEARLY_CERTAIN / (1.0 + f64::from(-odds).exp())
+        let logit = self.base + self.sum * sum - self.gap * gap;
+        MAX_INEXACT / (1.0 + f64::from(-logit).exp())
     }
 }
 
-/// Why a tool scored what it scored.
+/// The parts of a tool's score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
-    /// What the words say, from 0.
+pub struct ScoreParts {
+    /// The BM25F score, from 0.
     pub words: f32,
-    /// The cosine with the whole query and with its best sentence; none without a model.
+    /// The cosine with the whole query; `None` without a model.
     pub whole: Option<f32>,
+    /// The cosine with the best matching sentence; `None` without a model.
     pub sentence: Option<f32>,
-    /// What the best tool of the same server brought.
+    /// The deduction for a server whose best tool is not the best of all: 0 or less.
     pub server: f32,
-    /// The query is the tool's name.
+    /// Whether the query is the tool's name.
     pub exact: bool,
 }
 
-/// The cosines of every tool with the whole query, and the best with one of its sentences.
+/// The cosines of all tools with a query.
 pub struct Cosines {
+    /// With the whole query.
     pub whole: Vec<f32>,
+    /// With the best matching sentence.
     pub sentence: Vec<f32>,
 }
 
-/// Scores for all tools at once. `words` has what the words say of each tool and `possible` what
-/// they could have said, `servers` the number of each tool's server, and `exact` the tools whose
-/// name the query is.
+/// Scores all tools. For each tool, `words` has the BM25F score, of at most `max_words`, `servers` the
+/// number of its server, and `exact` whether the query is its name.
 pub fn rank(
     words: &[f32],
-    possible: f32,
+    max_words: f32,
     cosines: Option<&Cosines>,
     servers: &[u32],
     exact: &[bool],
-) -> Vec<(f64, Parts)> {
-    let at = |values: &[f32], place: usize| values.get(place).copied().unwrap_or_default();
-    let own = |place: usize| match cosines {
+) -> Vec<(f64, ScoreParts)> {
+    let at = |values: &[f32], index: usize| values.get(index).copied().unwrap_or_default();
+    let own = |index: usize| match cosines {
         Some(cosines) => {
-            WHOLE * at(&cosines.whole, place)
-                + SENTENCE * at(&cosines.sentence, place)
-                + WORDS * words[place]
+            WHOLE * at(&cosines.whole, index)
+                + SENTENCE * at(&cosines.sentence, index)
+                + WORDS * words[index]
         }
-        None => words[place] / possible.max(f32::EPSILON),
+        None => words[index] / max_words.max(f32::EPSILON),
     };
     let own: Vec<f32> = (0..words.len()).map(own).collect();
-    let mut best = vec![f32::MIN; servers.iter().max().map_or(0, |&most| most as usize + 1)];
+    let mut best = vec![f32::MIN; servers.iter().max().map_or(0, |&last| last as usize + 1)];
     for (&own, &server) in own.iter().zip(servers) {
         let best = &mut best[server as usize];
         *best = best.max(own);
@@ -95,15 +96,15 @@ pub fn rank(
     own.iter()
         .zip(servers)
         .enumerate()
-        .map(|(place, (&own, &server))| {
-            // Never a bonus: a tool alone on the best server scores what it scores by itself.
-            let lacking = SERVER * (best[server as usize] - top);
-            let parts = Parts {
-                words: words[place],
-                whole: cosines.map(|cosines| at(&cosines.whole, place)),
-                sentence: cosines.map(|cosines| at(&cosines.sentence, place)),
-                server: lacking,
-                exact: exact[place],
+        .map(|(index, (&own, &server))| {
+            // 0 on the best server, so that a tool alone on it keeps its own score.
+            let deduction = SERVER * (best[server as usize] - top);
+            let parts = ScoreParts {
+                words: words[index],
+                whole: cosines.map(|cosines| at(&cosines.whole, index)),
+                sentence: cosines.map(|cosines| at(&cosines.sentence, index)),
+                server: deduction,
+                exact: exact[index],
             };
             let calibration = match cosines {
                 Some(_) => HYBRID,
@@ -111,7 +112,7 @@ pub fn rank(
             };
             let score = match parts.exact {
                 true => 1.0,
-                false => calibration.score(own + lacking, top - own - lacking),
+                false => calibration.score(own + deduction, top - own - deduction),
             };
             (score, parts)
         })
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_lie_between_0_and_1_and_only_a_name_is_certain() {
+    fn scores_lie_between_0_and_1_and_only_a_name_scores_1() {
         let near = cosines(&[1.0, 0.5, -1.0]);
         let ranked = rank(
             &[20.0, 1.0, 0.0],
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_tools_are_still_told_apart() {
+    fn tools_with_the_highest_scores_still_differ() {
         let near = cosines(&[0.99, 1.0]);
         let ranked = rank(&[20.0, 20.0], 20.0, Some(&near), &[0, 0], &[false; 2]);
         assert!(ranked[1].0 > ranked[0].0, "{ranked:?}");

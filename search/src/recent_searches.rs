@@ -1,13 +1,13 @@
-//! The last searches of a client, until it calls what they found.
+//! The last searches of a session, until it calls what they found.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::search::Found;
+use crate::gateway_documents::FoundTool;
 
-/// Searches that are remembered.
-const MOST: usize = 8;
-/// Hits of one search that a call can confirm: what comes later was hardly read.
+/// How many searches are kept.
+const MAX_SEARCHES: usize = 8;
+/// Hits of one search that a call can confirm: later ones were hardly read.
 const HITS: usize = 10;
 
 #[derive(Default)]
@@ -15,12 +15,12 @@ pub struct RecentSearches(Mutex<VecDeque<Recent>>);
 
 struct Recent {
     query: String,
-    /// The tools it found and that were not called yet.
+    /// The tools it found that were not called yet.
     tools: Vec<String>,
 }
 
 impl RecentSearches {
-    pub fn note(&self, query: &str, found: &[Found]) {
+    pub fn note(&self, query: &str, found: &[FoundTool]) {
         let tools = found.iter().take(HITS);
         self.remember(query, tools.map(|found| found.hit.id.clone()).collect());
     }
@@ -40,7 +40,7 @@ impl RecentSearches {
 
     fn remember(&self, query: &str, tools: Vec<String>) {
         let mut searches = self.lock();
-        if searches.len() == MOST {
+        if searches.len() == MAX_SEARCHES {
             searches.pop_front();
         }
         let query = query.to_owned();
@@ -73,10 +73,10 @@ mod tests {
     #[test]
     fn old_searches_are_forgotten() {
         let recent = RecentSearches::default();
-        for n in 0..=MOST {
+        for n in 0..=MAX_SEARCHES {
             recent.remember(&n.to_string(), vec!["a:b".to_owned()]);
         }
         let queries = recent.take_queries_for("a:b");
-        assert_eq!((queries.len(), queries[0].as_str()), (MOST, "1"));
+        assert_eq!((queries.len(), queries[0].as_str()), (MAX_SEARCHES, "1"));
     }
 }

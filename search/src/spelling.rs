@@ -1,52 +1,54 @@
-//! Slips of the keyboard: `scrennshot` asks for a screenshot.
+//! Spelling correction of query words: `scrennshot` is searched as `screenshot`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use crate::words::english_words;
+use crate::stems::english_words;
 
-/// Letters of a stem that may be misspelt. Under that, too many differ by one letter.
+/// Shortest stem that is corrected. Too many shorter ones differ by one letter.
 const SHORTEST: usize = 4;
-/// Letters of a stem that may have two slips.
+/// Shortest stem that may have two errors.
 const LONG: usize = 8;
 
 static ENGLISH: LazyLock<HashSet<&'static str>> = LazyLock::new(|| english_words().collect());
 
-/// The stems of a set of tools, to spell by.
+/// The stems of a set of tools, as candidates for corrections.
 #[derive(Debug, Default)]
-pub struct Spelling {
-    shelves: HashMap<Shelf, Vec<String>>,
+pub struct SpellingIndex {
+    buckets: HashMap<Bucket, Vec<String>>,
 }
 
-/// Stems by their first letter, which is seldom wrong, and their length.
-type Shelf = (u8, usize);
+/// First letter, which is seldom wrong, and length of a stem.
+type Bucket = (u8, usize);
 
-impl Spelling {
+impl SpellingIndex {
+    /// Indexes stems. Those that are short or not plain ASCII are never proposed.
     pub fn new<'a>(stems: impl Iterator<Item = &'a String>) -> Self {
-        let mut shelves: HashMap<Shelf, Vec<String>> = HashMap::new();
+        let mut buckets: HashMap<Bucket, Vec<String>> = HashMap::new();
         for stem in stems {
-            if let Some(shelf) = shelf(stem) {
-                shelves.entry(shelf).or_default().push(stem.clone());
+            if let Some(bucket) = bucket(stem) {
+                buckets.entry(bucket).or_default().push(stem.clone());
             }
         }
-        Self { shelves }
+        Self { buckets }
     }
 
-    /// The stems that a word no tool has may have been meant for: all that are nearest. None for
-    /// a word of English, which is right as it is.
-    pub fn meant(&self, word: &str, stem: &str) -> Vec<&str> {
-        let Some((letter, length)) = shelf(stem).filter(|_| !ENGLISH.contains(word)) else {
+    /// The nearest stems to a word that no tool has; several if they are equally near. Empty for an
+    /// English word, which is taken as spelt correctly.
+    pub fn corrections(&self, word: &str, stem: &str) -> Vec<&str> {
+        let Some((letter, length)) = bucket(stem).filter(|_| !ENGLISH.contains(word)) else {
             return Vec::new();
         };
-        let mut most = if length < LONG { 1 } else { 2 };
+        let mut max_errors = if length < LONG { 1 } else { 2 };
         let mut nearest = Vec::new();
-        for length in length - most..=length + most {
-            for candidate in self.shelves.get(&(letter, length)).into_iter().flatten() {
-                let Some(slips) = distance(stem.as_bytes(), candidate.as_bytes(), most) else {
+        for length in length - max_errors..=length + max_errors {
+            for candidate in self.buckets.get(&(letter, length)).into_iter().flatten() {
+                let Some(errors) = distance(stem.as_bytes(), candidate.as_bytes(), max_errors)
+                else {
                     continue;
                 };
-                if slips < most {
-                    most = slips;
+                if errors < max_errors {
+                    max_errors = errors;
                     nearest.clear();
                 }
                 nearest.push(candidate.as_str());
@@ -56,72 +58,78 @@ impl Spelling {
     }
 }
 
-fn shelf(stem: &str) -> Option<Shelf> {
+fn bucket(stem: &str) -> Option<Bucket> {
     let plain = stem.bytes().all(|letter| letter.is_ascii_lowercase());
     let first = stem.bytes().next()?;
     (plain && stem.len() >= SHORTEST).then_some((first, stem.len()))
 }
 
-/// How many letters were left out, put in, exchanged or swapped with the next; `None` if more than
-/// `most`.
-fn distance(a: &[u8], b: &[u8], most: usize) -> Option<usize> {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
+/// Edit distance: omissions, insertions, substitutions and transpositions of adjacent letters (optimal
+/// string alignment). `None` if it exceeds `max`.
+fn distance(a: &[u8], b: &[u8], max: usize) -> Option<usize> {
+    let mut row_before_last: Vec<usize> = Vec::new();
+    let mut last_row: Vec<usize> = (0..=b.len()).collect();
     for (i, &x) in a.iter().enumerate() {
         let mut row = Vec::with_capacity(b.len() + 1);
         row.push(i + 1);
         for (j, &y) in b.iter().enumerate() {
-            let exchanged = last[j] + usize::from(x != y);
-            let mut least = exchanged.min(last[j + 1] + 1).min(row[j] + 1);
+            let substituted = last_row[j] + usize::from(x != y);
+            let mut least = substituted.min(last_row[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y {
-                least = least.min(before[j - 1] + 1);
+                least = least.min(row_before_last[j - 1] + 1);
             }
             row.push(least);
         }
-        if row.iter().all(|&slips| slips > most) {
+        if row.iter().all(|&errors| errors > max) {
             return None;
         }
-        before = std::mem::replace(&mut last, row);
+        row_before_last = std::mem::replace(&mut last_row, row);
     }
-    last.last().copied().filter(|&slips| slips <= most)
+    last_row.last().copied().filter(|&errors| errors <= max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn meant(stems: &[&str], word: &str) -> Vec<String> {
+    fn corrections(stems: &[&str], word: &str) -> Vec<String> {
         let stems: Vec<String> = stems.iter().map(|&stem| stem.to_owned()).collect();
-        let spelling = Spelling::new(stems.iter());
-        let mut meant = spelling.meant(word, word);
-        meant.sort_unstable();
-        meant.into_iter().map(str::to_owned).collect()
+        let spelling = SpellingIndex::new(stems.iter());
+        let mut found = spelling.corrections(word, word);
+        found.sort_unstable();
+        found.into_iter().map(str::to_owned).collect()
     }
 
     #[test]
-    fn slips_lead_to_what_was_meant() {
-        assert_eq!(meant(&["screenshot", "page"], "scrennshot"), ["screenshot"]);
-        assert_eq!(meant(&["kubernet", "pod"], "kuberent"), ["kubernet"]);
-        assert_eq!(meant(&["file", "convert"], "covnert"), ["convert"]);
+    fn a_misspelt_word_is_corrected() {
+        assert_eq!(
+            corrections(&["screenshot", "page"], "scrennshot"),
+            ["screenshot"]
+        );
+        assert_eq!(corrections(&["kubernet", "pod"], "kuberent"), ["kubernet"]);
+        assert_eq!(corrections(&["file", "convert"], "covnert"), ["convert"]);
     }
 
     #[test]
-    fn all_that_are_equally_near_are_meant_and_none_that_is_farther() {
-        assert_eq!(meant(&["issue", "issuer"], "issuee"), ["issue", "issuer"]);
+    fn all_equally_near_stems_are_proposed_and_none_farther() {
+        assert_eq!(
+            corrections(&["issue", "issuer"], "issuee"),
+            ["issue", "issuer"]
+        );
         let far = ["graphql", "graphical", "graphics"];
-        assert_eq!(meant(&far, "graphicz"), ["graphics"]);
+        assert_eq!(corrections(&far, "graphicz"), ["graphics"]);
     }
 
     #[test]
-    fn words_of_english_short_words_and_other_scripts_are_right_as_they_are() {
-        assert!(meant(&["house"], "horse").is_empty());
-        assert!(meant(&["git"], "gti").is_empty());
-        assert!(meant(&["öffnen"], "öfnen").is_empty());
-        assert!(meant(&["weather"], "").is_empty());
+    fn english_words_short_words_and_other_scripts_are_not_corrected() {
+        assert!(corrections(&["house"], "horse").is_empty());
+        assert!(corrections(&["git"], "gti").is_empty());
+        assert!(corrections(&["öffnen"], "öfnen").is_empty());
+        assert!(corrections(&["weather"], "").is_empty());
     }
 
     #[test]
-    fn distances_count_slips() {
+    fn distances_count_errors() {
         assert_eq!(distance(b"abcd", b"abdc", 2), Some(1));
         assert_eq!(distance(b"abcd", b"abcde", 1), Some(1));
         assert_eq!(distance(b"abcd", b"wxyz", 2), None);

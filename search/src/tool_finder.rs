@@ -1,155 +1,57 @@
-//! A client and what it keeps from run to run.
+//! Live search over the tools of a gateway, for one client session.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use pml_gateway::{Gateway, Progress, RunLimits, StartError};
-use pml_runtime::{Limits, Outcome};
-use pml_scrub::Scrubber;
-use pml_search::{Filter, MOST_HITS, Query, Search, State};
-use pml_typegen::Shape;
+use pml_gateway::{Gateway, StartError, Tool};
+use pml_hosts::CallObserver;
+use pml_protocol::{
+    Failure, FailureKind, HostFuture, Request, RunContext, ToolHit, ToolHost, ToolResult, to_result,
+};
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use crate::observed::Observed;
-use crate::recent::RecentSearches;
-use crate::run::Run;
-use crate::scrubbing;
-use crate::search::{self, Found};
-use crate::storage::Storage;
+use crate::gateway_documents::{self, FoundTool};
+use crate::recent_searches::RecentSearches;
+use crate::{Filter, MAX_HITS, Query, Search, SearchState};
 
-/// How long the first search waits for a server that is not up yet. One that takes longer is
-/// found by a later search.
-const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
-/// How long a later search waits for a server that had a problem. Its start goes on meanwhile, and
-/// the search after that finds what it has.
-const LATER_PATIENCE: Duration = Duration::from_millis(100);
-/// How long a search waits for the index of these tools. Under that of a run's default time limit,
-/// above what it takes to fetch the model's library and to index some hundred tools; meanwhile a
-/// search ranks by words alone.
-const INDEX_PATIENCE: Duration = Duration::from_secs(8);
+/// How long the first search waits for servers that are starting. A slower one is found by a later
+/// search.
+const FIRST_LISTING_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a later search waits for a server that had a problem. Its start goes on in the
+/// background, and the next search finds its tools.
+const RETRY_LISTING_TIMEOUT: Duration = Duration::from_millis(100);
+/// How long a search waits for the index of the current tools. It is below a run's default time
+/// limit, and above the time to download the ONNX Runtime library and to index some hundred tools;
+/// until then a search ranks by words alone.
+const INDEX_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// What a session is made with.
-pub struct SessionOptions {
-    pub gateway: Gateway,
-    /// Sessions over the same gateway share one.
-    pub search: Search,
-    /// Without one, what the client is told stays as it is.
-    pub scrubber: Option<Arc<Scrubber>>,
-    /// Set where somebody asked for one: a server's own time limit holds otherwise.
-    pub tool_timeout: Option<Duration>,
-}
-
-/// One client. Cheap to clone; the clones are the same session.
-#[derive(Clone)]
-pub struct Session {
-    parts: Arc<Parts>,
-}
-
-struct Parts {
+/// Finds tools for one client session: lists the servers on the first search, follows changes of
+/// their tools, and learns which hits were called.
+pub struct ToolFinder {
     gateway: Gateway,
     search: Search,
-    scrub: Option<Arc<Mutex<pml_scrub::Session>>>,
-    storage: Arc<Storage>,
-    tool_timeout: Option<Duration>,
-    asked: OnceCell<()>,
+    listed: OnceCell<()>,
     problems: OnceLock<Vec<(String, StartError)>>,
-    observed: Observed,
     recent: RecentSearches,
 }
 
-impl Session {
-    pub fn new(mut options: SessionOptions) -> Self {
-        let scrubber = options.scrubber.take();
-        let names = scrubber.map(|scrubber| {
-            let names = pml_scrub::Session::new(scrubber);
-            Arc::new(Mutex::new(names))
-        });
-        Self::with(options, names, Arc::default())
-    }
-
-    /// A session over names and values that somebody else holds as well.
-    pub(crate) fn with(
-        options: SessionOptions,
-        names: Option<Arc<Mutex<pml_scrub::Session>>>,
-        storage: Arc<Storage>,
-    ) -> Self {
+impl ToolFinder {
+    /// Sessions over the same gateway share one `search`.
+    pub fn new(gateway: Gateway, search: Search) -> Self {
         Self {
-            parts: Arc::new(Parts {
-                gateway: options.gateway,
-                search: options.search,
-                scrub: names,
-                storage,
-                tool_timeout: options.tool_timeout,
-                asked: OnceCell::new(),
-                problems: OnceLock::new(),
-                observed: Observed::default(),
-                recent: RecentSearches::default(),
-            }),
+            gateway,
+            search,
+            listed: OnceCell::new(),
+            problems: OnceLock::new(),
+            recent: RecentSearches::default(),
         }
     }
 
-    pub fn gateway(&self) -> &Gateway {
-        &self.parts.gateway
-    }
-
-    /// A run with its own budget of calls. `progress` hears what servers say about calls that
-    /// are under way.
-    pub fn run(&self, limits: &Limits, progress: impl Fn(Progress) + Send + Sync + 'static) -> Run {
-        let limits = RunLimits {
-            calls: Some(limits.calls),
-            concurrent: Some(limits.concurrent_calls),
-            tool_timeout: self.parts.tool_timeout,
-            tool_time: None,
-        };
-        let scope = self.gateway().run_with_progress(limits, progress);
-        Run::new(self.clone(), scope)
-    }
-
-    /// The limits for the runtime's side of a run. The gateway counts the time of a call from
-    /// its dispatch; the runtime cannot see that moment and would count the start of the server
-    /// and the wait in a queue as well.
-    pub fn runtime_limits(limits: Limits) -> Limits {
-        Limits {
-            tool_ms: limits.wall_ms,
-            ..limits
-        }
-    }
-
-    /// What a client may be told of a run: the one way out. Where the policy blocks a value,
-    /// nothing of the run is left but the refusal.
-    pub fn scrub(&self, outcome: Outcome) -> Outcome {
-        match self.names() {
-            Some(mut names) => scrubbing::scrub(&mut names, outcome),
-            None => outcome,
-        }
-    }
-
-    /// A few words that are told apart from an outcome, such as the name of a call in a timeline.
-    pub fn scrub_words(&self, words: &str) -> String {
-        let Some(mut names) = self.names() else {
-            return words.to_owned();
-        };
-        match names.scrub_text(words, None) {
-            Ok(scrubbed) => scrubbed.into_inner(),
-            Err(blocked) => blocked.to_string(),
-        }
-    }
-
-    /// The placeholders this client knows, where its session is scrubbed.
-    pub(crate) fn names(&self) -> Option<MutexGuard<'_, pml_scrub::Session>> {
-        let names = self.parts.scrub.as_ref()?;
-        // A panic in between leaves placeholders that are whole: each is made in one step.
-        Some(names.lock().unwrap_or_else(|poison| poison.into_inner()))
-    }
-
-    pub(crate) fn storage(&self) -> &Storage {
-        &self.parts.storage
-    }
-
-    /// The tools that fit the words, best first; of one server, if one is named. Words that make
-    /// no query find nothing.
-    pub async fn search(&self, query: &str, server: Option<&str>) -> Vec<Found> {
-        let Ok(query) = Query::new(query, MOST_HITS, None) else {
+    /// The tools that fit the words, best first; of one server, if one is named. An empty query
+    /// finds nothing.
+    pub async fn search(&self, query: &str, server: Option<&str>) -> Vec<FoundTool> {
+        let Ok(query) = Query::new(query, MAX_HITS, None) else {
             return Vec::new();
         };
         self.find(&query.with_filter(Filter {
@@ -159,37 +61,31 @@ impl Session {
         .await
     }
 
-    /// The tools that fit a query. What policy does not let a script see is not among them.
-    pub async fn find(&self, query: &Query) -> Vec<Found> {
-        self.prepare_search().await;
-        self.parts.search.settle(INDEX_PATIENCE).await;
-        let found = search::found(self.parts.search.find(query).await, &self.gateway().tools());
-        self.parts.recent.note(query.text(), &found);
+    /// The tools that fit a query, without those that the policy hides.
+    pub async fn find(&self, query: &Query) -> Vec<FoundTool> {
+        self.prepare().await;
+        self.search.wait_until_indexed(INDEX_TIMEOUT).await;
+        let hits = self.search.find(query).await;
+        let found = gateway_documents::found(hits, &self.gateway.tools());
+        self.recent.note(query.text(), &found);
         found
     }
 
-    /// A call succeeded: searches that found its tool were right.
-    pub(crate) fn succeeded(&self, tool: &str) {
-        for query in self.parts.recent.take_queries_for(tool) {
-            self.parts.search.succeeded(&query, tool);
-        }
+    /// Lists the servers and hands their tools to the search, which indexes them in the background.
+    pub async fn prepare(&self) -> &Search {
+        self.list_servers().await;
+        let version = *self.gateway.changes().borrow();
+        self.search
+            .set_tools(version, || gateway_documents::documents(&self.gateway));
+        &self.search
     }
 
-    /// Tells the search which tools there are now. It goes on by itself to index them.
-    pub async fn prepare_search(&self) -> &Search {
-        self.ask_all().await;
-        let version = *self.gateway().changes().borrow();
-        let search = &self.parts.search;
-        search.follow(version, || search::documents(self.gateway()));
-        search
-    }
-
-    /// Why a search had to do with words alone, if one had to.
-    pub fn search_notice(&self) -> Option<String> {
-        match self.parts.search.state() {
-            State::Ready => None,
-            State::WordsOnly(reason) => Some(reason),
-            State::Building(progress) => Some(format!(
+    /// Why a search ranked by words alone, if it did.
+    pub fn notice(&self) -> Option<String> {
+        match self.search.state() {
+            SearchState::Ready => None,
+            SearchState::WordsOnly(reason) => Some(reason),
+            SearchState::Building(progress) => Some(format!(
                 "the index is being built: {} of {} tools so far",
                 progress.done, progress.of
             )),
@@ -198,38 +94,74 @@ impl Session {
 
     /// The servers whose tools a search could not see, and why.
     pub fn problems(&self) -> &[(String, StartError)] {
-        self.parts.problems.get().map_or(&[], Vec::as_slice)
+        self.problems.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Whether every server was asked for its tools: those that are not among the problems are
-    /// known with all they have.
+    /// Whether the servers were listed: all tools of those without a problem are known.
     pub fn has_listed(&self) -> bool {
-        self.parts.problems.get().is_some()
+        self.problems.get().is_some()
     }
 
-    /// What the results of tools look like, where that changed since this was last asked.
-    pub fn take_observed(&self) -> Vec<(String, Shape)> {
-        self.parts.observed.take()
-    }
-
-    pub(crate) fn observed(&self) -> &Observed {
-        &self.parts.observed
-    }
-
-    /// Asks every server for its tools, once in a session: afterwards the gateway follows them.
-    /// Those that had a problem are asked again, because it may be over.
-    pub(crate) async fn ask_all(&self) {
+    /// Lists every server once in a session; afterwards the gateway follows their changes. Servers
+    /// that had a problem are listed again, because it may be over.
+    async fn list_servers(&self) {
         let had_problems = !self.problems().is_empty();
-        self.parts
-            .asked
+        self.listed
             .get_or_init(|| async {
-                let listing = self.gateway().list(None, SEARCH_PATIENCE).await;
+                let listing = self.gateway.list(None, FIRST_LISTING_TIMEOUT).await;
                 // Set once, because the cell around it is.
-                let _ = self.parts.problems.set(listing.problems);
+                let _ = self.problems.set(listing.problems);
             })
             .await;
         if had_problems {
-            self.gateway().list(None, LATER_PATIENCE).await;
+            self.gateway.list(None, RETRY_LISTING_TIMEOUT).await;
         }
     }
+
+    async fn hits(&self, query: &str, limit: u32, threshold: Option<f64>) -> ToolResult {
+        let query = Query::new(query, limit, threshold)
+            .map_err(|error| Failure::new(FailureKind::Arguments, error.to_string()))?;
+        let found = self.find(&query).await;
+        let hits: Result<Vec<ToolHit>, Failure> = found
+            .iter()
+            .map(|found| hit(&found.tool, found.score))
+            .collect();
+        to_result(&hits?)
+    }
+}
+
+/// Answers [`Request::Search`]; other requests are not for it.
+impl ToolHost for ToolFinder {
+    fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
+        Box::pin(async move {
+            match request {
+                Request::Search {
+                    query,
+                    limit,
+                    threshold,
+                } => self.hits(query, *limit, *threshold).await,
+                _ => Err(Failure::internal("the search answers searches alone")),
+            }
+        })
+    }
+}
+
+impl CallObserver for ToolFinder {
+    /// The searches that found the tool were right.
+    fn call_succeeded(&self, tool: &str, _: Option<&Value>) {
+        for query in self.recent.take_queries_for(tool) {
+            self.search.record_success(&query, tool);
+        }
+    }
+}
+
+fn hit(tool: &Arc<Tool>, score: f64) -> Result<ToolHit, Failure> {
+    Ok(ToolHit {
+        id: tool.id.to_string(),
+        server: tool.id.server().to_owned(),
+        name: tool.id.tool().to_owned(),
+        description: Some(tool.description.clone()).filter(|text| !text.is_empty()),
+        input_schema: Some(to_result(&tool.input_schema)?),
+        score,
+    })
 }

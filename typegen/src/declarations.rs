@@ -1,21 +1,21 @@
-//! A `.d.ts` file for all tools of a configuration.
+//! Generates the `.d.ts` file of a configuration.
 //!
 //! It declares interfaces that merge with those of `typings/pml.d.ts`: `ToolServers`, the type of
-//! `tools`, and `KnownTools`, which `callTool` and `callToolsBatch` look their ids up in.
+//! `tools`, and `KnownTools`, in which `callTool` and `callToolsBatch` look up their ids.
 
 use std::collections::HashSet;
 
-use crate::ToolTypes;
-use crate::model::{Doc, Model, Object, Type};
-use crate::print::{Block, clean, comment, gap_before, key, method, pascal, quoted};
+use crate::ToolSchemas;
+use crate::print::{MultiLinePrinter, clean, comment, gap_before, key, method, pascal, quoted};
 use crate::read::Schema;
 use crate::signature::is_optional;
+use crate::type_graph::{Doc, Object, Type, TypeGraph};
 
 /// Characters of a tool's description.
 const MAX_DESCRIPTION: usize = 6_000;
 /// A tool with a longer name is left out.
 const MAX_NAME: usize = 200;
-/// Where all generated names live, so that they meet no other.
+/// The namespace of all generated names, so that they cannot clash with others.
 const NAMESPACE: &str = "PmlTools";
 
 const HEAD: &str = "\
@@ -25,9 +25,9 @@ const HEAD: &str = "\
 // editor and to `tsc`.
 ";
 
-/// The whole file. Tools of one server stand together, in the order given.
-pub fn declarations(tools: &[ToolTypes<'_>]) -> String {
-    let mut servers: Vec<(&str, Vec<&ToolTypes<'_>>)> = Vec::new();
+/// Returns the whole file. The tools of a server are grouped, in the order given.
+pub fn declarations(tools: &[ToolSchemas<'_>]) -> String {
+    let mut servers: Vec<(&str, Vec<&ToolSchemas<'_>>)> = Vec::new();
     let mut left_out = 0;
     let mut ids = HashSet::new();
     for tool in tools {
@@ -47,7 +47,7 @@ pub fn declarations(tools: &[ToolTypes<'_>]) -> String {
             None => servers.push((tool.server, vec![tool])),
         }
     }
-    let mut names = Names::default();
+    let mut names = UniqueNames::default();
     let namespaces: Vec<String> = servers
         .iter()
         .map(|(server, _)| names.unique(pascal(server)))
@@ -75,15 +75,15 @@ pub fn declarations(tools: &[ToolTypes<'_>]) -> String {
     let mut body = String::new();
     for ((_, tools), namespace) in servers.iter().zip(&namespaces) {
         body.push_str(&format!("\ndeclare namespace {NAMESPACE}.{namespace} {{\n"));
-        let mut names = Names::default();
+        let mut names = UniqueNames::default();
         names.unique("Tools".to_owned());
         let mut methods = String::new();
         let mut types = String::new();
         for tool in tools {
-            let printed = Printed::of(tool, &mut names);
-            types.push_str(&printed.types);
-            methods.push_str(&printed.method);
-            out.push_str(&printed.entry(tool, namespace));
+            let declared = ToolDeclaration::new(tool, &mut names);
+            types.push_str(&declared.types);
+            methods.push_str(&declared.method);
+            out.push_str(&declared.known_tools_entry(tool, namespace));
         }
         body.push_str(&format!("  interface Tools {{\n{methods}  }}\n{types}}}\n"));
     }
@@ -92,11 +92,12 @@ pub fn declarations(tools: &[ToolTypes<'_>]) -> String {
     out
 }
 
-/// Names that are taken in one namespace.
+/// The names that are taken in one namespace.
 #[derive(Default)]
-struct Names(HashSet<String>);
+struct UniqueNames(HashSet<String>);
 
-impl Names {
+impl UniqueNames {
+    /// Takes `wanted`, or the first of `wanted2`, `wanted3`, … that is free.
     fn unique(&mut self, wanted: String) -> String {
         let mut name = wanted.clone();
         let mut count = 2;
@@ -108,49 +109,31 @@ impl Names {
     }
 }
 
-/// One tool in the file.
-struct Printed {
-    /// Its line in the server's interface.
+/// The declarations of one tool.
+struct ToolDeclaration {
+    /// Its method in the server's interface.
     method: String,
-    /// The declarations it needs.
+    /// The types that the method refers to.
     types: String,
     args: String,
     args_optional: bool,
     result: String,
 }
 
-impl Printed {
-    fn of(tool: &ToolTypes<'_>, names: &mut Names) -> Self {
-        let stem = pascal(tool.name);
-        let mut types = String::new();
+impl ToolDeclaration {
+    fn new(tool: &ToolSchemas<'_>, names: &mut UniqueNames) -> Self {
+        let mut types = TypeDeclarations {
+            prefix: pascal(tool.name),
+            names,
+            out: String::new(),
+        };
         let input = Schema::whole(tool.input).read();
         let args_optional = is_optional(&input.root, &input.named);
-        let about = format!("Arguments of `{}:{}`.", tool.server, tool.name);
-        let args = match &input.root {
-            Type::Unknown => "object".to_owned(),
-            Type::Object(Object {
-                fields,
-                others,
-                closed,
-            }) if fields.is_empty() => match others.as_deref() {
-                Some(others) if others.ty != Type::Unknown || !others.doc.is_empty() => {
-                    declare(&input, &stem, "Args", about, names, &mut types)
-                }
-                None if *closed => "Record<string, never>".to_owned(),
-                _ => "object".to_owned(),
-            },
-            _ => declare(&input, &stem, "Args", about, names, &mut types),
-        };
-        let source = tool.output.or(tool.observed);
-        let mut doc = Doc {
-            text: clean(tool.description, MAX_DESCRIPTION),
-            tags: Vec::new(),
-        };
+        let args = declare_args(tool, &input, &mut types);
         let is_observed = tool.output.is_none() && tool.observed.is_some();
-        let result = match source {
+        let result = match tool.output.or(tool.observed) {
             None => "unknown".to_owned(),
             Some(schema) => {
-                let output = Schema::whole(schema).read();
                 let about = format!("Result of `{}:{}`.", tool.server, tool.name);
                 let about = match is_observed {
                     true => format!(
@@ -158,24 +141,12 @@ impl Printed {
                     ),
                     false => about,
                 };
-                match output.root {
-                    Type::Object(_)
-                    | Type::Union(_)
-                    | Type::Intersection(_)
-                    | Type::Tuple(_)
-                    | Type::Array(_) => declare(&output, &stem, "Result", about, names, &mut types),
-                    ref simple => {
-                        let mut others = String::new();
-                        let names = declare_named(&output, &stem, names, &mut others);
-                        types.push_str(&others);
-                        Block {
-                            names: &names,
-                            indent: String::new(),
-                        }
-                        .print(simple)
-                    }
-                }
+                declare_result(&Schema::whole(schema).read(), about, &mut types)
             }
+        };
+        let mut doc = Doc {
+            text: clean(tool.description, MAX_DESCRIPTION),
+            tags: Vec::new(),
         };
         if is_observed {
             doc.tags.push((
@@ -183,7 +154,7 @@ impl Printed {
                 "the type of the result was learned from earlier calls; the server does not declare it".to_owned(),
             ));
         }
-        // What the server does not promise, a script may claim to know better.
+        // Without a declared result, the script may supply a type of its own.
         let generic = match (tool.output, is_observed) {
             (Some(_), _) => (String::new(), result.clone()),
             _ => (format!("<T = {result}>"), "T".to_owned()),
@@ -199,7 +170,7 @@ impl Printed {
         );
         Self {
             method,
-            types,
+            types: types.out,
             args,
             args_optional,
             result,
@@ -207,7 +178,7 @@ impl Printed {
     }
 
     /// Its line in `KnownTools`.
-    fn entry(&self, tool: &ToolTypes<'_>, namespace: &str) -> String {
+    fn known_tools_entry(&self, tool: &ToolSchemas<'_>, namespace: &str) -> String {
         let id = quoted(&format!("{}:{}", tool.server, tool.name));
         let qualified = |name: &str| {
             let is_declared =
@@ -222,7 +193,7 @@ impl Printed {
             true => format!("[args?: {args} | null]"),
             false => format!("[args: {args}]"),
         };
-        // An unknown result is what the script takes it for.
+        // `any` lets a script use an unknown result without a cast.
         let result = match self.result.as_str() {
             "unknown" => "any".to_owned(),
             result => qualified(result),
@@ -231,57 +202,108 @@ impl Printed {
     }
 }
 
-/// Declares the root of a model and all it refers to; gives the root's name.
-fn declare(
-    model: &Model,
-    stem: &str,
-    suffix: &str,
-    about: String,
-    names: &mut Names,
-    out: &mut String,
+/// Returns the type of a tool's arguments, declared if it has more to it than being an object.
+fn declare_args(
+    tool: &ToolSchemas<'_>,
+    input: &TypeGraph,
+    types: &mut TypeDeclarations<'_>,
 ) -> String {
-    let root = names.unique(format!("{stem}{suffix}"));
-    let mut others = String::new();
-    let known = declare_named(model, stem, names, &mut others);
-    let mut doc = model.doc.clone();
-    let about = clean(&about, MAX_DESCRIPTION);
-    doc.text = match doc.text.is_empty() {
-        true => about,
-        false => format!("{about}\n\n{}", doc.text),
-    };
-    out.push_str(&declaration(&root, &model.root, &doc, &known));
-    out.push_str(&others);
-    root
+    let about = format!("Arguments of `{}:{}`.", tool.server, tool.name);
+    match &input.root {
+        Type::Unknown => "object".to_owned(),
+        Type::Object(Object {
+            fields,
+            index_signature,
+            closed,
+        }) if fields.is_empty() => match index_signature.as_deref() {
+            Some(index) if index.ty != Type::Unknown || !index.doc.is_empty() => {
+                types.declare(input, "Args", about)
+            }
+            None if *closed => "Record<string, never>".to_owned(),
+            _ => "object".to_owned(),
+        },
+        _ => types.declare(input, "Args", about),
+    }
 }
 
-/// Declares what a model refers to; gives the names.
-fn declare_named(model: &Model, stem: &str, names: &mut Names, out: &mut String) -> Vec<String> {
-    let known: Vec<String> = model
-        .named
-        .iter()
-        .map(|named| names.unique(format!("{stem}{}", pascal(&named.name))))
-        .collect();
-    for (named, name) in model.named.iter().zip(&known) {
-        out.push_str(&declaration(name, &named.ty, &named.doc, &known));
+/// Returns the type of a tool's result, declared if it is compound.
+fn declare_result(output: &TypeGraph, about: String, types: &mut TypeDeclarations<'_>) -> String {
+    match &output.root {
+        Type::Object(_)
+        | Type::Union(_)
+        | Type::Intersection(_)
+        | Type::Tuple(_)
+        | Type::Array(_) => types.declare(output, "Result", about),
+        simple => {
+            let (names, definitions) = types.declare_named(output);
+            types.out.push_str(&definitions);
+            MultiLinePrinter {
+                names: &names,
+                indent: String::new(),
+            }
+            .print(simple)
+        }
     }
-    known
+}
+
+/// Collects the type declarations of one tool.
+struct TypeDeclarations<'a> {
+    /// The beginning of every declared name: the tool's name.
+    prefix: String,
+    names: &'a mut UniqueNames,
+    out: String,
+}
+
+impl TypeDeclarations<'_> {
+    /// Declares the root of a graph and all its named types; returns the root's name.
+    fn declare(&mut self, graph: &TypeGraph, suffix: &str, about: String) -> String {
+        let root = self.names.unique(format!("{}{suffix}", self.prefix));
+        let (names, definitions) = self.declare_named(graph);
+        let mut doc = graph.doc.clone();
+        let about = clean(&about, MAX_DESCRIPTION);
+        doc.text = match doc.text.is_empty() {
+            true => about,
+            false => format!("{about}\n\n{}", doc.text),
+        };
+        self.out
+            .push_str(&declaration(&root, &graph.root, &doc, &names));
+        self.out.push_str(&definitions);
+        root
+    }
+
+    /// Names all named types of a graph; returns the names and the text that declares them.
+    fn declare_named(&mut self, graph: &TypeGraph) -> (Vec<String>, String) {
+        let names: Vec<String> = graph
+            .named
+            .iter()
+            .map(|named| {
+                let name = format!("{}{}", self.prefix, pascal(&named.name));
+                self.names.unique(name)
+            })
+            .collect();
+        let mut definitions = String::new();
+        for (named, name) in graph.named.iter().zip(&names) {
+            definitions.push_str(&declaration(name, &named.ty, &named.doc, &names));
+        }
+        (names, definitions)
+    }
 }
 
 fn declaration(name: &str, ty: &Type, doc: &Doc, names: &[String]) -> String {
-    let block = Block {
+    let printer = MultiLinePrinter {
         names,
         indent: "  ".to_owned(),
     };
     let comment = comment(doc, "  ");
     match ty {
-        Type::Object(object) if !object.fields.is_empty() || object.others.is_some() => {
+        Type::Object(object) if !object.fields.is_empty() || object.index_signature.is_some() => {
             format!(
                 "\n{comment}  interface {name} {{\n{}  }}\n",
-                block.members(object)
+                printer.members(object)
             )
         }
         ty => {
-            let ty = block.print(ty);
+            let ty = printer.print(ty);
             let gap = gap_before(&ty);
             format!("\n{comment}  type {name} ={gap}{ty};\n")
         }
@@ -309,7 +331,7 @@ mod tests {
             } } },
         });
         let tools = [
-            ToolTypes {
+            ToolSchemas {
                 server: "my-fs",
                 name: "read_file",
                 description: "Read a file.",
@@ -317,7 +339,7 @@ mod tests {
                 output: Some(&json!({ "type": "string" })),
                 observed: None,
             },
-            ToolTypes {
+            ToolSchemas {
                 server: "my-fs",
                 name: "new",
                 description: "",

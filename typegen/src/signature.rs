@@ -1,63 +1,63 @@
-//! One line of TypeScript for a model: how to call a tool, what it gives, what it is for.
+//! Generates the one-line signature of a tool: its call, its result, its purpose.
 
 use serde_json::Value;
 
-use crate::ToolTypes;
-use crate::model::{Named, Object, Type};
-use crate::print::{Brief, Detail, clean, first_sentence, member};
+use crate::ToolSchemas;
+use crate::print::{DetailLimits, OneLinePrinter, clean, first_sentence, member};
 use crate::read::Schema;
+use crate::type_graph::{NamedType, Object, Type};
 
-/// Characters of the arguments, of the result and of the description. Together they keep the
-/// average of real servers well under 80 tokens.
+/// Highest number of characters of the arguments, the result and the summary. With these, signatures of
+/// real servers average well under 80 tokens.
 const ARGUMENTS: usize = 360;
 const RESULT: usize = 200;
 const SUMMARY: usize = 120;
 
-/// From everything to as little as makes sense; the first that fits is taken.
-const DETAILS: [Detail; 8] = [
-    Detail {
+/// From the most to the least detail; the first that fits is used.
+const DETAILS: [DetailLimits; 8] = [
+    DetailLimits {
         depth: 4,
         members: 12,
         optional: 100,
         fields: 100,
     },
-    Detail {
+    DetailLimits {
         depth: 3,
         members: 8,
         optional: 16,
         fields: 24,
     },
-    Detail {
+    DetailLimits {
         depth: 2,
         members: 6,
         optional: 12,
         fields: 20,
     },
-    Detail {
+    DetailLimits {
         depth: 1,
         members: 6,
         optional: 10,
         fields: 16,
     },
-    Detail {
+    DetailLimits {
         depth: 1,
         members: 4,
         optional: 6,
         fields: 12,
     },
-    Detail {
+    DetailLimits {
         depth: 1,
         members: 3,
         optional: 3,
         fields: 8,
     },
-    Detail {
+    DetailLimits {
         depth: 1,
         members: 2,
         optional: 0,
         fields: 5,
     },
-    Detail {
+    DetailLimits {
         depth: 1,
         members: 1,
         optional: 0,
@@ -65,18 +65,18 @@ const DETAILS: [Detail; 8] = [
     },
 ];
 
-/// How to call a tool, on one line:
+/// Returns the signature of a tool:
 ///
 /// `tools.fs.read_file({ path: string, head?: number }): Promise<string>  // Read a file`
 ///
-/// What does not fit is left out for `...`: optional arguments first, details of nested objects
-/// and long enumerations before that.
-pub fn signature(tool: &ToolTypes<'_>) -> String {
+/// What does not fit is replaced with `...`: first details of nested objects and long enumerations, then
+/// optional arguments.
+pub fn signature(tool: &ToolSchemas<'_>) -> String {
     let input = Schema::brief(tool.input).read();
     let arguments = match &input.root {
         Type::Object(Object {
             fields,
-            others: None,
+            index_signature: None,
             ..
         }) if fields.is_empty() => String::new(),
         root => {
@@ -87,7 +87,7 @@ pub fn signature(tool: &ToolTypes<'_>) -> String {
                 ""
             };
             match printed.as_str() {
-                // Named, because a type alone would look like a value.
+                // Named, because a bare type would look like a value.
                 printed if !printed.starts_with('{') => format!("args{optional}: {printed}"),
                 printed => printed.to_owned(),
             }
@@ -110,27 +110,28 @@ pub fn signature(tool: &ToolTypes<'_>) -> String {
     line
 }
 
-/// A schema that stands somewhere in the document `root`, as a type on one line.
-pub fn one_line(root: &Value, schema: &Value, most: usize) -> String {
-    let model = Schema::part(root, schema).read();
-    fit(&model.root, &model.named, most)
+/// Returns the type of `schema`, which is a part of the document `root`, on one line of at most
+/// `max_chars` characters, or a short ellipsis.
+pub fn one_line(root: &Value, schema: &Value, max_chars: usize) -> String {
+    let graph = Schema::part(root, schema).read();
+    fit(&graph.root, &graph.named, max_chars)
 }
 
-/// No real name is longer.
+/// Cuts a name at 200 characters; no real one is longer.
 fn bounded(name: &str) -> String {
     name.chars().take(200).collect()
 }
 
-fn fit(ty: &Type, named: &[Named], most: usize) -> String {
+fn fit(ty: &Type, named: &[NamedType], max_chars: usize) -> String {
     let mut shortest = None;
     for detail in DETAILS {
-        let printed = Brief::new(named, detail).print(ty);
-        if printed.chars().count() <= most {
+        let printed = OneLinePrinter::new(named, detail).print(ty);
+        if printed.chars().count() <= max_chars {
             return printed;
         }
         shortest = Some(printed);
     }
-    // Even two names can be too long.
+    // Even the least detail can be too long.
     match shortest {
         Some(printed) if printed.starts_with('{') => "{ ... }".to_owned(),
         Some(printed) if printed.ends_with("[]") => "{ ... }[]".to_owned(),
@@ -138,26 +139,26 @@ fn fit(ty: &Type, named: &[Named], most: usize) -> String {
     }
 }
 
-/// Whether a call may leave its arguments out.
-pub(crate) fn is_optional(ty: &Type, named: &[Named]) -> bool {
-    // Names within names multiply; after so many looks the answer is the lenient one.
-    let mut looks = 1_000;
-    accepts_nothing(ty, named, &mut looks)
+/// Whether a call may omit its arguments.
+pub(crate) fn is_optional(ty: &Type, named: &[NamedType]) -> bool {
+    // Nested names can multiply; when the budget is spent, the answer is the lenient one.
+    let mut budget = 1_000;
+    accepts_empty(ty, named, &mut budget)
 }
 
-fn accepts_nothing(ty: &Type, named: &[Named], looks: &mut usize) -> bool {
-    if *looks == 0 {
+fn accepts_empty(ty: &Type, named: &[NamedType], budget: &mut usize) -> bool {
+    if *budget == 0 {
         return true;
     }
-    *looks -= 1;
+    *budget -= 1;
     match ty {
         Type::Unknown => true,
         Type::Object(object) => object.fields.iter().all(|field| field.optional),
-        Type::Union(members) => members.iter().any(|one| accepts_nothing(one, named, looks)),
-        Type::Intersection(members) => members.iter().all(|one| accepts_nothing(one, named, looks)),
+        Type::Union(members) => members.iter().any(|one| accepts_empty(one, named, budget)),
+        Type::Intersection(members) => members.iter().all(|one| accepts_empty(one, named, budget)),
         Type::Named(index) => named
             .get(*index)
-            .is_some_and(|target| accepts_nothing(&target.ty, named, looks)),
+            .is_some_and(|target| accepts_empty(&target.ty, named, budget)),
         _ => false,
     }
 }
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     fn line(input: Value, output: Option<Value>, description: &str) -> String {
-        signature(&ToolTypes {
+        signature(&ToolSchemas {
             server: "fs",
             name: "read_file",
             description,
@@ -204,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_identifiers_are_still_a_call() {
-        let tool = ToolTypes {
+    fn names_that_are_not_identifiers_are_quoted() {
+        let tool = ToolSchemas {
             server: "chrome-devtools",
             name: "click.all",
             description: "",

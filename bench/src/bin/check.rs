@@ -1,5 +1,5 @@
-//! How long `pml check` takes for a script of 300 lines with 500 tools, against the TypeScript
-//! compiler on the same script.
+//! Time of `pml check` for a script of 300 lines with 500 tools, against the TypeScript compiler on the
+//! same script.
 //!
 //! `cargo run --release -p pml-bench --bin check`
 
@@ -13,7 +13,7 @@ use pml_bench::{Sample, build_pml, describe_machine, install_npm, millis, timed}
 use serde_json::{Map, Value, json};
 
 const ROUNDS: usize = 40;
-const ROUNDS_OF_PEER: usize = 5;
+const PEER_ROUNDS: usize = 5;
 const TYPESCRIPT: &str = "6.0.3";
 const TOOLS: usize = 500;
 
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     let tsc = install_npm("typescript", TYPESCRIPT)?.join("tsc");
     let home = tempfile::tempdir()?;
     let found = prepare(&pml, home.path())?;
-    ensure!(found >= TOOLS, "there are only {found} tools");
+    ensure!(found >= TOOLS, "expected {TOOLS} tools, found {found}");
     println!("# Checks\n");
     println!("{}; peer: TypeScript {TYPESCRIPT}\n", describe_machine());
     println!("| what | pml check | tsc | target |");
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
         }
     }
     let mut theirs = Sample::default();
-    for _ in 0..ROUNDS_OF_PEER {
+    for _ in 0..PEER_ROUNDS {
         let (done, time) = timed(|| run(Command::new(&tsc).arg("-p").arg(home.path())));
         done?;
         theirs.push(time);
@@ -50,7 +50,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A configuration whose tools are known, a script, and its types. Gives the number of tools.
+/// Writes a configuration, a script and its types, and fills the tool cache. Returns the number of
+/// tools.
 fn prepare(pml: &Path, home: &Path) -> Result<usize> {
     let servers: Map<String, Value> = (0..TOOLS / 13 + 2)
         .map(|n| {
@@ -66,7 +67,7 @@ fn prepare(pml: &Path, home: &Path) -> Result<usize> {
     )?;
     let listed = command(pml, home).args(["tools", "--json"]).output()?;
     let listed: Value =
-        serde_json::from_slice(&listed.stdout).context("`pml tools` gave no JSON")?;
+        serde_json::from_slice(&listed.stdout).context("`pml tools` printed no JSON")?;
     let found = listed["tools"].as_array().map_or(0, Vec::len);
     let mut script = String::new();
     for n in 0..100 {
@@ -93,7 +94,7 @@ fn prepare(pml: &Path, home: &Path) -> Result<usize> {
     Ok(found)
 }
 
-/// `pml` as somebody who has nothing but `home`.
+/// A `pml` command in the empty home folder `home`.
 fn command(pml: &Path, home: &Path) -> Command {
     let mut command = Command::new(pml);
     command
@@ -107,7 +108,7 @@ fn command(pml: &Path, home: &Path) -> Command {
 fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{command:?} could not be started"))?;
-    let told = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success(), "{command:?} failed: {told}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "{command:?} failed: {stdout}");
     Ok(())
 }

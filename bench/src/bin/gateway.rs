@@ -1,4 +1,4 @@
-//! What the gateway adds to a call, against a bare rmcp client in the same run.
+//! Overhead of the gateway per call, against a bare rmcp client in the same run.
 //!
 //! `cargo run --release -p pml-bench --bin gateway`
 
@@ -16,9 +16,9 @@ use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
 
-// Short turns: whatever else the machine does then meets both clients alike.
+// Rounds are short, so that noise on the machine affects both clients alike.
 const ROUNDS: usize = 400;
-const CALLS_A_ROUND: usize = 10;
+const CALLS_PER_ROUND: usize = 10;
 const BURSTS: usize = 9;
 const AT_ONCE: u32 = 200;
 const SLEEP: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     if std::env::args().nth(1).as_deref() == Some("serve") {
         return serve();
     }
-    // One thread: wake-ups across busy cores would drown the difference.
+    // One thread: wake-ups across busy cores would hide the difference.
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
@@ -37,8 +37,8 @@ fn main() -> Result<()> {
 
 async fn measure() -> Result<()> {
     let program = std::env::current_exe()?;
-    let bare = Bare::start(&program).await?;
-    let ours = Ours::open(&program)?;
+    let bare = BareClient::start(&program).await?;
+    let ours = GatewayClient::open(&program)?;
     println!("# Gateway\n");
     println!("{}; peer: a bare rmcp client\n", describe_machine());
     println!("| what | pml | rmcp | ratio | target |");
@@ -51,16 +51,21 @@ async fn measure() -> Result<()> {
     Ok(())
 }
 
-/// One call after the other, the two clients in turns.
-async fn calls(what: &str, arguments: &Value, bare: &Bare, ours: &Ours) -> Result<()> {
+/// Sequential calls; the two clients alternate.
+async fn calls(
+    what: &str,
+    arguments: &Value,
+    bare: &BareClient,
+    ours: &GatewayClient,
+) -> Result<()> {
     let (mut bare_times, mut our_times) = (Sample::default(), Sample::default());
     for _ in 0..ROUNDS {
-        for _ in 0..CALLS_A_ROUND {
+        for _ in 0..CALLS_PER_ROUND {
             let began = Instant::now();
             bare.call("echo", arguments).await?;
             bare_times.push(began.elapsed());
         }
-        for _ in 0..CALLS_A_ROUND {
+        for _ in 0..CALLS_PER_ROUND {
             let began = Instant::now();
             ours.call("bench:echo", arguments).await?;
             our_times.push(began.elapsed());
@@ -77,17 +82,17 @@ async fn calls(what: &str, arguments: &Value, bare: &Bare, ours: &Ours) -> Resul
     Ok(())
 }
 
-/// Many calls at once to a tool that only sleeps: the ideal is the sleep itself.
-async fn bursts(bare: &Bare, ours: &Ours) -> Result<()> {
-    let nothing = json!({});
+/// Concurrent calls to a tool that sleeps: the ideal time is that of one sleep.
+async fn bursts(bare: &BareClient, ours: &GatewayClient) -> Result<()> {
+    let no_arguments = json!({});
     let (mut bare_times, mut our_times) = (Sample::default(), Sample::default());
     for _ in 0..BURSTS {
         let began = Instant::now();
-        try_join_all((0..AT_ONCE).map(|_| bare.call("sleep", &nothing))).await?;
+        try_join_all((0..AT_ONCE).map(|_| bare.call("sleep", &no_arguments))).await?;
         bare_times.push(began.elapsed());
 
         let began = Instant::now();
-        try_join_all((0..AT_ONCE).map(|_| ours.call("bench:sleep", &nothing))).await?;
+        try_join_all((0..AT_ONCE).map(|_| ours.call("bench:sleep", &no_arguments))).await?;
         our_times.push(began.elapsed());
     }
     println!(
@@ -105,9 +110,10 @@ fn micros(time: Duration) -> String {
     format!("{:.1} µs", time.as_secs_f64() * 1e6)
 }
 
-struct Bare(RunningService<RoleClient, ()>);
+/// The peer: rmcp's client without anything around it.
+struct BareClient(RunningService<RoleClient, ()>);
 
-impl Bare {
+impl BareClient {
     async fn start(program: &Path) -> Result<Self> {
         let mut child = tokio::process::Command::new(program)
             .arg("serve")
@@ -130,12 +136,13 @@ impl Bare {
     }
 }
 
-struct Ours {
+/// The gateway with its run scope.
+struct GatewayClient {
     gateway: Gateway,
     scope: RunScope,
 }
 
-impl Ours {
+impl GatewayClient {
     fn open(program: &Path) -> Result<Self> {
         let text = json!({
             "mcpServers": { "bench": { "command": program, "args": ["serve"] } },
@@ -157,7 +164,7 @@ impl Ours {
     }
 }
 
-/// The server: as little as MCP allows, so that the clients are what is measured.
+/// The server of both clients: the least that MCP allows, so that the clients dominate the time.
 fn serve() -> Result<()> {
     let schema = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
     for line in std::io::stdin().lock().lines() {

@@ -1,8 +1,7 @@
-//! Search against sets of tools and queries: how often the right tool is among the first, and how
-//! long a query takes.
+//! Retrieval quality and latency of search on sets of tools and queries.
 //!
-//! Four rankings over the same tools: words alone, vectors alone, LanceDB's own fusion of both, and
-//! what ships.
+//! Compares four rankings of the same tools: words alone, vectors alone, LanceDB's own fusion of both,
+//! and the ranking that ships.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,13 +12,17 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use pml_bench::retrieval::{LanceIndex, Quality, RetrievalSet};
 use pml_bench::{Sample, describe_machine, millis, resident_memory};
-use pml_search::{Catalog, Cosines, Filter, Hit, ModelChoice, Place, Search, SearchOptions, State};
+use pml_search::{
+    Cosines, Filter, Hit, IndexedTools, ModelChoice, Search, SearchOptions, SearchPaths,
+    SearchState,
+};
 use serde_json::json;
 
+/// Hits of each ranking.
 const DEPTH: usize = 10;
-/// Queries before the clock counts.
+/// Queries that are not timed.
 const WARM_UP: usize = 20;
-const PATIENCE: Duration = Duration::from_secs(1800);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Measure search on a folder with tools.jsonl and queries.jsonl
 #[derive(Parser)]
@@ -57,10 +60,10 @@ async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let mut set = RetrievalSet::read(&args.folder, args.queries.as_deref())?;
     for folder in &args.distractors {
-        set.distract(folder)?;
+        set.add_distractors(folder)?;
     }
     if args.learn {
-        set.learn();
+        set.train_feedback();
     }
     println!("{}", describe_machine());
     println!("{} tools, {} queries\n", set.tools.len(), set.queries.len());
@@ -74,62 +77,64 @@ async fn main() -> anyhow::Result<()> {
 
 async fn measure(args: &Args, set: &RetrievalSet, index: PathBuf) -> anyhow::Result<()> {
     let memory = resident_memory();
-    let place = Place::of_user().context("there is no home folder")?;
-    // The library is the user's; the index is this run's own.
+    let paths = SearchPaths::for_user().context("the home folder is unknown: set HOME")?;
+    // The ONNX library is the user's; the index belongs to this run.
     let search = Search::new(SearchOptions {
-        place: Some(place.with_indexes(index)),
+        paths: Some(paths.with_indexes(index)),
         configuration: Some(args.folder.clone()),
         model: ModelChoice::default(),
-        tell: Some(std::sync::Arc::new(|text| eprintln!("{text}"))),
+        on_status: Some(std::sync::Arc::new(|text| eprintln!("{text}"))),
     });
     let began = Instant::now();
-    search.follow(1, || set.tools.clone());
+    search.set_tools(1, || set.tools.clone());
     let words_ready = began.elapsed();
-    if let State::WordsOnly(reason) = search.settle(PATIENCE).await {
-        bail!("there are no vectors: {reason}");
+    if let SearchState::WordsOnly(reason) = search.wait_until_indexed(INDEX_TIMEOUT).await {
+        bail!("the vectors could not be computed: {reason}");
     }
     let indexed = began.elapsed();
     let grown = resident_memory().saturating_sub(memory);
     let stats = search.stats().await.context("nothing was kept")??;
     let lance = LanceIndex::open(&stats.folder).await?;
 
-    let catalog = search.catalog();
+    let tools = search.tools();
     let embedder = search.embedder().context("the model is not loaded")?;
     let mut rankings = open(args.rankings.as_ref())?;
     let mut scores = open(args.scores.as_ref())?;
     let (mut words, mut vectors, mut ships) = <(Quality, Quality, Quality)>::default();
     let mut fused = Quality::default();
     let (mut times, mut rank_times, mut lance_times) = <(Sample, Sample, Sample)>::default();
-    for (place, query) in set.queries.iter().enumerate() {
+    for (position, query) in set.queries.iter().enumerate() {
         let began = Instant::now();
-        let embedded = embedder.embed(Catalog::texts(&query.query)).await?;
+        let embedded = embedder
+            .embed(IndexedTools::texts_to_embed(&query.query))
+            .await?;
         let began_ranking = Instant::now();
-        let cosines = catalog.cosines(&query.query, &embedded);
-        let hits = catalog.find(
+        let cosines = tools.cosines(&query.query, &embedded);
+        let hits = tools.find(
             &query.query,
             cosines.as_ref(),
             &Filter::default(),
             DEPTH,
             0.0,
         );
-        if place >= WARM_UP {
+        if position >= WARM_UP {
             times.push(began.elapsed());
             rank_times.push(began_ranking.elapsed());
         }
         let whole = embedder.embed(vec![query.query.clone()]).await?;
         let began = Instant::now();
         let by_lance = lance.find(&query.query, &whole[0], DEPTH).await?;
-        if place >= WARM_UP {
+        if position >= WARM_UP {
             lance_times.push(began.elapsed());
         }
         let by_lance: Vec<&str> = by_lance.iter().map(String::as_str).collect();
         fused.add(&by_lance, &query.gold);
         ships.add(&ids(&hits), &query.gold);
         words.add(
-            &ids(&catalog.find(&query.query, None, &Filter::default(), DEPTH, 0.0)),
+            &ids(&tools.find(&query.query, None, &Filter::default(), DEPTH, 0.0)),
             &query.gold,
         );
-        vectors.add(&by_vectors(&catalog, cosines.as_ref()), &query.gold);
+        vectors.add(&by_vectors(&tools, cosines.as_ref()), &query.gold);
         if let Some(file) = &mut rankings {
             writeln!(
                 file,
@@ -176,7 +181,7 @@ fn ids(hits: &[Hit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.id.as_str()).collect()
 }
 
-fn by_vectors<'a>(catalog: &'a Catalog, cosines: Option<&Cosines>) -> Vec<&'a str> {
+fn by_vectors<'a>(tools: &'a IndexedTools, cosines: Option<&Cosines>) -> Vec<&'a str> {
     let Some(cosines) = cosines else {
         return Vec::new();
     };
@@ -184,7 +189,7 @@ fn by_vectors<'a>(catalog: &'a Catalog, cosines: Option<&Cosines>) -> Vec<&'a st
     order.sort_by(|&a, &b| cosines.whole[b].total_cmp(&cosines.whole[a]));
     let first = order.into_iter().take(DEPTH);
     first
-        .map(|place| catalog.documents()[place].id.as_str())
+        .map(|index| tools.documents()[index].id.as_str())
         .collect()
 }
 

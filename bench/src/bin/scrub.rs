@@ -1,5 +1,5 @@
-//! Measures `pml-scrub` against Presidio and detect-secrets: accuracy on labelled sentences, false
-//! alarms on source code, and throughput, all in one run.
+//! `pml-scrub` against Presidio and detect-secrets: accuracy on labelled sentences, false positives on
+//! source code, and throughput, in one run.
 
 #[path = "../scrub/accuracy.rs"]
 mod accuracy;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Parser;
 
-/// Accuracy, false alarms and throughput of scrubbing, beside Presidio and detect-secrets.
+/// Measure accuracy, false positives and throughput of scrubbing, beside Presidio and detect-secrets.
 ///
 /// FOLDER holds `*.jsonl` files with one labelled text a line: `text` and `spans` with `type`,
 /// `start` and `end` in characters; or, for the cases of one recognizer, `recognizer`, `entities`
@@ -33,21 +33,21 @@ use clap::Parser;
 struct Args {
     /// The folder with the labelled texts.
     folder: PathBuf,
-    /// Writes one line {"index","kind","start","end"} for each finding: the index counts lines from
+    /// Write one line {"index","kind","start","end"} for each finding: the index counts lines from
     /// 0 over all files in the order of their names, kinds are those of the data, offsets are in
     /// characters.
     #[arg(long)]
     findings: Option<PathBuf>,
-    /// Writes what is found without the recognizer's name as key.
+    /// Write the findings of the run without the recognizer's name as key.
     #[arg(long)]
     bare: bool,
-    /// Counts findings in the source code below this folder; may be given several times.
+    /// Count findings in the source code below this folder; may be given several times.
     #[arg(long)]
     code: Vec<PathBuf>,
-    /// Lists each finding in source code with its file, line and kind.
+    /// List each finding in source code with its file, line and kind.
     #[arg(long)]
     list: bool,
-    /// Leaves out the peers, which need Python and a package index.
+    /// Skip the peers, which need Python and a package index.
     #[arg(long)]
     no_peers: bool,
 }

@@ -1,6 +1,6 @@
-//! 200 files of one small test each, against `deno test`.
+//! `pml test` against `deno test` on 200 files of one small test each.
 //!
-//! `pml test` starts a walled process for each file; Deno runs all of them in one.
+//! `pml test` starts a sandboxed process for each file; Deno runs all of them in one.
 
 use std::fs;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     println!("{}; peer: Deno {DENO}", describe_machine());
     println!("\n| what | pml | Deno | ratio or target |\n|---|---|---|---|");
     let (mut pml_times, mut deno_times) = (Sample::default(), Sample::default());
-    // One after the other, so that a slow moment of the machine meets both.
+    // The two alternate, so that noise on the machine affects both.
     for round in 0..=ROUNDS {
         let (done, time) = timed(|| run(Command::new(&pml).arg("test").current_dir(&ours)));
         done?;
@@ -68,7 +68,7 @@ fn main() -> Result<()> {
 fn write_tests(name: &str, text: impl Fn(usize) -> String) -> Result<PathBuf> {
     let folder = cache_folder()?.join("tests").join(name);
     fs::create_dir_all(&folder)
-        .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
     for i in 0..FILES {
         fs::write(folder.join(format!("file{i}.test.ts")), text(i))?;
     }

@@ -1,9 +1,9 @@
-//! How well search finds tools: sets of tools and queries, and the figures they are judged by.
+//! Retrieval quality: sets of tools and queries, and metrics.
 
-mod lance;
+mod lance_index;
 mod quality;
-mod set;
+mod retrieval_set;
 
-pub use lance::LanceIndex;
+pub use lance_index::LanceIndex;
 pub use quality::Quality;
-pub use set::{RetrievalSet, SetQuery};
+pub use retrieval_set::{RetrievalSet, SetQuery};

@@ -1,8 +1,9 @@
-//! Recall, nDCG and MRR.
+//! Retrieval metrics: recall, nDCG and MRR.
 
+/// The cut-offs of recall.
 const CUTS: [usize; 4] = [1, 3, 5, 10];
 
-/// Means over queries.
+/// Metrics, averaged over queries.
 #[derive(Default, Clone)]
 pub struct Quality {
     queries: usize,
@@ -12,7 +13,7 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Counts the best ten that were found for one query.
+    /// Adds the ranking of one query, of which the first ten count. `gold` has the right tools.
     pub fn add(&mut self, found: &[&str], gold: &[String]) {
         let right = |id: &&str| gold.iter().any(|gold| gold == id);
         self.queries += 1;
@@ -20,21 +21,22 @@ impl Quality {
             let hits = found.iter().take(cut).filter(|id| right(id)).count();
             *recall += hits as f64 / gold.len().max(1) as f64;
         }
-        let discount = |place: usize| 1.0 / ((place + 2) as f64).log2();
-        let places = found.iter().take(10).enumerate();
-        let gain: f64 = places
+        let discount = |rank: usize| 1.0 / ((rank + 2) as f64).log2();
+        let ranked = found.iter().take(10).enumerate();
+        let gain: f64 = ranked
             .filter(|(_, id)| right(id))
-            .map(|(place, _)| discount(place))
+            .map(|(rank, _)| discount(rank))
             .sum();
         let ideal: f64 = (0..gold.len().min(10)).map(discount).sum();
         self.ndcg += if ideal > 0.0 { gain / ideal } else { 0.0 };
         let first = found.iter().take(10).position(right);
-        self.mrr += first.map_or(0.0, |place| 1.0 / (place + 1) as f64);
+        self.mrr += first.map_or(0.0, |rank| 1.0 / (rank + 1) as f64);
     }
 
+    /// The headings of [`Quality::row`].
     pub const COLUMNS: &str = "R@1 | R@3 | R@5 | R@10 | nDCG@10 | MRR";
 
-    /// The values of [`Quality::COLUMNS`].
+    /// The means, as cells of a Markdown table.
     pub fn row(&self) -> String {
         let mean = |sum: f64| format!("{:.3}", sum / self.queries.max(1) as f64);
         let recall = self.recall.iter().map(|&sum| mean(sum));

@@ -1,4 +1,4 @@
-//! Precision, recall and F1 per kind.
+//! Accuracy of findings: precision, recall and F1 per kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,15 +11,15 @@ use pml_scrub::{Action, Rule, ScrubConfig, Scrubber, detector_names};
 use crate::kinds;
 use crate::rows::Row;
 
-/// A finding in a row, with the data's name for its kind.
+/// A finding in a row, with the data set's name of its kind.
 #[derive(Clone)]
-pub struct Found {
+pub struct LabelledFinding {
     pub kind: String,
     pub start: usize,
     pub end: usize,
 }
 
-/// Everything on, also the kinds that are off by default.
+/// A scrubber with all detectors enabled, also those that are off by default.
 pub fn scrubber() -> Result<Scrubber> {
     let config = ScrubConfig {
         detectors: detector_names()
@@ -30,15 +30,15 @@ pub fn scrubber() -> Result<Scrubber> {
     Ok(Scrubber::new(&config)?)
 }
 
-/// What is found in each row. A stretch that fits several kinds about equally well counts as each
-/// of them, as it does in Presidio's answers.
-pub fn findings(rows: &[Row], keyed: bool) -> Result<Vec<Vec<Found>>> {
+/// The findings of each row. A span that matches several kinds about equally well counts as each of
+/// them, as in Presidio's results.
+pub fn findings(rows: &[Row], keyed: bool) -> Result<Vec<Vec<LabelledFinding>>> {
     let scrubber = scrubber()?;
     let of = |row: &Row| {
         let key = row.recognizer.as_deref().filter(|_| keyed);
         let found = scrubber.readings(&row.text, key).into_iter();
         found
-            .map(|f| Found {
+            .map(|f| LabelledFinding {
                 kind: kinds::in_data(f.kind.as_str(), row.tested()).to_owned(),
                 start: f.place.start,
                 end: f.place.end,
@@ -48,7 +48,8 @@ pub fn findings(rows: &[Row], keyed: bool) -> Result<Vec<Vec<Found>>> {
     Ok(rows.iter().map(of).collect())
 }
 
-pub fn write(path: &Path, rows: &[Row], found: &[Vec<Found>]) -> Result<()> {
+/// Writes the findings as JSON Lines.
+pub fn write(path: &Path, rows: &[Row], found: &[Vec<LabelledFinding>]) -> Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     for (index, (_, found)) in rows.iter().zip(found).enumerate() {
         for f in found {
@@ -60,7 +61,7 @@ pub fn write(path: &Path, rows: &[Row], found: &[Vec<Found>]) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// How often a kind was right, wrong and missed.
+/// True positives, false positives and false negatives of a kind.
 #[derive(Default, Clone, Copy)]
 pub struct Score {
     right: usize,
@@ -97,9 +98,10 @@ impl fmt::Display for Score {
     }
 }
 
-/// A span counts as found when a finding of its kind covers at least half of it; a finding is
-/// wrong when it touches no span of its kind. A row about certain kinds says nothing about others.
-pub fn scores(rows: &[Row], found: &[Vec<Found>]) -> BTreeMap<String, Score> {
+/// Scores each kind. A span counts as found if a finding of its kind covers at least half of it; a
+/// finding is wrong if it overlaps no span of its kind. A row that tests certain kinds counts for these
+/// only.
+pub fn scores(rows: &[Row], found: &[Vec<LabelledFinding>]) -> BTreeMap<String, Score> {
     let mut scores: BTreeMap<String, Score> = BTreeMap::new();
     for (row, found) in rows.iter().zip(found) {
         if let Some(tested) = row.tested() {
@@ -146,7 +148,8 @@ pub fn scores(rows: &[Row], found: &[Vec<Found>]) -> BTreeMap<String, Score> {
                 .iter()
                 .filter(|s| own.iter().any(|f| covers(f, s.start, s.end)))
                 .count();
-            let touches = |f: &&&Found| spans.iter().any(|s| f.start < s.end && s.start < f.end);
+            let touches =
+                |f: &&&LabelledFinding| spans.iter().any(|s| f.start < s.end && s.start < f.end);
             let wrong = own.iter().filter(|f| !touches(f)).count();
             scores.entry(kind.to_owned()).or_default().add(Score {
                 right,
@@ -158,12 +161,13 @@ pub fn scores(rows: &[Row], found: &[Vec<Found>]) -> BTreeMap<String, Score> {
     scores
 }
 
-fn covers(found: &Found, start: usize, end: usize) -> bool {
+fn covers(found: &LabelledFinding, start: usize, end: usize) -> bool {
     let shared = found.end.min(end).saturating_sub(found.start.max(start));
     shared * 2 >= end - start && shared > 0
 }
 
-pub fn structured(rows: &[Row], found: &[Vec<Found>]) -> Score {
+/// The score of all structured kinds together.
+pub fn structured(rows: &[Row], found: &[Vec<LabelledFinding>]) -> Score {
     let mut all = Score::default();
     for (kind, score) in scores(rows, found) {
         if kinds::is_structured(&kind) {
@@ -173,7 +177,7 @@ pub fn structured(rows: &[Row], found: &[Vec<Found>]) -> Score {
     all
 }
 
-pub fn print(name: &str, rows: &[Row], found: &[Vec<Found>]) {
+pub fn print(name: &str, rows: &[Row], found: &[Vec<LabelledFinding>]) {
     println!("## {name}");
     for (kind, score) in scores(rows, found) {
         println!("{kind:28} {score}");

@@ -1,4 +1,4 @@
-//! False alarms: what the default configuration finds in source code.
+//! False positives: findings of the default configuration in source code.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use pml_scrub::{ScrubConfig, Scrubber};
 
-const TYPES: [&str; 16] = [
+/// File name extensions that are read.
+const EXTENSIONS: [&str; 16] = [
     "rs", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "vue", "json", "md", "toml", "yml",
     "yaml", "css",
 ];
@@ -68,7 +69,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
             }
         } else if path
             .extension()
-            .is_some_and(|e| TYPES.iter().any(|t| e == *t))
+            .is_some_and(|e| EXTENSIONS.iter().any(|t| e == *t))
         {
             files.push(path);
         }

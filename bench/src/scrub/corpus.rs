@@ -1,6 +1,7 @@
-//! Texts without anything private, for throughput: English, JSON and minified code. They are made
-//! from a fixed seed, so that every run and every peer reads the same.
+//! Generated texts without private data, for throughput: English, JSON and minified code. The seed is
+//! fixed, so that every run and every peer reads the same text.
 
+/// A generated text.
 pub struct Corpus {
     pub name: &'static str,
     pub text: String,
@@ -8,6 +9,7 @@ pub struct Corpus {
 
 const BYTES: usize = 8 << 20;
 
+/// All texts, of 8 MiB each.
 pub fn all() -> Vec<Corpus> {
     vec![
         Corpus {
@@ -25,19 +27,19 @@ pub fn all() -> Vec<Corpus> {
     ]
 }
 
-/// A small generator (xorshift) is enough: the texts only need variety.
-struct Dice(u64);
+/// A xorshift generator: the texts only need variety.
+struct Xorshift(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl Xorshift {
+    fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
+        (self.0 % end as u64) as usize
     }
 
     fn pick<'w>(&mut self, words: &[&'w str]) -> &'w str {
-        words[self.roll(words.len())]
+        words[self.below(words.len())]
     }
 }
 
@@ -54,24 +56,24 @@ const WORDS: &[&str] = &[
 ];
 
 fn english(bytes: usize) -> String {
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut random = Xorshift(0x9E37_79B9_7F4A_7C15);
     let mut text = String::with_capacity(bytes + 64);
     let mut start = true;
     while text.len() < bytes {
-        let word = dice.pick(WORDS);
+        let word = random.pick(WORDS);
         if start {
             text.push_str(&word[..1].to_uppercase());
             text.push_str(&word[1..]);
         } else {
             text.push_str(word);
         }
-        start = dice.roll(14) == 0;
-        match (start, dice.roll(12)) {
+        start = random.below(14) == 0;
+        match (start, random.below(12)) {
             (true, 0) => text.push_str(".\n\n"),
             (true, _) => text.push_str(". "),
             (false, 0) => text.push_str(", "),
-            (false, 1) if dice.roll(8) == 0 => {
-                text.push_str(&format!(" {} ", 1900 + dice.roll(120)))
+            (false, 1) if random.below(8) == 0 => {
+                text.push_str(&format!(" {} ", 1900 + random.below(120)))
             }
             (false, _) => text.push(' '),
         }
@@ -80,17 +82,19 @@ fn english(bytes: usize) -> String {
 }
 
 fn json(bytes: usize) -> String {
-    let mut dice = Dice(0xD1B5_4A32_D192_ED03);
+    let mut random = Xorshift(0xD1B5_4A32_D192_ED03);
     let mut text = String::with_capacity(bytes + 512);
     text.push('[');
     while text.len() < bytes {
-        let status = dice.pick(&["open", "closed", "pending", "archived"]);
-        let title: Vec<_> = (0..4 + dice.roll(6)).map(|_| dice.pick(WORDS)).collect();
+        let status = random.pick(&["open", "closed", "pending", "archived"]);
+        let title: Vec<_> = (0..4 + random.below(6))
+            .map(|_| random.pick(WORDS))
+            .collect();
         text.push_str(&format!(
             "{{\"id\":{},\"status\":\"{status}\",\"title\":\"{}\",\"score\":{}.{},\"active\":{},\"tags\":[\"{}\",\"{}\"],\"created\":\"20{:02}-0{}-1{}T0{}:{}:00Z\",\"path\":\"src/{}/{}.ts\",\"count\":{}}},\n",
-            dice.roll(100_000), title.join(" "), dice.roll(100), dice.roll(1000), dice.roll(2) == 0,
-            dice.pick(WORDS), dice.pick(WORDS), 10 + dice.roll(15), 1 + dice.roll(9), dice.roll(10), dice.roll(10),
-            10 + dice.roll(50), dice.pick(WORDS), dice.pick(WORDS), dice.roll(5000),
+            random.below(100_000), title.join(" "), random.below(100), random.below(1000), random.below(2) == 0,
+            random.pick(WORDS), random.pick(WORDS), 10 + random.below(15), 1 + random.below(9), random.below(10), random.below(10),
+            10 + random.below(50), random.pick(WORDS), random.pick(WORDS), random.below(5000),
         ));
     }
     text.push_str("{}]");
@@ -98,43 +102,47 @@ fn json(bytes: usize) -> String {
 }
 
 fn minified(bytes: usize) -> String {
-    let mut dice = Dice(0x94D0_49BB_1331_11EB);
+    let mut random = Xorshift(0x94D0_49BB_1331_11EB);
     let mut text = String::with_capacity(bytes + 512);
     let letters: Vec<String> = (b'a'..=b'z').map(|b| (b as char).to_string()).collect();
     let names: Vec<&str> = letters.iter().map(String::as_str).collect();
     while text.len() < bytes {
-        let (a, b, c) = (dice.pick(&names), dice.pick(&names), dice.pick(&names));
-        let (word, other) = (dice.pick(WORDS), dice.pick(WORDS));
-        match dice.roll(8) {
+        let (a, b, c) = (
+            random.pick(&names),
+            random.pick(&names),
+            random.pick(&names),
+        );
+        let (word, other) = (random.pick(WORDS), random.pick(WORDS));
+        match random.below(8) {
             0 => text.push_str(&format!(
                 "function {a}{}({b},{c}){{return {b}.{word}&&{c}.{other}}}",
-                dice.roll(100)
+                random.below(100)
             )),
             1 => text.push_str(&format!(
                 "var {a}={b}({}),{c}=\"{word}-{other}\";",
-                dice.roll(10_000)
+                random.below(10_000)
             )),
             2 => text.push_str(&format!(
                 "if({a}.{word}===null||{b}>0x{:x})throw new Error(\"{word} {other}\");",
-                dice.roll(65_536)
+                random.below(65_536)
             )),
             3 => text.push_str(&format!(
                 "{a}.{word}=({b},{c})=>{{for(let i=0;i<{b}.length;i++){c}[i]={b}[i]<<{}}};",
-                dice.roll(32)
+                random.below(32)
             )),
             4 => text.push_str(&format!(
                 "{a}?{b}:{c}?void 0:{{{word}:!0,{other}:{}.{}}},",
-                dice.roll(10),
-                dice.roll(1000)
+                random.below(10),
+                random.below(1000)
             )),
-            5 => text.push_str(&format!("exports.{word}=require({});", dice.roll(9000))),
+            5 => text.push_str(&format!("exports.{word}=require({});", random.below(9000))),
             6 => text.push_str(&format!(
                 "switch({a}){{case {}:return {b};default:{c}--}}",
-                dice.roll(300)
+                random.below(300)
             )),
             _ => text.push_str(&format!(
                 "/^[{a}-{b}]+$/i.test({c})?\"#{:06x}\":`${{{a}}}-{word}`;",
-                dice.roll(1 << 24)
+                random.below(1 << 24)
             )),
         }
     }

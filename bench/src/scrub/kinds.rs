@@ -1,7 +1,7 @@
-//! How the kinds of this project are called in the data, which uses Presidio's names.
+//! Maps the kinds of pml-scrub to the names in the data set, which are Presidio's.
 
-/// Kinds of ours that stand for several of the data's.
-const SAME: &[(&str, &[&str])] = &[
+/// Kinds with other or several names in the data set.
+const DATA_NAMES: &[(&str, &[&str])] = &[
     ("EMAIL", &["EMAIL_ADDRESS"]),
     (
         "PHONE",
@@ -54,9 +54,9 @@ const SAME: &[(&str, &[&str])] = &[
     ("BANK_ACCOUNT", &["US_BANK_NUMBER"]),
 ];
 
-/// The data's name for a kind of ours; of several, the one that the row is about.
+/// The data set's name of a kind; of several, the one that the row tests.
 pub fn in_data<'k>(ours: &'k str, tested: Option<&[String]>) -> &'k str {
-    match SAME.iter().find(|(kind, _)| *kind == ours) {
+    match DATA_NAMES.iter().find(|(kind, _)| *kind == ours) {
         Some((_, names)) => names
             .iter()
             .find(|name| tested.is_some_and(|t| t.iter().any(|t| t == **name)))
@@ -65,9 +65,10 @@ pub fn in_data<'k>(ours: &'k str, tested: Option<&[String]>) -> &'k str {
     }
 }
 
-/// Names, places, organisations, and what only language tells.
+/// Whether a kind has a recognisable format, unlike names, places, organisations and others that depend on
+/// language.
 pub fn is_structured(kind: &str) -> bool {
-    const NOT: [&str; 10] = [
+    const UNSTRUCTURED: [&str; 10] = [
         "PERSON",
         "STREET_ADDRESS",
         "GPE",
@@ -79,5 +80,5 @@ pub fn is_structured(kind: &str) -> bool {
         "AGE",
         "NORP",
     ];
-    !NOT.contains(&kind)
+    !UNSTRUCTURED.contains(&kind)
 }

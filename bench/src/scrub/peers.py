@@ -1,6 +1,6 @@
-"""Runs Presidio and detect-secrets over the texts on standard input, and prints what they found.
+"""Runs Presidio and detect-secrets on the texts from standard input, and prints their findings.
 
-Times are of the processor, as those of pml-scrub are.
+Throughput is per CPU time, as that of pml-scrub.
 """
 
 import json
@@ -8,7 +8,7 @@ import sys
 import time
 
 
-def presidio(question):
+def presidio(data):
     import spacy
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
     from presidio_analyzer.nlp_engine import SpacyNlpEngine
@@ -26,12 +26,12 @@ def presidio(question):
         note = "the package index has no spaCy model, so only its pattern recognizers ran"
     registry = RecognizerRegistry()
     registry.load_predefined_recognizers(languages=["en"])
-    add_by_name(registry, question)
+    add_by_name(registry, data)
     engine = AnalyzerEngine(registry=registry, nlp_engine=Loaded(model), supported_languages=["en"])
     known = set(engine.get_supported_entities("en"))
     names = {"URL": "DOMAIN_NAME", "LOCATION": "GPE"}
     findings = []
-    for row in question["rows"]:
+    for row in data["rows"]:
         tested = row["entities"] if row["recognizer"] else None
         wanted = [e for e in tested or [] if e in known]
         if tested is not None and not wanted:
@@ -41,14 +41,14 @@ def presidio(question):
         rename = {} if tested else names
         findings.append([(rename.get(r.entity_type, r.entity_type), r.start, r.end) for r in results])
     speed = []
-    for text in question["corpora"]:
+    for text in data["corpora"]:
         start = time.process_time()
         engine.analyze(text, language="en")
         speed.append(len(text.encode()) / 1e6 / (time.process_time() - start))
     return {"name": "presidio-analyzer", "findings": findings, "mb_per_second": speed, "note": note}
 
 
-def add_by_name(registry, question):
+def add_by_name(registry, data):
     """Country recognizers are not loaded by default; the data's cases need them."""
     import presidio_analyzer.predefined_recognizers as every
 
@@ -63,13 +63,13 @@ def add_by_name(registry, question):
             continue
 
 
-def detect_secrets(question):
+def detect_secrets(data):
     from detect_secrets.core.scan import scan_line
     from detect_secrets.settings import default_settings
 
     speed = []
     with default_settings():
-        for text in question["corpora"]:
+        for text in data["corpora"]:
             start = time.process_time()
             for line in text.splitlines():
                 list(scan_line(line))
@@ -78,6 +78,6 @@ def detect_secrets(question):
     return {"name": "detect-secrets", "findings": None, "mb_per_second": speed, "note": note}
 
 
-question = json.load(sys.stdin)
-answers = [peer(question) for peer in (presidio, detect_secrets)]
-json.dump(answers, sys.stdout)
+data = json.load(sys.stdin)
+reports = [peer(data) for peer in (presidio, detect_secrets)]
+json.dump(reports, sys.stdout)

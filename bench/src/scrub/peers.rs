@@ -1,4 +1,4 @@
-//! Presidio and detect-secrets from the package index, in a virtual environment in the cache.
+//! The peers: Presidio and detect-secrets, installed in a virtual environment in the cache folder.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,33 +7,35 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use crate::accuracy::Found;
+use crate::accuracy::LabelledFinding;
 use crate::corpus::Corpus;
 use crate::rows::Row;
 
 const PACKAGES: [&str; 2] = ["presidio-analyzer==2.2.366", "detect-secrets==1.5.0"];
-/// Presidio takes seconds for a megabyte; a part of each corpus tells its speed as well.
+/// Characters of each corpus that the peers read: Presidio takes seconds for a megabyte.
 const SAMPLE: usize = 100_000;
 
-pub struct Peer {
+/// The measurements of one peer.
+pub struct PeerResult {
     pub name: String,
-    /// By row; detect-secrets knows none of the kinds in the data.
-    pub findings: Option<Vec<Vec<Found>>>,
+    /// By row; `None` for detect-secrets, which has none of the kinds in the data set.
+    pub findings: Option<Vec<Vec<LabelledFinding>>>,
     pub mb_per_second: Vec<f64>,
     pub note: String,
 }
 
+/// The output of `peers.py` for one peer.
 #[derive(Deserialize)]
-struct Answer {
+struct PeerReport {
     name: String,
     findings: Option<Vec<Vec<(String, usize, usize)>>>,
     mb_per_second: Vec<f64>,
     note: String,
 }
 
-pub fn run(rows: &[Row], corpora: &[Corpus]) -> Result<Vec<Peer>> {
+pub fn run(rows: &[Row], corpora: &[Corpus]) -> Result<Vec<PeerResult>> {
     let python = environment()?;
-    let question = serde_json::json!({
+    let input = serde_json::json!({
         "rows": rows.iter().map(|r| serde_json::json!({"text": r.text, "entities": r.entities, "recognizer": r.recognizer})).collect::<Vec<_>>(),
         "corpora": corpora.iter().map(|c| &c.text[..c.text.floor_char_boundary(SAMPLE)]).collect::<Vec<_>>(),
     });
@@ -44,35 +46,35 @@ pub fn run(rows: &[Row], corpora: &[Corpus]) -> Result<Vec<Peer>> {
         .stderr(Stdio::null())
         .spawn()
         .context("cannot start the peers' Python")?;
-    // The script reads everything before it answers, so writing first cannot block for good.
+    // The script reads all input before it writes, so this write cannot deadlock.
     child
         .stdin
         .take()
         .context("no input")?
-        .write_all(question.to_string().as_bytes())?;
+        .write_all(input.to_string().as_bytes())?;
     let output = child.wait_with_output()?;
     ensure!(
         output.status.success(),
         "the peers failed: {}",
         output.status
     );
-    let answers: Vec<Answer> =
-        serde_json::from_slice(&output.stdout).context("the peers' answer")?;
-    let found = |(kind, start, end): (String, usize, usize)| Found { kind, start, end };
-    let peer = |answer: Answer| Peer {
-        name: answer.name,
-        findings: answer.findings.map(|rows| {
+    let reports: Vec<PeerReport> = serde_json::from_slice(&output.stdout)
+        .context("the peers' output is not the expected JSON")?;
+    let found = |(kind, start, end): (String, usize, usize)| LabelledFinding { kind, start, end };
+    let peer = |report: PeerReport| PeerResult {
+        name: report.name,
+        findings: report.findings.map(|rows| {
             rows.into_iter()
                 .map(|row| row.into_iter().map(found).collect())
                 .collect()
         }),
-        mb_per_second: answer.mb_per_second,
-        note: answer.note,
+        mb_per_second: report.mb_per_second,
+        note: report.note,
     };
-    Ok(answers.into_iter().map(peer).collect())
+    Ok(reports.into_iter().map(peer).collect())
 }
 
-/// The Python of the environment, made and filled at the first run.
+/// The Python of the virtual environment, which is created in the first run.
 fn environment() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
@@ -89,25 +91,25 @@ fn environment() -> Result<PathBuf> {
         check.is_ok_and(|status| status.success())
     };
     if !installed(&python) {
-        let made = Command::new("python3")
+        let created = Command::new("python3")
             .args(["-m", "venv"])
             .arg(&folder)
             .status()
             .context("python3 is needed for the peers; or pass --no-peers")?;
         ensure!(
-            made.success(),
+            created.success(),
             "python3 -m venv failed; install its venv module, or pass --no-peers"
         );
-        let filled = Command::new(&python)
+        let populated = Command::new(&python)
             .args(["-m", "pip", "install", "--quiet"])
             .args(PACKAGES)
             .status()?;
         ensure!(
-            filled.success(),
+            populated.success(),
             "the peers could not be installed; pass --no-peers to go without"
         );
     }
-    // The model for names is a package that some indexes lack; the peer runs without it then.
+    // Some package indexes lack the language model; Presidio then runs without it.
     let has_model = |python: &PathBuf| {
         let check = Command::new(python)
             .args(["-c", "import en_core_web_sm"])

@@ -1,10 +1,11 @@
-//! The labelled texts: sentences with typed spans, and the cases of single recognizers.
+//! The data set: sentences with labelled spans, and test cases of single recognizers.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+/// A labelled text.
 #[derive(Deserialize)]
 pub struct Row {
     pub text: String,
@@ -18,6 +19,7 @@ pub struct Row {
     pub spans: Vec<Span>,
 }
 
+/// A labelled part of a text, in characters.
 #[derive(Deserialize, Clone)]
 pub struct Span {
     #[serde(default, rename = "type")]
@@ -27,7 +29,7 @@ pub struct Span {
 }
 
 impl Row {
-    /// The kinds that this row says something about; `None` is every kind.
+    /// The kinds that this row tests; `None` means every kind.
     pub fn tested(&self) -> Option<&[String]> {
         self.recognizer
             .as_ref()
@@ -35,6 +37,7 @@ impl Row {
     }
 }
 
+/// Reads all `*.jsonl` files of a folder, in the order of their names.
 pub fn read(folder: &Path) -> Result<Vec<Row>> {
     let entries =
         std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
@@ -43,11 +46,7 @@ pub fn read(folder: &Path) -> Result<Vec<Row>> {
         .collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "jsonl"));
     files.sort();
-    anyhow::ensure!(
-        !files.is_empty(),
-        "{} holds no .jsonl file",
-        folder.display()
-    );
+    anyhow::ensure!(!files.is_empty(), "{} has no .jsonl file", folder.display());
     let mut rows = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file)

@@ -1,4 +1,4 @@
-//! How many megabytes of harmless text a second, on one core.
+//! Throughput on text without private data, on one core.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,9 @@ use anyhow::Result;
 use pml_scrub::{ScrubConfig, Scrubber, Session};
 
 use crate::corpus::Corpus;
-use crate::peers::Peer;
+use crate::peers::PeerResult;
 
+/// The throughput on one corpus.
 pub struct Speed {
     pub name: &'static str,
     pub mb_per_second: f64,
@@ -17,24 +18,24 @@ pub struct Speed {
 
 const RUNS: usize = 9;
 
-/// The best of several runs, in time on the processor: other work on the machine does not count.
+/// The lowest CPU time of several runs: other processes on the machine do not count.
 fn best(mut run: impl FnMut() -> Result<()>) -> Result<Duration> {
     let mut best = Duration::MAX;
     for _ in 0..RUNS {
-        let before = time_on_cpu();
+        let before = cpu_time();
         run()?;
-        best = best.min(time_on_cpu().saturating_sub(before));
+        best = best.min(cpu_time().saturating_sub(before));
     }
     Ok(best)
 }
 
-/// How long this thread has run.
-fn time_on_cpu() -> Duration {
+/// The CPU time of this thread.
+fn cpu_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the clock exists wherever threads do, and `time` is ours to fill.
+    // SAFETY: `time` is a valid `timespec` for the call to write to.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::new(
         u64::try_from(time.tv_sec).unwrap_or(0),
@@ -42,6 +43,7 @@ fn time_on_cpu() -> Duration {
     )
 }
 
+/// Measures pml-scrub on each corpus.
 pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
     let mut speeds = Vec::new();
@@ -67,7 +69,7 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     let records = &corpora[1].text[..1 << 20];
     let whole = records.rfind(",\n").map_or(records, |end| &records[..end]);
     let value: serde_json::Value = serde_json::from_str(&format!("{whole}]"))?;
-    // Copying the value and dropping the outcome is not what is measured.
+    // Clones and drops happen outside of the measurement.
     let mut values = vec![value; RUNS];
     let mut outcomes = Vec::new();
     let time = best(|| {
@@ -76,7 +78,7 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
         Ok(())
     })?;
     println!("a JSON result of 1 MB: {:.1} ms", time.as_secs_f64() * 1e3);
-    let text = records.replace("T0", " nobody@example.com T0");
+    let text = records.replace("T0", " person@example.com T0");
     let text = &text[..1 << 20];
     let time = best(|| {
         Session::new(scrubber.clone()).scrub_text(text, None)?;
@@ -90,9 +92,9 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     Ok(speeds)
 }
 
-pub fn print(ours: &[Speed], peers: &[Peer]) {
-    println!("## throughput in MB/s of processor time, one core, harmless text");
-    for (place, speed) in ours.iter().enumerate() {
+pub fn print(ours: &[Speed], peers: &[PeerResult]) {
+    println!("## throughput in MB/s of CPU time, one core, harmless text");
+    for (index, speed) in ours.iter().enumerate() {
         print!(
             "{:16} pml-scrub {:.1} (findings: {})",
             speed.name,
@@ -104,7 +106,7 @@ pub fn print(ours: &[Speed], peers: &[Peer]) {
             }
         );
         for peer in peers {
-            if let Some(theirs) = peer.mb_per_second.get(place) {
+            if let Some(theirs) = peer.mb_per_second.get(index) {
                 print!(
                     "; {} {theirs:.3} ({:.0} times slower)",
                     peer.name,

@@ -1,80 +1,82 @@
-//! From tools to their vectors: out of the index where they are, from the model where not.
+//! Builds the vectors of tools: those that the index has are read, the others are computed.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::lock::IndexLock;
 use super::table::{Row, VectorTable};
-use crate::document::Document;
+use crate::document::ToolDocument;
 use crate::error::SearchError;
 use crate::model::Embedder;
-use crate::vectors::{Vectors, mean};
+use crate::vectors::{QuantizedVectors, mean};
 
-/// Tools that the model takes at once: a query that comes meanwhile waits for one such batch.
-const BATCH: usize = 8;
-/// Tools that are written at once. Whoever is killed loses no more work than that.
-const WRITTEN_AT_ONCE: usize = 256;
+/// Tools per request to the model: a concurrent query waits for at most one such batch.
+const EMBED_BATCH: usize = 8;
+/// Tools per write to the table: a killed process loses at most the work on this many.
+const WRITE_BATCH: usize = 256;
 
-/// How far it is.
+/// Progress of an index build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct IndexProgress {
+    /// Tools that are embedded.
     pub done: usize,
+    /// Tools that need to be embedded.
     pub of: usize,
 }
 
-/// Gives every document its vector, in order. Without a folder nothing is kept.
+/// Returns a vector for every document, in order. Without a folder nothing is written to disk.
 pub async fn build(
-    documents: &[Document],
+    documents: &[ToolDocument],
     model: &str,
     folder: Option<&Path>,
     embedder: &Embedder,
-    progress: impl Fn(Progress),
-) -> Result<Vectors, SearchError> {
-    let wanted: Vec<Wanted> = documents
+    progress: impl Fn(IndexProgress),
+) -> Result<QuantizedVectors, SearchError> {
+    let tools: Vec<ToolViews> = documents
         .iter()
-        .map(|tool| Wanted::new(tool, model))
+        .map(|tool| ToolViews::new(tool, model))
         .collect();
-    let mut known = match folder {
-        Some(folder) => read(folder).await,
-        None => Known::new(),
+    let mut indexed = match folder {
+        Some(folder) => read_or_empty(folder).await,
+        None => VectorMap::new(),
     };
-    if !missing(&wanted, &known).is_empty() {
+    if !missing(&tools, &indexed).is_empty() {
         let index = match folder {
             Some(folder) => {
-                let index = Writing::begin(folder).await?;
-                // What another process wrote meanwhile need not be done again.
-                known = index.repaired().await?;
+                let index = IndexWriter::open(folder).await?;
+                // Read again under the lock: another process may have written some of them.
+                indexed = index.read_or_repair().await?;
                 Some(index)
             }
             None => None,
         };
-        embed_missing(&wanted, &mut known, index.as_ref(), embedder, progress).await?;
+        embed_missing(&tools, &mut indexed, index.as_ref(), embedder, progress).await?;
         if let Some(index) = &index
-            && known.len() > 2 * wanted.len()
+            && indexed.len() > 2 * tools.len()
         {
-            let kept: Vec<&str> = wanted.iter().map(|tool| &*tool.fingerprint).collect();
-            index.table.keep(&kept).await?;
+            let kept: Vec<&str> = tools.iter().map(|tool| &*tool.fingerprint).collect();
+            index.table.retain(&kept).await?;
         }
     }
-    let vectors: Option<Vec<&Vec<f32>>> = wanted
+    let vectors: Option<Vec<&Vec<f32>>> = tools
         .iter()
-        .map(|tool| known.get(&tool.fingerprint))
+        .map(|tool| indexed.get(&tool.fingerprint))
         .collect();
-    let odd = || SearchError::Index("its vectors are not of one width".to_owned());
+    let mixed_widths = || SearchError::Index("its vectors differ in width".to_owned());
     vectors
-        .and_then(|vectors| Vectors::new(&vectors))
-        .ok_or_else(odd)
+        .and_then(|vectors| QuantizedVectors::new(&vectors))
+        .ok_or_else(mixed_widths)
 }
 
 /// Vectors by the fingerprints of their tools.
-type Known = HashMap<String, Vec<f32>>;
+type VectorMap = HashMap<String, Vec<f32>>;
 
-/// The tools without a vector, each text once.
-fn missing<'a>(wanted: &'a [Wanted<'a>], known: &Known) -> Vec<&'a Wanted<'a>> {
+/// The tools without a vector, one per fingerprint.
+fn missing<'a>(tools: &'a [ToolViews<'a>], indexed: &VectorMap) -> Vec<&'a ToolViews<'a>> {
     let mut seen = HashSet::new();
     let mut missing = Vec::new();
-    for tool in wanted {
-        if !known.contains_key(&tool.fingerprint) && seen.insert(&tool.fingerprint) {
+    for tool in tools {
+        if !indexed.contains_key(&tool.fingerprint) && seen.insert(&tool.fingerprint) {
             missing.push(tool);
         }
     }
@@ -82,19 +84,19 @@ fn missing<'a>(wanted: &'a [Wanted<'a>], known: &Known) -> Vec<&'a Wanted<'a>> {
 }
 
 async fn embed_missing(
-    wanted: &[Wanted<'_>],
-    known: &mut Known,
-    index: Option<&Writing>,
+    tools: &[ToolViews<'_>],
+    indexed: &mut VectorMap,
+    index: Option<&IndexWriter>,
     embedder: &Embedder,
-    progress: impl Fn(Progress),
+    progress: impl Fn(IndexProgress),
 ) -> Result<(), SearchError> {
-    let missing = missing(wanted, known);
+    let missing = missing(tools, indexed);
     let of = missing.len();
     let mut done = 0;
-    for some in missing.chunks(WRITTEN_AT_ONCE) {
-        let mut rows = Vec::with_capacity(some.len());
-        for batch in some.chunks(BATCH) {
-            progress(Progress { done, of });
+    for write_batch in missing.chunks(WRITE_BATCH) {
+        let mut rows = Vec::with_capacity(write_batch.len());
+        for batch in write_batch.chunks(EMBED_BATCH) {
+            progress(IndexProgress { done, of });
             let texts = batch.iter().flat_map(|tool| tool.views.clone()).collect();
             let mut vectors = embedder.embed(texts).await?.into_iter();
             rows.extend(batch.iter().map(|tool| Row {
@@ -106,66 +108,67 @@ async fn embed_missing(
             done += batch.len();
         }
         if let Some(index) = index {
-            index.table.put(&rows).await?;
+            index.table.upsert(&rows).await?;
         }
-        known.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
+        indexed.extend(rows.into_iter().map(|row| (row.fingerprint, row.vector)));
     }
     Ok(())
 }
 
-struct Wanted<'a> {
+/// The texts of a tool to embed.
+struct ToolViews<'a> {
     id: &'a str,
     views: Vec<String>,
     fingerprint: String,
 }
 
-impl<'a> Wanted<'a> {
-    fn new(tool: &'a Document, model: &str) -> Self {
+impl<'a> ToolViews<'a> {
+    fn new(tool: &'a ToolDocument, model: &str) -> Self {
         let views = tool.views();
         Self {
             id: &tool.id,
-            fingerprint: Document::fingerprint(&views, model),
+            fingerprint: ToolDocument::fingerprint(&views, model),
             views,
         }
     }
 }
 
-/// What can be read without waiting for anybody. A damaged index reads as empty here: it is
-/// repaired by whoever has the right to write.
-async fn read(folder: &Path) -> Known {
+/// Reads the index without its lock. A damaged index reads as empty here; the process that holds the
+/// lock repairs it.
+async fn read_or_empty(folder: &Path) -> VectorMap {
     if !folder.exists() {
-        return Known::new();
+        return VectorMap::new();
     }
     let read = async { VectorTable::open(folder).await?.vectors().await };
     read.await.unwrap_or_else(|error| {
         tracing::debug!(%error, "the index cannot be read");
-        Known::new()
+        VectorMap::new()
     })
 }
 
-/// An index that this process may write.
-struct Writing {
+/// A locked index that this process may write.
+struct IndexWriter {
     table: VectorTable,
     _lock: IndexLock,
 }
 
-impl Writing {
-    async fn begin(folder: &Path) -> Result<Self, SearchError> {
-        let lock = IndexLock::take(folder)?;
+impl IndexWriter {
+    async fn open(folder: &Path) -> Result<Self, SearchError> {
+        let lock = IndexLock::acquire(folder)?;
         Ok(Self {
             table: VectorTable::open(folder).await?,
             _lock: lock,
         })
     }
 
-    /// What is there; nothing, if what was there is damaged.
-    async fn repaired(&self) -> Result<Known, SearchError> {
+    /// The vectors of the index. A damaged index is cleared and reads as empty.
+    async fn read_or_repair(&self) -> Result<VectorMap, SearchError> {
         match self.table.vectors().await {
             Ok(vectors) => Ok(vectors),
             Err(error) => {
-                tracing::warn!(%error, "the index is damaged and is made anew");
+                tracing::warn!(%error, "the index is damaged and is rebuilt");
                 self.table.clear().await?;
-                Ok(Known::new())
+                Ok(VectorMap::new())
             }
         }
     }

@@ -1,19 +1,23 @@
-//! One process at a time writes an index.
+//! The file lock that lets one process at a time write an index.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use crate::error::SearchError;
 
-/// The right to write. The kernel takes it back when the process ends, however it ends.
+/// An exclusive lock on an index folder. The kernel releases it when the process ends, even by a crash.
 #[derive(Debug)]
 pub struct IndexLock {
     _file: File,
 }
 
 impl IndexLock {
-    /// Waits until no other process writes. Blocks the thread.
-    pub fn take(folder: &Path) -> Result<Self, SearchError> {
+    /// Acquires the lock; blocks the thread while another process holds it.
+    ///
+    /// # Errors
+    ///
+    /// If the lock file cannot be created or locked.
+    pub fn acquire(folder: &Path) -> Result<Self, SearchError> {
         let unusable = |source| SearchError::Folder {
             path: folder.to_owned(),
             source,

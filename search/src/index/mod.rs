@@ -1,9 +1,9 @@
-//! The vectors of a configuration's tools on disk, in LanceDB, and how they come to be there.
+//! The vector index of a configuration's tools: a LanceDB table on disk.
 
 mod build;
 mod lock;
 mod table;
 
-pub use build::{Progress, build};
+pub use build::{IndexProgress, build};
 pub use lock::IndexLock;
 pub use table::{IndexStats, VectorTable};

@@ -1,4 +1,4 @@
-//! The LanceDB table: a row for each tool, with its text and its vector.
+//! The LanceDB table: one row per tool, with its text and its vector.
 
 use std::collections::HashMap;
 use std::fs;
@@ -19,36 +19,45 @@ use lancedb::{Connection, Table};
 use crate::error::SearchError;
 
 const NAME: &str = "tools";
-/// Writes that are left lying as files of their own before they are put together.
-const LOOSE_FILES: usize = 8;
-/// How long an old version stays for processes that read it.
-const KEPT: chrono::TimeDelta = chrono::TimeDelta::minutes(10);
+/// Table versions between compactions; each write adds a version and a file.
+const COMPACT_EVERY: usize = 8;
+/// How long an old version is kept for processes that still read it.
+const KEEP_VERSIONS_FOR: chrono::TimeDelta = chrono::TimeDelta::minutes(10);
 
-/// What is known of one tool.
+/// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
+    /// `server:tool`
     pub id: String,
+    /// See [`ToolDocument::fingerprint`](crate::ToolDocument::fingerprint).
     pub fingerprint: String,
+    /// The first of the tool's views.
     pub text: String,
+    /// The mean vector of the views.
     pub vector: Vec<f32>,
 }
 
-/// What an index has on disk.
+/// Statistics of an index on disk.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct IndexStats {
+    /// The index folder.
     pub folder: PathBuf,
+    /// Rows of the table.
     pub tools: usize,
+    /// Versions of the table.
     pub versions: usize,
+    /// Size of the folder.
     pub bytes: u64,
 }
 
-/// The table of one configuration.
+/// The vector table of one configuration.
 pub struct VectorTable {
     folder: PathBuf,
     connection: Connection,
 }
 
 impl VectorTable {
+    /// Connects to the table in `folder`, which is created if it is missing.
     pub async fn open(folder: &Path) -> Result<Self, SearchError> {
         fs::create_dir_all(folder).map_err(|source| SearchError::Folder {
             path: folder.to_owned(),
@@ -64,7 +73,7 @@ impl VectorTable {
         })
     }
 
-    /// The vectors that are there, by fingerprint. An index that was never written is empty.
+    /// All vectors, by fingerprint. An index that was never written is empty.
     pub async fn vectors(&self) -> Result<HashMap<String, Vec<f32>>, SearchError> {
         let Some(table) = self.table().await? else {
             return Ok(HashMap::new());
@@ -85,8 +94,8 @@ impl VectorTable {
         Ok(vectors)
     }
 
-    /// Adds rows, in place of those with the same ids.
-    pub async fn put(&self, rows: &[Row]) -> Result<(), SearchError> {
+    /// Inserts rows, replacing those with the same ids.
+    pub async fn upsert(&self, rows: &[Row]) -> Result<(), SearchError> {
         let Some(width) = rows.first().map(|row| row.vector.len()) else {
             return Ok(());
         };
@@ -100,9 +109,9 @@ impl VectorTable {
                     .when_not_matched_insert_all();
                 let rows = RecordBatchIterator::new([Ok(batch)], schema);
                 merge.execute(Box::new(rows)).await.map_err(broken)?;
-                self.tidy(&table).await
+                self.compact(&table).await
             }
-            // Another model, or an older form of the table.
+            // The table is of another model, or has an older schema.
             Some(_) => {
                 self.clear().await?;
                 self.create(batch).await
@@ -111,19 +120,19 @@ impl VectorTable {
         }
     }
 
-    /// Forgets the tools whose fingerprints are not among `kept`.
-    pub async fn keep(&self, kept: &[&str]) -> Result<(), SearchError> {
+    /// Deletes the rows whose fingerprints are not among `kept`.
+    pub async fn retain(&self, kept: &[&str]) -> Result<(), SearchError> {
         let Some(table) = self.table().await? else {
             return Ok(());
         };
-        // Fingerprints are hexadecimal: nothing in them can end the quotes.
-        let kept: Vec<String> = kept.iter().map(|print| format!("'{print}'")).collect();
-        let gone = format!("fingerprint NOT IN ({})", kept.join(", "));
-        table.delete(gone.as_str()).await.map_err(broken)?;
-        self.tidy(&table).await
+        // Fingerprints are hexadecimal, so they need no escaping.
+        let kept: Vec<String> = kept.iter().map(|digest| format!("'{digest}'")).collect();
+        let others = format!("fingerprint NOT IN ({})", kept.join(", "));
+        table.delete(others.as_str()).await.map_err(broken)?;
+        self.compact(&table).await
     }
 
-    /// Empties the index, whatever state it is in.
+    /// Deletes the table, in whatever state it is.
     pub async fn clear(&self) -> Result<(), SearchError> {
         let path = self.folder.join(format!("{NAME}.lance"));
         match fs::remove_dir_all(&path) {
@@ -132,6 +141,7 @@ impl VectorTable {
         }
     }
 
+    /// Statistics of the table and its folder.
     pub async fn stats(&self) -> Result<IndexStats, SearchError> {
         let (tools, versions) = match self.table().await? {
             Some(table) => (
@@ -161,19 +171,19 @@ impl VectorTable {
         created.map(|_| ()).map_err(broken)
     }
 
-    /// Many small writes become one file; versions that nobody reads any more go.
-    async fn tidy(&self, table: &Table) -> Result<(), SearchError> {
+    /// Merges many small files into one, and prunes old versions.
+    async fn compact(&self, table: &Table) -> Result<(), SearchError> {
         let versions = table.list_versions().await.map_err(broken)?.len();
-        if versions % LOOSE_FILES == 0 {
+        if versions % COMPACT_EVERY == 0 {
             let compact = OptimizeAction::Compact {
                 options: Default::default(),
                 remap_options: None,
             };
             table.optimize(compact).await.map_err(broken)?;
         }
-        if versions > LOOSE_FILES {
+        if versions > COMPACT_EVERY {
             let prune = OptimizeAction::Prune {
-                older_than: Some(KEPT),
+                older_than: Some(KEEP_VERSIONS_FOR),
                 delete_unverified: None,
                 error_if_tagged_old_versions: None,
             };
@@ -185,7 +195,7 @@ impl VectorTable {
 
 fn schema(width: usize) -> SchemaRef {
     let item = Arc::new(Field::new("item", DataType::Float32, true));
-    // A model's width is far below the limit.
+    // A model's width is far below `i32::MAX`.
     let vector = DataType::FixedSizeList(item, width as i32);
     Arc::new(Schema::new(vec![
         Field::new("id", DataType::Utf8, false),
@@ -199,7 +209,7 @@ fn batch(rows: &[Row], schema: SchemaRef) -> Result<RecordBatch, SearchError> {
     let texts = |of: fn(&Row) -> &str| StringArray::from_iter_values(rows.iter().map(of));
     let values = rows.iter().flat_map(|row| row.vector.iter().copied());
     let DataType::FixedSizeList(item, width) = schema.field(3).data_type() else {
-        return Err(SearchError::Index("its form is unknown".to_owned()));
+        return Err(SearchError::Index("its schema is unknown".to_owned()));
     };
     let values = Arc::new(Float32Array::from_iter_values(values));
     let vectors =
@@ -220,28 +230,31 @@ fn read_batch(
     batch: &RecordBatch,
     vectors: &mut HashMap<String, Vec<f32>>,
 ) -> Result<(), SearchError> {
-    let odd = || SearchError::Index("its columns are not those of pml".to_owned());
-    let prints = batch.column_by_name("fingerprint").ok_or_else(odd)?;
-    let prints = prints.as_string_opt::<i32>().ok_or_else(odd)?;
-    let lists = batch.column_by_name("vector").ok_or_else(odd)?;
-    let lists = lists.as_fixed_size_list_opt().ok_or_else(odd)?;
+    let foreign = || SearchError::Index("its columns are not those of pml".to_owned());
+    let fingerprints = batch.column_by_name("fingerprint").ok_or_else(foreign)?;
+    let fingerprints = fingerprints.as_string_opt::<i32>().ok_or_else(foreign)?;
+    let lists = batch.column_by_name("vector").ok_or_else(foreign)?;
+    let lists = lists.as_fixed_size_list_opt().ok_or_else(foreign)?;
     let width = lists.value_length() as usize;
     let values = lists.values();
-    let values = values.as_primitive_opt::<Float32Type>().ok_or_else(odd)?;
+    let values = values
+        .as_primitive_opt::<Float32Type>()
+        .ok_or_else(foreign)?;
     let rows = values.values().chunks_exact(width.max(1));
-    for (print, row) in prints.iter().zip(rows) {
-        vectors.insert(print.unwrap_or_default().to_owned(), row.to_vec());
+    for (fingerprint, row) in fingerprints.iter().zip(rows) {
+        vectors.insert(fingerprint.unwrap_or_default().to_owned(), row.to_vec());
     }
     Ok(())
 }
 
 fn broken(error: impl std::fmt::Display) -> SearchError {
-    // LanceDB's errors go on with backtraces and places in its source.
-    let told = error.to_string();
-    let line = told.lines().next().unwrap_or_default();
+    // The other lines of LanceDB's errors are backtraces and source locations.
+    let message = error.to_string();
+    let line = message.lines().next().unwrap_or_default();
     SearchError::Index(line.to_owned())
 }
 
+/// The size of all files below a folder, in bytes.
 fn size(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;

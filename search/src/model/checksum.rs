@@ -1,10 +1,14 @@
-//! Files are what they were when their checksums were written down.
+//! SHA-256 checks of model files.
 
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
 
-/// Checks `bytes` against the line of `sums` (in the form of `sha256sum`) for the file `name`.
+/// Checks `bytes` against the entry for the file `name` in `sums`, which has the format of `sha256sum`.
+///
+/// # Errors
+///
+/// If the checksum differs, or `sums` has no entry for `name`.
 pub fn check(sums: &str, name: &str, bytes: &[u8]) -> Result<(), ModelError> {
     let expected = sums.lines().find_map(|line| {
         let (sum, file) = line.split_once(char::is_whitespace)?;
@@ -18,6 +22,7 @@ pub fn check(sums: &str, name: &str, bytes: &[u8]) -> Result<(), ModelError> {
     }
 }
 
+/// The SHA-256 of `bytes`, in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -32,7 +37,7 @@ mod tests {
         BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD *b.txt\n";
 
     #[test]
-    fn a_file_that_is_as_it_was_passes() {
+    fn a_file_with_the_expected_checksum_passes() {
         assert!(check(SUMS, "a.txt", b"abc").is_ok());
         assert!(check(SUMS, "b.txt", b"abc").is_ok());
     }

@@ -1,4 +1,4 @@
-//! Which model: the one in the binary, one of a folder, or one of fastembed's from a hub.
+//! The choice of a model: the built-in one, one in a folder, or one that fastembed downloads from a hub.
 
 use std::fmt;
 use std::fs;
@@ -10,39 +10,50 @@ use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
 use ort::environment::Environment;
 
 use super::builtin;
-use super::embedder::{TOKENS, providers, session_threads};
+use super::embedder::{MAX_TOKENS, providers, session_threads};
 use super::files::ModelFiles;
 use crate::error::ModelError;
-use crate::place::Place;
+use crate::process_memory;
+use crate::search_paths::SearchPaths;
 
-/// The model in the binary.
-pub const BUILTIN: &str = "all-MiniLM-L6-v2-int8";
+/// The name of the built-in model.
+pub const BUILTIN_MODEL: &str = "all-MiniLM-L6-v2-int8";
 
+/// An embedding model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ModelChoice {
+    /// The model in the binary.
     #[default]
     Builtin,
-    /// A folder in the form of `third_party/minilm`.
+    /// A folder with the files of a model, as in `third_party/minilm`.
     Folder(PathBuf),
-    /// One of fastembed's, by the name it has at its hub.
+    /// A model that fastembed knows and downloads from a hub.
     Hub(EmbeddingModel),
 }
 
-/// A model that can be chosen.
+/// An available model.
 #[derive(Debug, Clone)]
 pub struct ListedModel {
+    /// The name to choose it by.
     pub name: String,
+    /// The dimensions of its vectors.
     pub width: usize,
+    /// A description for people.
     pub description: String,
 }
 
 impl ModelChoice {
-    /// What the user chose with `pml model use`; the built-in model where nothing was chosen.
-    pub fn of_user(place: &Place) -> Result<Self, ModelError> {
-        match fs::read_to_string(place.choice()) {
+    /// The model that was chosen with `pml model use`; the built-in one if there was no choice.
+    ///
+    /// # Errors
+    ///
+    /// If the saved name is not that of a model.
+    pub fn load_saved(paths: &SearchPaths) -> Result<Self, ModelError> {
+        match fs::read_to_string(paths.model_choice_file()) {
             Ok(text) => match text.trim() {
                 "" => Ok(Self::Builtin),
-                // One that is gone is told by the search that needs it, which has words alone then.
+                // Not checked here: the search that needs the folder reports that it is missing, and
+                // ranks by words alone.
                 folder if Path::new(folder).is_absolute() => Ok(Self::Folder(folder.into())),
                 name => name.parse(),
             },
@@ -50,14 +61,20 @@ impl ModelChoice {
         }
     }
 
-    pub fn remember(&self, place: &Place) -> io::Result<()> {
-        fs::create_dir_all(place.root())?;
-        fs::write(place.choice(), format!("{self}\n"))
+    /// Saves the choice for later runs.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save(&self, paths: &SearchPaths) -> io::Result<()> {
+        fs::create_dir_all(paths.root())?;
+        fs::write(paths.model_choice_file(), format!("{self}\n"))
     }
 
+    /// All models that can be chosen by name, the built-in one first.
     pub fn list() -> Vec<ListedModel> {
         let builtin = ListedModel {
-            name: BUILTIN.to_owned(),
+            name: BUILTIN_MODEL.to_owned(),
             width: 384,
             description: "all-MiniLM-L6-v2 in 8 bits, part of pml".to_owned(),
         };
@@ -79,26 +96,26 @@ impl ModelChoice {
     pub(super) fn load(
         &self,
         environment: Environment,
-        place: Option<&Place>,
-        tell: &dyn Fn(&str),
+        paths: Option<&SearchPaths>,
+        on_status: &dyn Fn(&str),
     ) -> Result<TextEmbedding, ModelError> {
         match self {
             Self::Builtin => {
                 let loaded = builtin::files().load(environment);
-                builtin::give_back();
+                process_memory::release_builtin_model();
                 loaded
             }
             Self::Folder(folder) => ModelFiles::read(folder)?.load(environment),
             Self::Hub(model) => {
-                tell(&format!("loading {self}; the first time it is fetched"));
+                on_status(&format!("loading {self}; it is downloaded the first time"));
                 let mut options = TextInitOptions::new(model.clone())
-                    .with_max_length(TOKENS)
+                    .with_max_length(MAX_TOKENS)
                     .with_intra_threads(session_threads())
                     .with_execution_providers(providers())
                     .with_environment(environment)
                     .with_show_download_progress(false);
-                if let Some(place) = place {
-                    options = options.with_cache_dir(place.models());
+                if let Some(paths) = paths {
+                    options = options.with_cache_dir(paths.models_folder());
                 }
                 TextEmbedding::try_new(options)
                     .map_err(|error| ModelError::Broken(error.to_string()))
@@ -110,7 +127,7 @@ impl ModelChoice {
 impl fmt::Display for ModelChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin => f.write_str(BUILTIN),
+            Self::Builtin => f.write_str(BUILTIN_MODEL),
             Self::Folder(folder) => write!(f, "{}", folder.display()),
             Self::Hub(model) => match TextEmbedding::get_model_info(model) {
                 Ok(info) => f.write_str(&info.model_code),
@@ -123,10 +140,10 @@ impl fmt::Display for ModelChoice {
 impl FromStr for ModelChoice {
     type Err = ModelError;
 
-    /// The name of the built-in model, a folder (anything with its own file `SHA256SUMS`), or a
-    /// name of [`ModelChoice::list`].
+    /// Accepts the name of the built-in model, a folder that has a file `SHA256SUMS`, or a name of
+    /// [`ModelChoice::list`].
     fn from_str(name: &str) -> Result<Self, ModelError> {
-        if name == BUILTIN {
+        if name == BUILTIN_MODEL {
             return Ok(Self::Builtin);
         }
         if Path::new(name).join("SHA256SUMS").is_file() {
@@ -147,27 +164,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_listed_model_can_be_chosen_and_is_remembered() {
+    fn every_listed_model_can_be_chosen_and_saved() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::at(folder.path());
+        let paths = SearchPaths::new(folder.path());
         for model in ModelChoice::list() {
             let choice: ModelChoice = model.name.parse().unwrap();
             assert_eq!(choice.to_string(), model.name);
-            choice.remember(&place).unwrap();
-            assert_eq!(ModelChoice::of_user(&place).unwrap(), choice);
+            choice.save(&paths).unwrap();
+            assert_eq!(ModelChoice::load_saved(&paths).unwrap(), choice);
         }
     }
 
     #[test]
     fn an_unknown_name_is_refused() {
         let error = "gpt".parse::<ModelChoice>().unwrap_err().to_string();
-        assert!(error.contains("no model called `gpt`"), "{error}");
+        assert!(error.contains("unknown model `gpt`"), "{error}");
     }
 
     #[test]
-    fn without_a_choice_it_is_the_built_in_one() {
+    fn without_a_saved_choice_the_built_in_model_is_used() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::at(folder.path().join("none"));
-        assert_eq!(ModelChoice::of_user(&place).unwrap(), ModelChoice::Builtin);
+        let paths = SearchPaths::new(folder.path().join("none"));
+        assert_eq!(
+            ModelChoice::load_saved(&paths).unwrap(),
+            ModelChoice::Builtin
+        );
     }
 }

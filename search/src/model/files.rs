@@ -1,4 +1,4 @@
-//! The files of a model that is not from a hub, checked before they are used.
+//! The files of a model that is not from a hub; their checksums are verified before use.
 
 use std::borrow::Cow;
 use std::fs;
@@ -10,23 +10,34 @@ use fastembed::{
 use ort::environment::Environment;
 
 use super::checksum::check;
-use super::embedder::{TOKENS, providers, session_threads};
+use super::embedder::{MAX_TOKENS, providers, session_threads};
 use crate::error::ModelError;
 
-/// The names a model's file may have in a folder.
+/// File names of the ONNX model in a folder, in the order they are tried.
 const MODEL_NAMES: [&str; 2] = ["model_int8.onnx", "model.onnx"];
 
+/// The contents of a model's files.
 pub struct ModelFiles<'a> {
+    /// `SHA256SUMS`
     pub sums: Cow<'a, str>,
+    /// The ONNX model with its file name.
     pub model: (&'static str, Cow<'a, [u8]>),
+    /// `tokenizer.json`
     pub tokenizer: Cow<'a, [u8]>,
+    /// `config.json`
     pub config: Cow<'a, [u8]>,
+    /// `special_tokens_map.json`
     pub special_tokens: Cow<'a, [u8]>,
+    /// `tokenizer_config.json`
     pub tokenizer_config: Cow<'a, [u8]>,
 }
 
 impl ModelFiles<'static> {
-    /// The files of a folder, in the form of `third_party/minilm`.
+    /// Reads the files of a folder that is laid out as `third_party/minilm`.
+    ///
+    /// # Errors
+    ///
+    /// If a file is missing or cannot be read.
     pub fn read(folder: &Path) -> Result<Self, ModelError> {
         let read = |name: &str| {
             fs::read(folder.join(name)).map_err(|_| ModelError::Missing {
@@ -52,6 +63,11 @@ impl ModelFiles<'static> {
 }
 
 impl ModelFiles<'_> {
+    /// Verifies the checksums of all files.
+    ///
+    /// # Errors
+    ///
+    /// If a checksum differs or is not listed.
     pub fn check(&self) -> Result<(), ModelError> {
         for (name, bytes) in [
             (self.model.0, &self.model.1),
@@ -65,6 +81,11 @@ impl ModelFiles<'_> {
         Ok(())
     }
 
+    /// Verifies the files and loads the model.
+    ///
+    /// # Errors
+    ///
+    /// If a checksum differs or ONNX Runtime refuses the model.
     pub fn load(self, environment: Environment) -> Result<TextEmbedding, ModelError> {
         self.check()?;
         let tokenizer = TokenizerFiles {
@@ -76,10 +97,10 @@ impl ModelFiles<'_> {
         let model = UserDefinedEmbeddingModel::new(self.model.1.into_owned(), tokenizer)
             .with_pooling(Pooling::Mean);
         let options = InitOptionsUserDefined::new()
-            .with_max_length(TOKENS)
+            .with_max_length(MAX_TOKENS)
             .with_intra_threads(session_threads())
-            // Within a text, threads that spin save a third of the time; after it, they would take
-            // the processor from the servers.
+            // Within a text, spinning threads save a third of the time. After it they must stop, or
+            // they would take the CPU from the servers.
             .with_session_config("session.force_spinning_stop", "1")
             .with_execution_providers(providers())
             .with_environment(environment);
@@ -94,7 +115,7 @@ mod tests {
     use crate::model::builtin;
 
     #[test]
-    fn the_model_in_the_binary_is_whole() {
+    fn the_built_in_model_matches_its_checksums() {
         builtin::files().check().unwrap();
     }
 
@@ -112,10 +133,10 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_says_what_it_lacks() {
+    fn the_error_names_the_missing_file_of_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let Err(error) = ModelFiles::read(folder.path()) else {
-            panic!("an empty folder is no model");
+            panic!("an empty folder is not a model");
         };
         assert!(
             error.to_string().starts_with("SHA256SUMS is missing in"),

@@ -1,14 +1,15 @@
-//! The model that turns text into vectors: which one, where its files are, and the thread that
-//! owns it.
+//! The embedding model: choice, files, the ONNX Runtime library, and the thread that owns it.
 
 mod builtin;
 mod checksum;
 mod choice;
 mod embedder;
-mod fetch;
 mod files;
-mod library;
+mod onnx_download;
+mod onnx_library;
 
-pub use choice::{BUILTIN, ListedModel, ModelChoice};
+#[cfg(target_os = "linux")]
+pub use builtin::MODEL as BUILTIN_MODEL_BYTES;
+pub use choice::{BUILTIN_MODEL, ListedModel, ModelChoice};
 pub use embedder::Embedder;
-pub use library::{Library, LibraryOrigin};
+pub use onnx_library::{LibraryOrigin, OnnxLibrary};

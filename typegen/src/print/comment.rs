@@ -1,16 +1,16 @@
-//! Descriptions as comments that cannot end early.
+//! Prints descriptions as JSDoc comments; their text cannot end the comment.
 
 use super::name::is_invisible;
-use crate::model::Doc;
+use crate::type_graph::Doc;
 
-/// Columns of a comment's text.
+/// Columns of a comment, without its markers.
 const WIDTH: usize = 96;
-/// A line as long as this ends where an editor wrapped it.
+/// A line this long was probably wrapped by an editor.
 const WRAPPED: usize = 60;
 
-/// `text` with `\n` as its only line end and nothing that a reader would not see, cut at a word
-/// after `most` characters.
-pub fn clean(text: &str, most: usize) -> String {
+/// Normalises line ends to `\n`, removes invisible characters, and cuts the text at a word after
+/// `max_chars` characters.
+pub fn clean(text: &str, max_chars: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut pending = 0;
@@ -29,7 +29,7 @@ pub fn clean(text: &str, most: usize) -> String {
         if is_invisible(c) {
             continue;
         }
-        if count >= most {
+        if count >= max_chars {
             let end = out.rfind([' ', '\n']).filter(|end| *end > out.len() / 2);
             out.truncate(end.unwrap_or(out.len()));
             out.push_str(" ...");
@@ -38,7 +38,7 @@ pub fn clean(text: &str, most: usize) -> String {
         if pending > 0 {
             let kept = out.trim_end_matches(' ').len();
             out.truncate(kept);
-            // One empty line parts two paragraphs; more say nothing more.
+            // Several empty lines become one.
             out.push_str(if pending > 1 { "\n\n" } else { "\n" });
             pending = 0;
         }
@@ -49,7 +49,7 @@ pub fn clean(text: &str, most: usize) -> String {
 }
 
 /// The first sentence of a cleaned text, on one line.
-pub fn first_sentence(text: &str, most: usize) -> String {
+pub fn first_sentence(text: &str, max_chars: usize) -> String {
     let mut words = String::new();
     for line in text
         .lines()
@@ -57,13 +57,13 @@ pub fn first_sentence(text: &str, most: usize) -> String {
         .skip_while(|line| line.is_empty())
     {
         words.extend(line.split_whitespace().flat_map(|word| [" ", word]));
-        // A short line is a title; a long one was wrapped.
+        // A short line is a title; a long one was wrapped, so its sentence may go on.
         if line.len() < WRAPPED || line.ends_with(['.', ':', '!', '?']) {
             break;
         }
     }
     let words = words.trim_start();
-    // A dot ends a sentence where a capital letter follows, and not in `e.g. This`.
+    // A dot ends a sentence if no lower-case letter follows, except in abbreviations such as `e.g.`.
     let end = words.match_indices(". ").map(|(at, _)| at).find(|at| {
         let before = words[..*at].rsplit(' ').next().unwrap_or_default();
         let after = words[at + 2..].chars().next();
@@ -71,10 +71,10 @@ pub fn first_sentence(text: &str, most: usize) -> String {
         !abbreviated && after.is_some_and(|c| !c.is_lowercase())
     });
     let sentence = end.map_or(words, |end| &words[..end]);
-    clean(sentence.trim_end_matches(['.', ':', ' ']), most)
+    clean(sentence.trim_end_matches(['.', ':', ' ']), max_chars)
 }
 
-/// A JSDoc comment, with its line end; nothing where there is nothing to say.
+/// A JSDoc comment with its line end; empty for an empty `doc`.
 pub fn comment(doc: &Doc, indent: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in doc.text.lines() {
@@ -109,7 +109,7 @@ pub fn comment(doc: &Doc, indent: &str) -> String {
     }
 }
 
-/// Breaks a line at spaces; its indentation, as of a list, is kept.
+/// Wraps a line at spaces; its indentation, such as that of a list, is kept.
 fn wrap(line: &str, width: usize, lines: &mut Vec<String>) {
     let line = line.trim_end();
     let indent = line.len() - line.trim_start().len();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_nobody_sees_are_gone_and_every_line_end_is_one() {
+    fn invisible_characters_are_removed_and_line_ends_are_normalised() {
         assert_eq!(
             clean("a\u{202e}b\0\r\nc\u{2028}\n\n\nd\te", 100),
             "ab\nc\n\nd e"

@@ -1,16 +1,16 @@
-//! From a [`Type`](crate::model::Type) to text.
+//! Prints a [`Type`](crate::type_graph::Type) as TypeScript.
 
-mod block;
-mod brief;
 mod comment;
+mod multi_line;
 mod name;
+mod one_line;
 
-pub use block::{Block, gap_before};
-pub use brief::{Brief, Detail};
 pub use comment::{clean, comment, first_sentence};
+pub use multi_line::{MultiLinePrinter, gap_before};
 pub use name::{key, member, method, pascal, quoted};
+pub use one_line::{DetailLimits, OneLinePrinter};
 
-use crate::model::Type;
+use crate::type_graph::Type;
 
 /// Whether `ty` needs parentheses before `[]` or in an intersection.
 fn is_compound(ty: &Type) -> bool {

@@ -1,8 +1,8 @@
-//! Names and texts as TypeScript writes them.
+//! Prints names and strings in TypeScript syntax.
 
 use std::fmt::Write;
 
-/// A property name, quoted where it must be.
+/// A property name, quoted if it is not an identifier.
 pub fn key(name: &str) -> String {
     if is_identifier(name) {
         name.to_owned()
@@ -11,7 +11,7 @@ pub fn key(name: &str) -> String {
     }
 }
 
-/// The name of a method of an interface: `new(…)` would be a constructor.
+/// The name of an interface's method, quoted if it would be a keyword there: `new(…)` is a constructor.
 pub fn method(name: &str) -> String {
     match name {
         "new" | "constructor" | "get" | "set" | "readonly" => quoted(name),
@@ -19,7 +19,7 @@ pub fn method(name: &str) -> String {
     }
 }
 
-/// `.name`, or `["na-me"]`.
+/// A member access: `.name`, or `["na-me"]`.
 pub fn member(name: &str) -> String {
     if is_identifier(name) {
         format!(".{name}")
@@ -28,14 +28,14 @@ pub fn member(name: &str) -> String {
     }
 }
 
-/// Of the identifiers that the language allows, those that look alike to everybody.
+/// Whether a name is an ASCII identifier. Others are quoted, because they can look alike.
 fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     let first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$';
     bytes.next().is_some_and(first) && bytes.all(|byte| first(byte) || byte.is_ascii_digit())
 }
 
-/// A text in double quotes. Everything that a reader would not see as it is becomes an escape.
+/// A string literal in double quotes, with invisible characters escaped.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -57,7 +57,8 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Control characters, line ends that are no `\n`, and marks that turn the direction of text.
+/// Whether a character is a control character, a Unicode line end, or a mark that changes the direction
+/// of text.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -70,7 +71,7 @@ pub fn is_invisible(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// `read_file` and `read-file` as a name for a type: `ReadFile`. Never empty.
+/// A type name in Pascal case: `ReadFile` for `read_file` and `read-file`. Never empty.
 pub fn pascal(name: &str) -> String {
     const MAX: usize = 60;
     let mut out = String::new();

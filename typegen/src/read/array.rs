@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{MAX_MEMBERS, Reader};
-use crate::model::{Tuple, Type};
+use crate::type_graph::{Tuple, Type};
 
 impl<'a> Reader<'a> {
     pub(super) fn read_array(&mut self, keywords: &'a Map<String, Value>, depth: usize) -> Type {
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         };
         let rest = match rest {
             Some(Value::Bool(false)) => None,
-            _ if count("maxItems").is_some_and(|most| most <= first.len()) => None,
+            _ if count("maxItems").is_some_and(|max| max <= first.len()) => None,
             Some(rest) => Some(Box::new(self.read(rest, depth + 1))),
             None => Some(Box::new(Type::Unknown)),
         };

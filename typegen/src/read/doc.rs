@@ -1,16 +1,16 @@
-//! What a schema says that is no type: its description, and its constraints as tags.
+//! The comment of a schema: its description, and its constraints as tags.
 
 use serde_json::Value;
 
-use crate::model::Doc;
 use crate::print::clean;
+use crate::type_graph::Doc;
 
 /// Characters of a description.
 const MAX_TEXT: usize = 2_000;
 /// Characters of a tag's value.
 const MAX_VALUE: usize = 160;
 
-/// Keywords that become tags of the same name, in the order they are told.
+/// Keywords that become tags of the same name, in the order they are printed.
 const CONSTRAINTS: [&str; 17] = [
     "minimum",
     "maximum",
@@ -31,6 +31,7 @@ const CONSTRAINTS: [&str; 17] = [
     "default",
 ];
 
+/// The comment for a schema.
 pub fn of(schema: &Value) -> Doc {
     let mut doc = Doc {
         text: schema["description"]
@@ -40,12 +41,12 @@ pub fn of(schema: &Value) -> Doc {
         tags: constraints(schema),
     };
     if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        let told: Vec<String> = constraints(items)
+        let of_items: Vec<String> = constraints(items)
             .into_iter()
             .map(|(name, value)| format!("{name} {value}").trim_end().to_owned())
             .collect();
-        if !told.is_empty() {
-            doc.tags.push(("items".to_owned(), told.join(", ")));
+        if !of_items.is_empty() {
+            doc.tags.push(("items".to_owned(), of_items.join(", ")));
         }
     }
     if schema["deprecated"] == Value::Bool(true) {
@@ -88,7 +89,7 @@ fn constraints(schema: &Value) -> Vec<(String, String)> {
 }
 
 fn value(value: &Value) -> String {
-    // A large value would be printed whole only to be cut.
+    // Avoids printing a large value only to cut it.
     match value {
         Value::String(text) if text.len() > MAX_VALUE => line(&format!("\"{text}")),
         Value::Array(values) if values.len() > MAX_VALUE => "[...]".to_owned(),
@@ -97,7 +98,7 @@ fn value(value: &Value) -> String {
     }
 }
 
-/// Text on one line.
+/// The text on one line, cut to the length of a tag's value.
 pub fn line(text: &str) -> String {
     clean(text, MAX_VALUE).replace('\n', " ")
 }

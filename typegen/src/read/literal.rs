@@ -1,17 +1,18 @@
-//! Values that are types: `const` and `enum`.
+//! Literal types: `const` and `enum`.
 
 use serde_json::Value;
 
 use super::MAX_MEMBERS;
-use crate::model::{Field, Object, Tuple, Type};
 use crate::print::quoted;
+use crate::type_graph::{Field, Object, Tuple, Type};
 
-/// Characters of a text that is still worth printing as a type.
+/// Characters of a string that is printed as a literal type.
 const MAX_TEXT: usize = 200;
 const MAX_DEPTH: usize = 4;
-/// Elements of an array, or fields of an object, that is a value.
+/// Elements or fields of a literal array or object.
 const MAX_PARTS: usize = 24;
 
+/// The literal type of a value; large values get their general type.
 pub fn type_of(value: &Value) -> Type {
     nested(value, 0)
 }
@@ -49,6 +50,7 @@ fn nested(value: &Value, depth: usize) -> Type {
     }
 }
 
+/// The general type of a value.
 fn widened(value: &Value) -> Type {
     match value {
         Value::Null => Type::Null,
@@ -60,12 +62,12 @@ fn widened(value: &Value) -> Type {
     }
 }
 
-/// One of `values` that also has one of the types `names`, where there are any. Too many of them
-/// are told apart by their types alone.
+/// The union of `values`, restricted to those of the types `names` if there are any. With too many
+/// values, the union of their general types.
 pub fn one_of(values: &[Value], names: &[&str]) -> Type {
     let fitting = values
         .iter()
-        .filter(|value| names.is_empty() || names.iter().any(|name| is(value, name)));
+        .filter(|value| names.is_empty() || names.iter().any(|name| has_type(value, name)));
     let types: Vec<Type> = if values.len() <= MAX_MEMBERS {
         fitting.map(type_of).collect()
     } else {
@@ -84,7 +86,7 @@ pub fn one_of(values: &[Value], names: &[&str]) -> Type {
     }
 }
 
-fn is(value: &Value, name: &str) -> bool {
+fn has_type(value: &Value, name: &str) -> bool {
     match name {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),

@@ -1,40 +1,42 @@
-//! From a JSON Schema, of any draft that servers send, to a [`Model`].
+//! Reads a JSON Schema, of any draft that servers send, into a [`TypeGraph`].
 //!
-//! A type is never narrower than its schema where that can be helped: what TypeScript cannot say
-//! (`not`, `if`, `contains`) is left out, so that no valid argument is refused. Hostile schemas
-//! run into the bounds below and become `unknown` from there on.
+//! A type is as wide as its schema or wider: keywords that TypeScript cannot express (`not`, `if`,
+//! `contains`) are left out, so that no valid argument is rejected. Hostile schemas hit the limits below
+//! and become `unknown` from there on.
 
 mod array;
+mod cycles;
 mod doc;
-mod knot;
 mod literal;
 mod object;
 mod reference;
+mod union_width;
 
 pub use reference::resolve;
 
 use serde_json::{Map, Value};
 
-use crate::model::{Model, Named, Type};
+use crate::type_graph::{NamedType, Type, TypeGraph};
 
-/// Schemas within schemas.
+/// Nesting levels of a schema.
 const MAX_DEPTH: usize = 24;
-/// Definitions that are referred to.
+/// Definitions of one schema.
 const MAX_NAMED: usize = 400;
 /// Members of one union, and values of one enumeration.
 const MAX_MEMBERS: usize = 100;
 
-/// A schema and how much of it is worth reading.
+/// A schema to read, with a limit on its size.
 #[derive(Debug, Clone, Copy)]
 pub struct Schema<'a> {
-    /// Where references lead.
+    /// The document that references point into.
     root: &'a Value,
     schema: &'a Value,
+    /// How many subschemas to read.
     nodes: usize,
 }
 
 impl<'a> Schema<'a> {
-    /// For a file: nearly everything.
+    /// For a file: nearly everything is read.
     pub fn whole(root: &'a Value) -> Self {
         Self {
             root,
@@ -43,12 +45,12 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// For one line: what is cut off would not have fitted.
+    /// For one line: more would not fit anyway.
     pub fn brief(root: &'a Value) -> Self {
         Self::part(root, root)
     }
 
-    /// The same for a part of it.
+    /// As [`Schema::brief`], for a part of the document `root`.
     pub fn part(root: &'a Value, schema: &'a Value) -> Self {
         Self {
             root,
@@ -57,39 +59,41 @@ impl<'a> Schema<'a> {
         }
     }
 
-    pub(crate) fn read(self) -> Model {
+    /// Reads the schema.
+    pub(crate) fn read(self) -> TypeGraph {
         let mut reader = Reader {
             root: self.root,
             nodes: self.nodes,
             named: Vec::new(),
-            places: Vec::new(),
+            targets: Vec::new(),
         };
         let root = reader.read(self.schema, 0);
-        // Definitions are read one after the other and not within each other, so that a long
-        // chain of them is no deep recursion.
+        // Definitions are read one after the other instead of within each other, so that a long chain
+        // of them does not recurse.
         let mut next = 0;
-        while let Some(&target) = reader.places.get(next) {
+        while let Some(&target) = reader.targets.get(next) {
             let ty = reader.read(target, 0);
             reader.named[next].ty = ty;
             next += 1;
         }
-        let mut model = Model {
+        let mut graph = TypeGraph {
             root,
             doc: doc::of(self.schema),
             named: reader.named,
         };
-        knot::untie(&mut model);
-        model
+        cycles::break_cycles(&mut graph);
+        union_width::limit_union_width(&mut graph);
+        graph
     }
 }
 
 struct Reader<'a> {
     root: &'a Value,
-    /// How many schemas may still be read.
+    /// How many subschemas may still be read.
     nodes: usize,
-    named: Vec<Named>,
-    /// Where each of `named` stands in the schema.
-    places: Vec<&'a Value>,
+    named: Vec<NamedType>,
+    /// The schema of each of `named`.
+    targets: Vec<&'a Value>,
 }
 
 impl<'a> Reader<'a> {
@@ -105,7 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Every keyword must hold, so each gives one part of an intersection.
+    /// All keywords apply at once, so each adds a member to an intersection.
     fn read_keywords(&mut self, keywords: &'a Map<String, Value>, depth: usize) -> Type {
         let mut parts = Vec::new();
         for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
@@ -165,32 +169,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A reference becomes a name, and its target is read once.
+    /// Turns a reference into a name; its target is queued to be read once.
     fn refer(&mut self, reference: &str) -> Type {
         let Some((target, name)) = reference::follow(self.root, reference) else {
             return Type::Unknown;
         };
-        let known = self
-            .places
+        let queued = self
+            .targets
             .iter()
-            .position(|place| std::ptr::eq(*place, target));
-        if let Some(index) = known {
+            .position(|queued| std::ptr::eq(*queued, target));
+        if let Some(index) = queued {
             return Type::Named(index);
         }
-        if self.places.len() == MAX_NAMED {
+        if self.targets.len() == MAX_NAMED {
             return Type::Unknown;
         }
-        self.places.push(target);
-        self.named.push(Named {
+        self.targets.push(target);
+        self.named.push(NamedType {
             name,
             ty: Type::Unknown,
             doc: doc::of(target),
         });
-        Type::Named(self.places.len() - 1)
+        Type::Named(self.targets.len() - 1)
     }
 }
 
-/// What `type` says, or else what the other keywords give away.
+/// The value of `type`, or else the type that other keywords imply.
 fn type_names(keywords: &Map<String, Value>) -> Vec<&str> {
     match keywords.get("type") {
         Some(Value::String(name)) => vec![name.as_str()],

@@ -1,13 +1,13 @@
-//! Objects: their fields, and what is known about other keys.
+//! Objects: fields and index signatures.
 
 use serde_json::{Map, Value};
 
 use super::{Reader, doc};
-use crate::model::{Doc, Field, Object, Others, Type};
+use crate::type_graph::{Doc, Field, IndexSignature, Object, Type};
 
-/// A longer key is data, not a name.
+/// A longer key is left out: it is data, not a name.
 const MAX_NAME: usize = 120;
-/// Names that `propertyNames` may list to become fields.
+/// Names in an `enum` of `propertyNames` that become fields.
 const MAX_NAMES: usize = 40;
 
 impl<'a> Reader<'a> {
@@ -31,9 +31,9 @@ impl<'a> Reader<'a> {
         }
         self.add_required(keywords, &mut object);
         self.add_conditional(keywords, &mut object, depth);
-        self.read_others(keywords, &mut object, depth);
+        self.read_index_signature(keywords, &mut object, depth);
         if left_out > 0 {
-            object.others = Some(Box::new(Others {
+            object.index_signature = Some(Box::new(IndexSignature {
                 ty: Type::Unknown,
                 doc: Doc {
                     text: format!("and {left_out} more"),
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         Type::Object(object)
     }
 
-    /// Names that must be there and that `properties` says nothing about.
+    /// Adds the required names that `properties` does not describe.
     fn add_required(&mut self, keywords: &'a Map<String, Value>, object: &mut Object) {
         let Some(Value::Array(names)) = keywords.get("required") else {
             return;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Fields that only some objects have are fields that any object may have.
+    /// Adds the fields of conditional subschemas as optional ones.
     fn add_conditional(
         &mut self,
         keywords: &'a Map<String, Value>,
@@ -102,7 +102,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read_others(&mut self, keywords: &'a Map<String, Value>, object: &mut Object, depth: usize) {
+    fn read_index_signature(
+        &mut self,
+        keywords: &'a Map<String, Value>,
+        object: &mut Object,
+        depth: usize,
+    ) {
         let additional = keywords
             .get("additionalProperties")
             .or_else(|| keywords.get("unevaluatedProperties"));
@@ -141,7 +146,7 @@ impl<'a> Reader<'a> {
                     doc = doc::of(schema);
                 }
             }
-            // Any key is allowed, but whoever lists names means these.
+            // Any other key is allowed; a schema that lists properties is printed without saying so.
             None if types.is_empty()
                 && !keywords.contains_key("properties")
                 && object.fields.is_empty() =>
@@ -152,12 +157,12 @@ impl<'a> Reader<'a> {
         }
         if !types.is_empty() {
             let ty = Type::union(types);
-            object.others = Some(Box::new(Others { ty, doc }));
+            object.index_signature = Some(Box::new(IndexSignature { ty, doc }));
         }
     }
 }
 
-/// The only names that `propertyNames` allows.
+/// The names in the `enum` of `propertyNames`, which are the only ones allowed.
 fn listed_names(keywords: &Map<String, Value>) -> Option<impl Iterator<Item = &str>> {
     let names = keywords.get("propertyNames")?.get("enum")?.as_array()?;
     let all_fit = names

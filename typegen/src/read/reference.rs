@@ -1,12 +1,12 @@
-//! Where a `$ref` leads.
+//! Resolves `$ref`.
 
 use serde_json::Value;
 
-/// References to references that are followed before giving up.
+/// References to references that are followed.
 const MAX_HOPS: usize = 16;
 
-/// The schema that `reference` means in the document `root`. Nothing is fetched: what is not in
-/// the document is not found.
+/// Returns the schema that `reference` points to in the document `root`: a JSON pointer, an anchor or an
+/// `$id`. Nothing is downloaded: a target outside of the document is `None`.
 pub fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let within = match document {
@@ -29,7 +29,7 @@ pub fn resolve<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     definitions(within).find(|definition| anchored(definition))
 }
 
-/// The first target that is more than a reference itself, and what to call it.
+/// The first target that is not itself a mere reference, with a name for it.
 pub fn follow<'a>(root: &'a Value, reference: &str) -> Option<(&'a Value, String)> {
     let mut reference = reference;
     for _ in 0..MAX_HOPS {
@@ -65,7 +65,7 @@ fn without_fragment(id: &str) -> &str {
     id.strip_suffix('#').unwrap_or(id)
 }
 
-/// Text with `%20` and the like read; what is no such thing stays as it is.
+/// Decodes percent escapes; invalid ones are left unchanged.
 fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn references_that_only_lead_to_each_other_lead_nowhere() {
+    fn references_that_only_point_to_each_other_do_not_resolve() {
         let root =
             json!({ "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
         assert!(follow(&root, "#/$defs/a").is_none());

@@ -1,4 +1,4 @@
-//! The plainest client over standard input and output: the server is what is measured.
+//! A minimal MCP client over stdio, so that the server dominates the time.
 
 use std::collections::HashMap;
 use std::process::Stdio;
@@ -13,20 +13,22 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex as AsyncMutex, oneshot};
 use tokio::time::timeout;
 
-type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>;
+/// The requests without a reply, by id.
+type Pending = Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>;
 
-/// A server is given this long for its first word.
-const START: Duration = Duration::from_secs(60);
+/// Time limit of the handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// A client with its server process.
 pub struct Client {
     input: AsyncMutex<ChildStdin>,
-    waiting: Waiting,
+    pending: Pending,
     next_id: AtomicU64,
     child: Child,
 }
 
 impl Client {
-    /// Starts a server in a process group of its own and shakes hands.
+    /// Starts a server in a process group of its own and does the handshake.
     pub async fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -38,8 +40,8 @@ impl Client {
             .with_context(|| format!("{:?} could not be started", command.as_std()))?;
         let input = child.stdin.take().context("the server has no input")?;
         let output = child.stdout.take().context("the server has no output")?;
-        let waiting = Waiting::default();
-        let answers = waiting.clone();
+        let pending = Pending::default();
+        let replies = pending.clone();
         tokio::spawn(async move {
             let mut lines = BufReader::new(output).lines();
             while let Ok(Some(line)) = lines.next_line().await {
@@ -49,16 +51,16 @@ impl Client {
                 let id = message["id"]
                     .as_u64()
                     .filter(|_| message.get("method").is_none());
-                if let Some(waiter) = id.and_then(|id| lock(&answers).remove(&id)) {
+                if let Some(waiter) = id.and_then(|id| lock(&replies).remove(&id)) {
                     let _ = waiter.send(message);
                 }
             }
-            // Whoever still waits hears that there is nobody left.
-            lock(&answers).clear();
+            // Drops the senders, which fails all pending requests.
+            lock(&replies).clear();
         });
         let client = Self {
             input: AsyncMutex::new(input),
-            waiting,
+            pending,
             next_id: AtomicU64::new(1),
             child,
         };
@@ -66,28 +68,30 @@ impl Client {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": { "name": "bench", "version": "1" },
         });
-        timeout(START, client.ask("initialize", hello)).await??;
+        timeout(HANDSHAKE_TIMEOUT, client.request("initialize", hello)).await??;
         client
             .send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
             .await?;
         Ok(client)
     }
 
-    pub async fn ask(&self, method: &str, params: Value) -> Result<Value> {
+    /// Sends a request and returns the result.
+    pub async fn request(&self, method: &str, params: Value) -> Result<Value> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = oneshot::channel();
-        lock(&self.waiting).insert(id, answer);
+        let (reply, replied) = oneshot::channel();
+        lock(&self.pending).insert(id, reply);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
             .await?;
-        let mut message = answered.await.context("the server ended")?;
+        let mut message = replied.await.context("the server ended")?;
         match message["error"].take() {
             Value::Null => Ok(message["result"].take()),
             error => bail!("{error}"),
         }
     }
 
+    /// Calls a tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value> {
-        self.ask(
+        self.request(
             "tools/call",
             json!({ "name": tool, "arguments": arguments }),
         )
@@ -100,10 +104,10 @@ impl Client {
         Ok(input.flush().await?)
     }
 
-    /// Ends the server and whatever it has started.
-    pub async fn end(mut self) {
+    /// Kills the server's process group.
+    pub async fn kill(mut self) {
         if let Some(group) = self.child.id() {
-            // The group is ours: it was made for this child.
+            // The group was created for this child.
             let _ = Command::new("kill")
                 .args(["-KILL", "--", &format!("-{group}")])
                 .status()
@@ -113,11 +117,11 @@ impl Client {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Value>>> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(pending: &Pending) -> std::sync::MutexGuard<'_, HashMap<u64, oneshot::Sender<Value>>> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All text of a tool's answer.
+/// All text blocks of a tool's result.
 pub fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().map_or(&[][..], Vec::as_slice);
     let texts: Vec<&str> = blocks

@@ -1,10 +1,9 @@
-//! What an AI client meets: `pml serve` against other servers of code mode, and against direct
-//! calls, in the same run.
+//! `pml serve` against other code-mode servers, and against direct calls, in the same run.
 //!
 //! `cargo run --release -p pml-bench --bin serve -- --tools tools.jsonl`
 //!
-//! `--tools` names a file with one tool on each line (`server`, `name`, `description`,
-//! `inputSchema`, …), as `tools/list` gives it; without one the table of schemas is left out.
+//! `--tools` names a file with one tool per line (`server`, `name`, `description`, `inputSchema`, …), as
+//! `tools/list` returns it; without it the table of schemas is left out.
 
 mod client;
 mod peers;
@@ -22,7 +21,7 @@ use pml_bench::{build_pml, describe_machine};
 
 #[derive(Parser)]
 struct Options {
-    /// Tools of real servers, one on each line
+    /// Tools of real servers, one per line
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 
@@ -30,16 +29,16 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     pml: Option<PathBuf>,
 
-    /// Leave out what others have to be installed for
+    /// Measure pml only; installs no peer
     #[arg(long)]
     alone: bool,
 }
 
 fn main() -> Result<()> {
-    // This program is also the servers behind the servers.
-    let mut words = std::env::args().skip(1);
-    if words.next().as_deref() == Some(tool_server::WORD) {
-        return tool_server::run(&words.collect::<Vec<_>>());
+    // This program is also the tool server behind the servers under test.
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(tool_server::ARGUMENT) {
+        return tool_server::run(&arguments.collect::<Vec<_>>());
     }
     let options = Options::parse();
     let pml = match &options.pml {

@@ -1,4 +1,4 @@
-//! The servers that are compared, each with one tool behind it that sleeps.
+//! The servers under test, each with one tool behind it that sleeps.
 
 use std::path::Path;
 
@@ -14,41 +14,47 @@ use crate::tool_server;
 const EXECUTOR: &str = "1.5.9";
 const FASTMCP: &str = "4.1.0";
 
-/// A server of code mode and the words it understands.
-pub struct Peer {
+/// A running code-mode server, with the scripts in its language.
+pub struct CodeModeServer {
     pub name: String,
     client: Client,
     tool: &'static str,
+    /// Returns 42.
     pub trivial: &'static str,
+    /// Calls the sleeping tool 40 times at once; returns 40.
     pub fan_out: String,
+    /// Never returns.
     pub endless: &'static str,
+    /// Allocates without end.
     pub heap_bomb: &'static str,
     _folder: TempDir,
 }
 
-impl Peer {
-    /// Runs a script and gives the text of the answer, whether it succeeded or not.
+impl CodeModeServer {
+    /// Runs a script and returns the text of the reply, of a success or a failure.
     pub async fn run(&self, code: &str) -> Result<String> {
-        let answer = self.client.call(self.tool, json!({ "code": code })).await?;
-        Ok(text(&answer))
+        let reply = self.client.call(self.tool, json!({ "code": code })).await?;
+        Ok(text(&reply))
     }
 
-    pub async fn end(self) {
-        self.client.end().await;
+    /// Kills the server.
+    pub async fn kill(self) {
+        self.client.kill().await;
     }
 }
 
-pub async fn pml(binary: &Path) -> Result<Peer> {
+/// pml itself.
+pub async fn pml(binary: &Path) -> Result<CodeModeServer> {
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("servers.json");
     let sleeper =
-        json!({ "command": std::env::current_exe()?, "args": [tool_server::WORD, "sleep"] });
+        json!({ "command": std::env::current_exe()?, "args": [tool_server::ARGUMENT, "sleep"] });
     let policy = json!({ "limits": { "concurrentCalls": 40 } });
     let text = json!({ "mcpServers": { "bench": sleeper }, "pml": policy });
     std::fs::write(&config, text.to_string())?;
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(&config);
-    Ok(Peer {
+    Ok(CodeModeServer {
         name: "pml".to_owned(),
         client: Client::start(&mut command).await?,
         tool: "execute_code",
@@ -60,11 +66,13 @@ pub async fn pml(binary: &Path) -> Result<Peer> {
     })
 }
 
-/// QuickJS in WebAssembly behind a local daemon.
-pub async fn executor() -> Result<Peer> {
+/// executor: QuickJS in WebAssembly behind a local daemon.
+pub async fn executor() -> Result<CodeModeServer> {
     let binaries = install_npm("executor", EXECUTOR)?;
-    let packages = binaries.parent().context("binaries lie in a folder")?;
-    // The program itself: what npm links is a script that starts it and leaves it behind.
+    let packages = binaries
+        .parent()
+        .context("the folder of binaries has no parent")?;
+    // The program itself: npm's link is a script that starts it and exits.
     let program = packages.join("executor-linux-x64/bin/executor");
     let folder = tempfile::tempdir()?;
     let mut command = Command::new(program);
@@ -73,7 +81,7 @@ pub async fn executor() -> Result<Peer> {
         .arg(folder.path())
         .current_dir(folder.path())
         .env("HOME", folder.path());
-    let peer = Peer {
+    let peer = CodeModeServer {
         name: format!("executor {EXECUTOR}"),
         client: Client::start(&mut command).await?,
         tool: "execute",
@@ -85,7 +93,7 @@ pub async fn executor() -> Result<Peer> {
     };
     let add = json!({
         "name": "bench", "slug": "bench", "transport": "stdio",
-        "command": std::env::current_exe()?, "args": [tool_server::WORD, "sleep"],
+        "command": std::env::current_exe()?, "args": [tool_server::ARGUMENT, "sleep"],
     });
     approved(
         &peer.client,
@@ -101,31 +109,31 @@ pub async fn executor() -> Result<Peer> {
     Ok(peer)
 }
 
-/// Runs a script of executor's and allows what it asks for.
+/// Runs a script of executor's and accepts its approval requests.
 async fn approved(client: &Client, code: &str) -> Result<()> {
-    let mut answer = client.call("execute", json!({ "code": code })).await?;
-    while answer["structuredContent"]["status"] == "waiting_for_interaction" {
-        let id = &answer["structuredContent"]["executionId"];
+    let mut reply = client.call("execute", json!({ "code": code })).await?;
+    while reply["structuredContent"]["status"] == "waiting_for_interaction" {
+        let id = &reply["structuredContent"]["executionId"];
         let allow = json!({ "executionId": id, "action": "accept", "content": "{}" });
-        answer = client.call("resume", allow).await?;
+        reply = client.call("resume", allow).await?;
     }
-    let outcome = &answer["structuredContent"]["result"]["ok"];
+    let outcome = &reply["structuredContent"]["result"]["ok"];
     ensure!(
         *outcome == Value::Bool(true),
-        "executor could not be set up: {answer}"
+        "executor could not be set up: {reply}"
     );
     Ok(())
 }
 
-/// FastMCP with its code mode: a subset of Python, the sleeping tool in the same process.
-pub async fn fastmcp() -> Result<Peer> {
+/// FastMCP with its code mode: a subset of Python; the sleeping tool runs in the same process.
+pub async fn fastmcp() -> Result<CodeModeServer> {
     let environment = install_pip("fastmcp", &format!("fastmcp[code-mode]=={FASTMCP}"))?;
     let folder = tempfile::tempdir()?;
     let script = folder.path().join("server.py");
     std::fs::write(&script, FASTMCP_SERVER)?;
     let mut command = Command::new(environment.join("bin/python"));
     command.arg(&script);
-    Ok(Peer {
+    Ok(CodeModeServer {
         name: format!("FastMCP {FASTMCP}"),
         client: Client::start(&mut command).await?,
         tool: "execute",

@@ -1,4 +1,4 @@
-//! The rows of the comparison.
+//! The comparison: latency, concurrency, and hostile scripts.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,32 +8,32 @@ use futures_util::future::try_join_all;
 use pml_bench::{Sample, millis};
 use tokio::time::timeout;
 
-use crate::peers::{self, Peer};
+use crate::peers::{self, CodeModeServer};
 
-/// The servers take turns, so that whatever else the machine does meets them all.
-const TURNS: usize = 5;
-/// What does not end by then does not end.
-const PATIENCE: Duration = Duration::from_secs(60);
-const AT_ONCE: usize = 32;
+/// Rounds in which the servers alternate, so that noise on the machine affects all of them.
+const ROUNDS: usize = 5;
+/// A script that takes longer counts as endless.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const CONCURRENT: usize = 32;
 
-/// What is timed.
+/// The work of one measurement.
 #[derive(Clone, Copy)]
 enum Work {
     /// One trivial script.
     Trivial,
-    /// Many calls at once, of a tool that takes its time.
+    /// 40 concurrent calls of a slow tool in one script.
     FanOut,
-    /// Many trivial scripts at once.
+    /// Concurrent trivial scripts.
     AtOnce,
 }
 
 struct Row {
     what: &'static str,
     work: Work,
-    /// How often in a turn.
+    /// Measurements per round.
     runs: usize,
-    /// A model thinks between two calls, for seconds; this is enough for any server to be ready
-    /// again.
+    /// Pause before each run. A model pauses for seconds between two calls; this is enough for any
+    /// server to be ready again.
     pause: Duration,
 }
 
@@ -70,9 +70,9 @@ const ROWS: [Row; 5] = [
     },
 ];
 
-/// How a hostile script ended, and whether the server lived on.
+/// The outcome of a hostile script, and whether the server survived it.
 enum End {
-    Answered { after: Duration, lives: bool },
+    Replied { after: Duration, survived: bool },
     Died { after: Duration },
     Never,
 }
@@ -92,7 +92,7 @@ pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
         print(row, &time(row, &peers).await);
     }
     for peer in peers {
-        peer.end().await;
+        peer.kill().await;
     }
     print_ends(
         "endless loop",
@@ -103,7 +103,7 @@ pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
     Ok(())
 }
 
-async fn open(pml: &Path, which: usize) -> Result<Peer> {
+async fn open(pml: &Path, which: usize) -> Result<CodeModeServer> {
     match which {
         0 => peers::pml(pml).await,
         1 => peers::executor().await,
@@ -111,13 +111,13 @@ async fn open(pml: &Path, which: usize) -> Result<Peer> {
     }
 }
 
-/// The median for each server; none for one that fails.
-async fn time(row: &Row, peers: &[Peer]) -> Vec<Option<Duration>> {
+/// The median for each server; `None` if it fails.
+async fn time(row: &Row, peers: &[CodeModeServer]) -> Vec<Option<Duration>> {
     let mut samples = vec![Some(Sample::default()); peers.len()];
-    for _ in 0..TURNS {
+    for _ in 0..ROUNDS {
         for (peer, sample) in peers.iter().zip(&mut samples) {
             if let Some(times) = sample
-                && let Err(error) = turn(row, peer, times).await
+                && let Err(error) = round(row, peer, times).await
             {
                 eprintln!("{}: {error:#}", peer.name);
                 *sample = None;
@@ -130,12 +130,12 @@ async fn time(row: &Row, peers: &[Peer]) -> Vec<Option<Duration>> {
         .collect()
 }
 
-/// One more run than counts: the first of a turn warms up whatever there is to warm up.
-async fn turn(row: &Row, peer: &Peer, times: &mut Sample) -> Result<()> {
+/// Runs a row once more than it counts: the first run warms up.
+async fn round(row: &Row, peer: &CodeModeServer, times: &mut Sample) -> Result<()> {
     for run in 0..=row.runs {
         tokio::time::sleep(row.pause).await;
         let began = Instant::now();
-        timeout(PATIENCE, once(row.work, peer)).await??;
+        timeout(TIMEOUT, once(row.work, peer)).await??;
         if run > 0 {
             times.push(began.elapsed());
         }
@@ -143,24 +143,24 @@ async fn turn(row: &Row, peer: &Peer, times: &mut Sample) -> Result<()> {
     Ok(())
 }
 
-async fn once(work: Work, peer: &Peer) -> Result<()> {
-    let (answers, expected) = match work {
+async fn once(work: Work, peer: &CodeModeServer) -> Result<()> {
+    let (replies, expected) = match work {
         Work::Trivial => (vec![peer.run(peer.trivial).await?], "42"),
         Work::FanOut => (vec![peer.run(&peer.fan_out).await?], "40"),
         Work::AtOnce => {
-            let scripts = (0..AT_ONCE).map(|_| peer.run(peer.trivial));
+            let scripts = (0..CONCURRENT).map(|_| peer.run(peer.trivial));
             (try_join_all(scripts).await?, "42")
         }
     };
-    let is_right = answers.iter().all(|answer| answer.contains(expected));
-    ensure!(is_right, "{answers:?}");
+    let is_right = replies.iter().all(|reply| reply.contains(expected));
+    ensure!(is_right, "{replies:?}");
     Ok(())
 }
 
 async fn ends(
     pml: &Path,
     count: usize,
-    script: impl Fn(&Peer) -> &'static str,
+    script: impl Fn(&CodeModeServer) -> &'static str,
 ) -> Result<Vec<End>> {
     let mut ends = Vec::new();
     for which in 0..count {
@@ -169,22 +169,22 @@ async fn ends(
     Ok(ends)
 }
 
-/// A server of its own for each, since not every one lives on.
-async fn hostile(peer: Peer, script: impl Fn(&Peer) -> &'static str) -> End {
+/// Runs a hostile script in a server of its own, which may not survive it.
+async fn hostile(peer: CodeModeServer, script: impl Fn(&CodeModeServer) -> &'static str) -> End {
     let began = Instant::now();
-    let end = match timeout(PATIENCE, peer.run(script(&peer))).await {
+    let end = match timeout(TIMEOUT, peer.run(script(&peer))).await {
         Err(_) => End::Never,
         Ok(Err(_)) => End::Died {
             after: began.elapsed(),
         },
         Ok(Ok(_)) => {
             let after = began.elapsed();
-            let next = timeout(PATIENCE, peer.run(peer.trivial)).await;
-            let lives = matches!(next, Ok(Ok(answer)) if answer.contains("42"));
-            End::Answered { after, lives }
+            let next = timeout(TIMEOUT, peer.run(peer.trivial)).await;
+            let survived = matches!(next, Ok(Ok(reply)) if reply.contains("42"));
+            End::Replied { after, survived }
         }
     };
-    peer.end().await;
+    peer.kill().await;
     end
 }
 
@@ -201,7 +201,7 @@ fn print(row: &Row, times: &[Option<Duration>]) {
     println!(
         "| {}, median of {} | {} | {ratio} |",
         row.what,
-        TURNS * row.runs,
+        ROUNDS * row.runs,
         shown.join(" | ")
     );
 }
@@ -210,15 +210,18 @@ fn print_ends(what: &str, ends: &[End]) {
     let shown: Vec<String> = ends
         .iter()
         .map(|end| match end {
-            End::Answered { after, lives: true } => {
+            End::Replied {
+                after,
+                survived: true,
+            } => {
                 format!("ended after {}, next script runs", millis(*after))
             }
-            End::Answered {
+            End::Replied {
                 after,
-                lives: false,
+                survived: false,
             } => format!("ended after {}, next script fails", millis(*after)),
             End::Died { after } => format!("the server died after {}", millis(*after)),
-            End::Never => format!("no answer in {} s", PATIENCE.as_secs()),
+            End::Never => format!("no answer in {} s", TIMEOUT.as_secs()),
         })
         .collect();
     println!("| {what} | {} |  |", shown.join(" | "));

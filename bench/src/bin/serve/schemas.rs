@@ -1,4 +1,4 @@
-//! All schemas of real servers, loaded directly, against what `pml serve` shows.
+//! Tokens of all schemas of real servers, against those of the tools that `pml serve` lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::client::Client;
 use crate::tokens::{TOKENIZER, Tokens};
 use crate::tool_server;
 
-/// How long the servers may take to start.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit for the start of all servers.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 fn read(file: &Path) -> Result<Vec<Value>> {
     let text = std::fs::read_to_string(file)
@@ -23,7 +23,7 @@ fn read(file: &Path) -> Result<Vec<Value>> {
         .collect()
 }
 
-/// The tools of one server, as its `tools/list` would give them.
+/// The tools of one server, as its `tools/list` returns them.
 pub fn tools_of(file: &Path, server: &str) -> Result<Vec<Value>> {
     let of_server = |tool: &Value| tool["server"] == server;
     Ok(read(file)?
@@ -53,7 +53,7 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
         .into_iter()
         .map(|tool| listed(tool).to_string())
         .collect();
-    let direct = tokens.of_all(&direct)?;
+    let direct = tokens.count_all(&direct)?;
 
     let folder = tempfile::tempdir()?;
     let program = std::env::current_exe()?;
@@ -61,7 +61,7 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
         .iter()
         .map(|server| {
             let args = json!([
-                tool_server::WORD,
+                tool_server::ARGUMENT,
                 "replay",
                 std::path::absolute(file)?,
                 server
@@ -72,8 +72,8 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
     let config = folder.path().join("servers.json");
     std::fs::write(&config, json!({ "mcpServers": entries }).to_string())?;
     let client = Client::start(Command::new(pml).arg("serve").arg("--config").arg(&config)).await?;
-    let shown = shown(&client, servers.len()).await?;
-    client.end().await;
+    let shown = listed_by_pml(&client, servers.len()).await?;
+    client.kill().await;
     let ours = tokens.count(&json!(shown).to_string())?;
 
     println!("\n## What a model reads before it does anything\n");
@@ -89,11 +89,11 @@ pub async fn measure(pml: &Path, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The tools as shown when every server is up.
-async fn shown(client: &Client, servers: usize) -> Result<Vec<Value>> {
+/// The tools that pml lists once every server is up.
+async fn listed_by_pml(client: &Client, servers: usize) -> Result<Vec<Value>> {
     let began = Instant::now();
     loop {
-        let listed: Map<String, Value> = match client.ask("tools/list", json!({})).await? {
+        let listed: Map<String, Value> = match client.request("tools/list", json!({})).await? {
             Value::Object(fields) => fields,
             _ => Map::new(),
         };
@@ -106,7 +106,7 @@ async fn shown(client: &Client, servers: usize) -> Result<Vec<Value>> {
             return Ok(tools);
         }
         ensure!(
-            began.elapsed() < PATIENCE,
+            began.elapsed() < START_TIMEOUT,
             "the servers did not start: {description}"
         );
         tokio::time::sleep(Duration::from_millis(200)).await;

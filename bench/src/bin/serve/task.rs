@@ -1,5 +1,5 @@
-//! One task, by direct calls one after the other and by one script: read 50 JSON files (2 MB),
-//! extract versions, write a note.
+//! One task, by sequential direct calls and by one script: read 50 JSON files (2 MB), extract versions,
+//! write a note.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,6 +25,7 @@ const versions = packages.map((found) => `${found.name} ${found.version}`);
 await tools.files.write_note({ text: versions.join("\n") });
 return versions.length;"#;
 
+/// The measurements of one way to do the task.
 struct Side {
     tokens: usize,
     times: Sample,
@@ -36,7 +37,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     let tokens = Tokens::new()?;
     let program = std::env::current_exe()?;
     let latency = LATENCY_MS.to_string();
-    let args = json!([tool_server::WORD, "files", folder.path(), latency]);
+    let args = json!([tool_server::ARGUMENT, "files", folder.path(), latency]);
     let config = folder.path().join("servers.json");
     let entry = json!({ "command": program, "args": args });
     std::fs::write(
@@ -46,7 +47,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
 
     let direct = Client::start(
         Command::new(&program)
-            .args([tool_server::WORD, "files"])
+            .args([tool_server::ARGUMENT, "files"])
             .arg(folder.path())
             .arg(&latency),
     )
@@ -58,16 +59,16 @@ pub async fn measure(pml: &Path) -> Result<()> {
     let (mut calls_tokens, mut script_tokens) = (0, 0);
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        let said = sequential(&direct).await?;
+        let transcript = sequential(&direct).await?;
         by_calls.push(began.elapsed());
-        calls_tokens = tokens.of_all(&said)?;
+        calls_tokens = tokens.count_all(&transcript)?;
         let began = Instant::now();
-        let said = script(&ours).await?;
+        let transcript = script(&ours).await?;
         by_script.push(began.elapsed());
-        script_tokens = tokens.of_all(&said)?;
+        script_tokens = tokens.count_all(&transcript)?;
     }
-    direct.end().await;
-    ours.end().await;
+    direct.kill().await;
+    ours.kill().await;
     print(
         &Side {
             tokens: calls_tokens,
@@ -125,28 +126,29 @@ fn write_files(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What an agent without code does; gives everything the model writes and reads.
+/// The task of an agent without code mode; returns everything that the model writes and reads.
 async fn sequential(client: &Client) -> Result<Vec<String>> {
-    let mut said = Vec::new();
+    let mut transcript = Vec::new();
     let mut note = String::new();
     for n in 0..FILES {
         let arguments = json!({ "name": format!("package-{n}.json") });
-        said.push(json!({ "name": "read_json", "arguments": arguments }).to_string());
-        let answer = text(&client.call("read_json", arguments).await?);
-        let package: Value = serde_json::from_str(&answer)?;
+        transcript.push(json!({ "name": "read_json", "arguments": arguments }).to_string());
+        let reply = text(&client.call("read_json", arguments).await?);
+        let package: Value = serde_json::from_str(&reply)?;
         writeln!(note, "{} {}", package["name"], package["version"])?;
-        said.push(answer);
+        transcript.push(reply);
     }
     let arguments = json!({ "text": note });
-    said.push(json!({ "name": "write_note", "arguments": arguments }).to_string());
-    said.push(text(&client.call("write_note", arguments).await?));
-    Ok(said)
+    transcript.push(json!({ "name": "write_note", "arguments": arguments }).to_string());
+    transcript.push(text(&client.call("write_note", arguments).await?));
+    Ok(transcript)
 }
 
+/// The task as one script; returns everything that the model writes and reads.
 async fn script(client: &Client) -> Result<Vec<String>> {
     let arguments = json!({ "code": SCRIPT });
-    let asked = json!({ "name": "execute_code", "arguments": arguments }).to_string();
-    let answer = text(&client.call("execute_code", arguments).await?);
-    ensure!(answer.starts_with("{\"result\":50"), "{answer}");
-    Ok(vec![asked, answer])
+    let request = json!({ "name": "execute_code", "arguments": arguments }).to_string();
+    let reply = text(&client.call("execute_code", arguments).await?);
+    ensure!(reply.starts_with("{\"result\":50"), "{reply}");
+    Ok(vec![request, reply])
 }

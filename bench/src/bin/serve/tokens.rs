@@ -1,4 +1,4 @@
-//! Tokens, as one widely used tokenizer counts them. A model's own differs by some percent.
+//! Token counts of one widely used tokenizer. Those of a particular model differ by some percent.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,13 +10,14 @@ use pml_bench::install_npm;
 pub const TOKENIZER: &str = "o200k_base";
 const VERSION: &str = "4.0.0";
 
-/// Reads texts as a JSON array and prints how many tokens they have together.
+/// Reads a JSON array of texts and prints their number of tokens.
 const COUNT: &str = "
 const { encode } = require(process.argv[1]);
 const texts = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 console.log(texts.reduce((sum, text) => sum + encode(text).length, 0));
 ";
 
+/// Counts tokens with a Node.js package.
 pub struct Tokens {
     module: PathBuf,
 }
@@ -31,10 +32,10 @@ impl Tokens {
     }
 
     pub fn count(&self, text: &str) -> Result<usize> {
-        self.of_all(&[text.to_owned()])
+        self.count_all(&[text.to_owned()])
     }
 
-    pub fn of_all(&self, texts: &[String]) -> Result<usize> {
+    pub fn count_all(&self, texts: &[String]) -> Result<usize> {
         let mut node = Command::new("node")
             .args(["-e", COUNT])
             .arg(&self.module)
@@ -48,6 +49,9 @@ impl Tokens {
         let output = node.wait_with_output()?;
         ensure!(output.status.success(), "the tokenizer failed");
         let count = String::from_utf8(output.stdout)?;
-        count.trim().parse().context("the tokenizer gave no number")
+        count
+            .trim()
+            .parse()
+            .context("the tokenizer printed no number")
     }
 }

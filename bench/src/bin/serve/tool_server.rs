@@ -1,4 +1,5 @@
-//! The servers behind the servers: this very program, as little as MCP allows.
+//! The tool server behind the servers under test: this program in another role, the least that MCP
+//! allows.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -7,16 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// The first argument that makes this program a server.
-pub const WORD: &str = "tool-server";
+/// The first argument that makes this program a tool server.
+pub const ARGUMENT: &str = "tool-server";
 
-/// What the sleeping tool takes.
+/// Duration of the sleeping tool.
 pub const SLEEP: Duration = Duration::from_millis(100);
 
-/// `files FOLDER LATENCY_MS`, `sleep`, or `replay FILE SERVER`.
-pub fn run(words: &[String]) -> Result<()> {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+/// Serves `files FOLDER LATENCY_MS`, `sleep`, or `replay FILE SERVER`.
+pub fn run(arguments: &[String]) -> Result<()> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
         ["sleep"] => serve(&sleep_tools(), SLEEP, |_, _| "slept".to_owned()),
         ["files", folder, latency] => {
             let folder = Path::new(folder).to_owned();
@@ -33,7 +34,7 @@ pub fn run(words: &[String]) -> Result<()> {
             let tools = super::schemas::tools_of(Path::new(file), server)?;
             serve(&tools, Duration::ZERO, |_, _| String::new())
         }
-        _ => anyhow::bail!("a server is sleep, files or replay"),
+        _ => anyhow::bail!("unknown tool server {arguments:?}: expected sleep, files or replay"),
     }
 }
 
@@ -58,7 +59,7 @@ fn file_tools() -> Vec<Value> {
     ]
 }
 
-/// Every call takes `latency`, and any number of them run at once.
+/// Serves `tools` over stdio. Every call takes `latency`; calls run concurrently.
 fn serve(
     tools: &[Value],
     latency: Duration,

@@ -1,4 +1,4 @@
-//! A whole process: start, run one line, end.
+//! Cold start: a whole process that runs one line.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub fn measure(pml: &Path, deno: &Path) -> Result<()> {
     let script = cache_folder()?.join("hello.ts");
     fs::write(&script, "console.log(\"hello\");\n")?;
     let (mut ours, mut theirs) = (Sample::default(), Sample::default());
-    // One after the other, so that a slow moment of the machine meets both.
+    // The two alternate, so that noise on the machine affects both.
     for round in 0..=ROUNDS {
         let (done, time) = timed(|| run(Command::new(pml).arg("run").arg(&script)));
         done?;

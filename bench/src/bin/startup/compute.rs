@@ -1,4 +1,4 @@
-//! The processor-bound script: JSON, sorting and regular expressions over 5 MB.
+//! A CPU-bound script: JSON, sorting and regular expressions over 5 MB.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use pml_bench::{Sample, cache_folder, millis};
 
 const ROUNDS: usize = 15;
 
-/// Times itself, so that starting the process is not part of it. Both runtimes print the same
-/// line; `console.log` is the one way out that they share.
+/// The script times itself, so that process startup is excluded. It prints with `console.log`, the one
+/// output that both runtimes have.
 const SCRIPT: &str = r#"
 const rows = [];
 let seed = 42;
@@ -63,7 +63,7 @@ pub fn measure(pml: &Path, deno: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The size of the data and the time the script measured.
+/// Runs the script; returns the size of its data and the time that it measured.
 fn run(command: &mut Command) -> Result<(u64, Duration)> {
     let output = command
         .output()

@@ -1,4 +1,4 @@
-//! How throughput behaves from one run at a time to 64.
+//! Throughput with 1 to 64 concurrent runs.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a warm worker costs while it waits.
+//! Memory of an idle warm worker.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Processes that this one started.
+/// The pids of this process's children.
 fn children() -> Result<Vec<u32>> {
     let mut found = Vec::new();
     for thread in fs::read_dir("/proc/self/task")? {
@@ -40,7 +40,7 @@ fn children() -> Result<Vec<u32>> {
     Ok(found)
 }
 
-/// Memory that no other process shares. A worker is not dumpable, so only root may look.
+/// Private memory of a process. A worker is not dumpable, so only root may read it.
 fn private_kib(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let total = rollup

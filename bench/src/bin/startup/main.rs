@@ -1,4 +1,4 @@
-//! How fast a script starts, runs and calls, against Deno in the same run.
+//! Startup, execution and tool calls of scripts, against Deno in the same run.
 //!
 //! `cargo run --release -p pml-bench --bin startup`
 
@@ -28,7 +28,7 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    // As in a server: on the threads of the runtime, not on the one that waits for it.
+    // As in a server: on the runtime's worker threads, not on the thread that blocks on it.
     runtime.block_on(async {
         tokio::spawn(async move {
             pool::measure(&pml).await?;

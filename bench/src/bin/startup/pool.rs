@@ -1,4 +1,4 @@
-//! Warm workers: how long a trivial script takes, and how many a second.
+//! Warm workers: latency and throughput of a trivial script.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use pml_runtime::memory::MemoryHost;
 use pml_runtime::{Outcome, Pool, PoolOptions, Script};
 
 const RUNS: usize = 300;
-/// Between two runs, so that the one taken is replaced: this measures a warm pool, the next
-/// measures an exhausted one.
+/// Pause between two runs, in which the pool replaces the used worker: the latency is that of a warm
+/// pool, the throughput that of an exhausted one.
 const PAUSE: Duration = Duration::from_millis(25);
 const THROUGHPUT_TIME: Duration = Duration::from_secs(5);
 const LANES: usize = 4;
@@ -43,7 +43,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Workers of the binary under test.
+/// Options of a pool whose workers are the binary under test.
 pub fn options(pml: &Path) -> Result<PoolOptions> {
     Ok(PoolOptions {
         program: pml.to_owned(),
@@ -51,6 +51,7 @@ pub fn options(pml: &Path) -> Result<PoolOptions> {
     })
 }
 
+/// Runs the trivial script.
 pub async fn trivial(pool: &Pool) -> Outcome {
     let script = Script {
         name: "trivial.ts".to_owned(),
@@ -61,7 +62,7 @@ pub async fn trivial(pool: &Pool) -> Outcome {
     pool.run(script, *pool.limits(), host, &mut |_| {}).await
 }
 
-/// Runs scripts back to back in `lanes` lanes for a while.
+/// Runs scripts back to back in `lanes` concurrent tasks for `time`; returns their number and the time.
 pub async fn throughput(pool: &Arc<Pool>, lanes: usize, time: Duration) -> Result<(u64, Duration)> {
     let started = Instant::now();
     let lanes: Vec<_> = (0..lanes)

@@ -1,4 +1,4 @@
-//! One tool call: from the script to the broker and back.
+//! Round trip of a tool call: from the script to the broker and back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,9 +31,8 @@ pub async fn measure(pml: &Path) -> Result<()> {
         limits,
         ..options(pml)?
     });
-    let host = MemoryHost::empty().with("demo:echo", "gives back its input", |args| async {
-        Ok(args)
-    });
+    let host =
+        MemoryHost::empty().with("demo:echo", "returns its input", |args| async { Ok(args) });
     let script = Script {
         name: "roundtrip.ts".to_owned(),
         source: SCRIPT.to_owned(),
@@ -41,7 +40,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
     };
     let outcome = pool.run(script, limits, Arc::new(host), &mut |_| {}).await;
     ensure!(outcome.ok, "{:?}", outcome.error);
-    let result = outcome.result.context("the script gave no times")?;
+    let result = outcome.result.context("the script returned no times")?;
     let groups: Vec<f64> = serde_json::from_str(result.get())?;
     let sample: Sample = groups
         .into_iter()

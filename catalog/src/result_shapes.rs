@@ -1,29 +1,30 @@
-//! The shapes of results, by tool.
+//! The observed result shapes of each tool.
 
 use std::collections::BTreeMap;
 
 use pml_typegen::Shape;
 use serde_json::{Map, Value, json};
 
+/// Version of the file format; a file with another version is ignored.
 const VERSION: u64 = 1;
-/// Tools of one configuration whose results are remembered.
+/// Tools of one configuration whose shapes are kept.
 const MAX_TOOLS: usize = 2_000;
-/// Bytes of one shape; one that grows larger says nothing any more.
+/// Size limit of one shape in bytes; a larger one is written as a schema that accepts anything.
 const MAX_SHAPE: usize = 16 << 10;
 
-/// What the results of each tool looked like so far.
+/// The shapes of the results seen so far, by tool id.
 #[derive(Debug, Default, PartialEq)]
-pub struct Shapes {
+pub struct ResultShapes {
     tools: BTreeMap<String, Shape>,
 }
 
-impl Shapes {
-    /// Widens the shape of a tool by what was seen; `false` if that is nothing new.
+impl ResultShapes {
+    /// Widens the shape of a tool by another one; returns whether it changed.
     pub fn add(&mut self, id: &str, seen: Shape) -> bool {
-        if let Some(known) = self.tools.get_mut(id) {
-            let before = known.clone();
-            known.merge(seen);
-            return *known != before;
+        if let Some(shape) = self.tools.get_mut(id) {
+            let before = shape.clone();
+            shape.merge(seen);
+            return *shape != before;
         }
         let fits = self.tools.len() < MAX_TOOLS;
         if fits {
@@ -32,16 +33,17 @@ impl Shapes {
         fits
     }
 
-    /// A JSON Schema of the results of a tool.
+    /// The JSON Schema of a tool's results; `None` if none were seen.
     pub fn schema(&self, id: &str) -> Option<Value> {
         self.tools.get(id).map(Shape::to_schema)
     }
 
+    /// Whether no shape is kept.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// Reads a file; nothing is known where it is damaged.
+    /// Parses a file; a damaged one reads as empty.
     pub fn parse(text: &str) -> Self {
         let Ok(Value::Object(file)) = serde_json::from_str(text) else {
             return Self::default();
@@ -59,6 +61,7 @@ impl Shapes {
         }
     }
 
+    /// The contents of the file.
     pub(crate) fn text(&self) -> String {
         let tools: Map<String, Value> = self
             .tools
@@ -84,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_later_widens_what_is_known() {
-        let mut shapes = Shapes::default();
+    fn later_results_widen_a_shape() {
+        let mut shapes = ResultShapes::default();
         shapes.add("a:b", shape(json!({ "n": 1 })));
-        let mut read = Shapes::parse(&shapes.text());
+        let mut read = ResultShapes::parse(&shapes.text());
         assert_eq!(read, shapes);
         read.add("a:b", shape(json!({ "n": 1, "t": "x" })));
         let expected = json!({
@@ -100,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_says_nothing() {
+    fn a_damaged_file_reads_as_empty() {
         for text in [
             "",
             "[]",
             "{\"version\":2,\"tools\":{\"a:b\":{}}}",
             "{\"tools\":7}",
         ] {
-            assert!(Shapes::parse(text).is_empty(), "{text}");
+            assert!(ResultShapes::parse(text).is_empty(), "{text}");
         }
     }
 }

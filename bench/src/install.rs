@@ -1,4 +1,4 @@
-//! Getting the programs to compare: ours, built; theirs, installed by package name.
+//! Installs the programs to compare: pml is built, its peers are installed from package registries.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Where peers are kept between runs.
+/// The folder that keeps peers between runs.
+///
+/// # Errors
+///
+/// If neither `XDG_CACHE_HOME` nor `HOME` is set.
 pub fn cache_folder() -> Result<PathBuf> {
     let base = match env::var_os("XDG_CACHE_HOME") {
         Some(folder) => PathBuf::from(folder),
@@ -15,7 +19,11 @@ pub fn cache_folder() -> Result<PathBuf> {
     Ok(base.join("pml").join("bench"))
 }
 
-/// Installs an npm package at an exact version, once, and gives the folder of its binaries.
+/// Installs an npm package at an exact version, once, and returns the folder of its binaries.
+///
+/// # Errors
+///
+/// If npm is missing or fails.
 pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
     let folder = cache_folder()?.join(format!("{package}-{version}"));
     let binaries = folder.join("node_modules").join(".bin");
@@ -23,7 +31,7 @@ pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
         return Ok(binaries);
     }
     std::fs::create_dir_all(&folder)
-        .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+        .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
     eprintln!("installing {package}@{version} with npm ...");
     let installed = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"])
@@ -37,7 +45,11 @@ pub fn install_npm(package: &str, version: &str) -> Result<PathBuf> {
     Ok(binaries)
 }
 
-/// Installs a Python package into an environment of its own, once, and gives its folder.
+/// Installs a Python package into a virtual environment of its own, once, and returns its folder.
+///
+/// # Errors
+///
+/// If Python or pip is missing or fails.
 pub fn install_pip(name: &str, requirement: &str) -> Result<PathBuf> {
     let folder_name = requirement.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     let folder = cache_folder()?.join(folder_name);
@@ -46,7 +58,7 @@ pub fn install_pip(name: &str, requirement: &str) -> Result<PathBuf> {
         return Ok(folder);
     }
     eprintln!("installing {requirement} with pip ...");
-    let made = Command::new("python3")
+    let created = Command::new("python3")
         .args(["-m", "venv"])
         .arg(&folder)
         .status()
@@ -60,14 +72,18 @@ pub fn install_pip(name: &str, requirement: &str) -> Result<PathBuf> {
         ])
         .status()
         .with_context(|| format!("the environment of {name} has no pip"))?;
-    if !made.success() || !installed.success() {
+    if !created.success() || !installed.success() {
         bail!("pip could not install {requirement}; is a package index reachable?");
     }
     std::fs::write(&complete, "")?;
     Ok(folder)
 }
 
-/// Builds the release binary of `pml` and gives its path, which is beside this program.
+/// Builds the release binary of `pml` and returns its path, which is beside this program.
+///
+/// # Errors
+///
+/// If the build fails.
 pub fn build_pml() -> Result<PathBuf> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -75,11 +91,11 @@ pub fn build_pml() -> Result<PathBuf> {
     build
         .args(["build", "--release", "--package", "pml"])
         .current_dir(workspace);
-    // What cargo says about this program is not about the next one. Some build scripts look at it,
-    // and half the world would be built again.
+    // Cargo's variables describe this package. Some build scripts depend on them, and would rebuild
+    // much of the dependency tree.
     for (name, _) in env::vars_os() {
-        let told = name.to_string_lossy();
-        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+        let variable = name.to_string_lossy();
+        if variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") {
             build.env_remove(&name);
         }
     }
@@ -88,6 +104,6 @@ pub fn build_pml() -> Result<PathBuf> {
         bail!("the pml binary could not be built");
     }
     let this = env::current_exe()?;
-    let folder = this.parent().context("this program lies in no folder")?;
+    let folder = this.parent().context("this program has no parent folder")?;
     Ok(folder.join("pml"))
 }

@@ -1,4 +1,4 @@
-//! Tools that try the patience of a client: one takes its time, one fails before it works.
+//! Tools that test a client's timeouts and retries: one is slow, one fails before it succeeds.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,86 +8,95 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
 use serde::{Deserialize, Serialize};
 
+/// Longest wait in milliseconds.
 const MAX_MS: u64 = 600_000;
-/// More keys are not remembered.
+/// Highest number of keys whose failures are counted.
 const MAX_KEYS: usize = 100_000;
 
+/// Arguments of `slow`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Slow {
+pub struct SlowRequest {
     ms: u64,
-    #[serde(default = "Slow::default_steps")]
+    #[serde(default = "SlowRequest::default_steps")]
     steps: u32,
 }
 
-impl Slow {
+impl SlowRequest {
     fn default_steps() -> u32 {
         1
     }
 }
 
+/// Result of `slow`.
 #[derive(Serialize)]
-pub struct Waited {
+pub struct SlowResult {
     waited: u64,
 }
 
-/// Waits, and reports its progress after each step to a client that wants to know.
-pub async fn slow(wanted: &Slow, context: &RequestContext<RoleServer>) -> Result<Waited, String> {
-    if wanted.ms > MAX_MS || !(1..=1000).contains(&wanted.steps) {
+/// Runs `slow`: waits, and reports progress after each step if the client sent a progress token.
+pub async fn slow(
+    request: &SlowRequest,
+    context: &RequestContext<RoleServer>,
+) -> Result<SlowResult, String> {
+    if request.ms > MAX_MS || !(1..=1000).contains(&request.steps) {
         return Err(format!(
             "`ms` is at most {MAX_MS}, and `steps` from 1 to 1000"
         ));
     }
-    let step = Duration::from_millis(wanted.ms) / wanted.steps;
-    for done in 1..=wanted.steps {
+    let step = Duration::from_millis(request.ms) / request.steps;
+    for done in 1..=request.steps {
         tokio::select! {
             () = tokio::time::sleep(step) => {}
             () = context.ct.cancelled() => return Err("cancelled".to_owned()),
         }
         if let Some(token) = context.meta.get_progress_token() {
             let progress = ProgressNotificationParam::new(token, f64::from(done))
-                .with_total(f64::from(wanted.steps));
-            // A client that is gone is not told.
+                .with_total(f64::from(request.steps));
+            // Fails if the client is gone, which ends the server anyway.
             let _ = context.peer.notify_progress(progress).await;
         }
     }
-    Ok(Waited { waited: wanted.ms })
+    Ok(SlowResult { waited: request.ms })
 }
 
+/// Arguments of `flaky`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Attempt {
+pub struct FlakyRequest {
     key: String,
     failures: u32,
 }
 
+/// Result of `flaky`.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Succeeded {
+pub struct FlakyResult {
     attempts: u32,
 }
 
-/// Fails as often as it is told, for each key anew.
+/// The `flaky` tool: counts the calls for each key, and fails the first of them.
 #[derive(Default)]
 pub struct Flaky {
     attempts: Mutex<HashMap<String, u32>>,
 }
 
 impl Flaky {
-    pub fn call(&self, attempt: Attempt) -> Result<Succeeded, String> {
+    /// Runs `flaky`.
+    pub fn call(&self, request: FlakyRequest) -> Result<FlakyResult, String> {
         let mut attempts = self
             .attempts
             .lock()
             .unwrap_or_else(|poison| poison.into_inner());
-        if attempts.len() == MAX_KEYS && !attempts.contains_key(&attempt.key) {
+        if attempts.len() == MAX_KEYS && !attempts.contains_key(&request.key) {
             return Err(format!("{MAX_KEYS} keys were used already"));
         }
-        let count = attempts.entry(attempt.key).or_default();
+        let count = attempts.entry(request.key).or_default();
         *count += 1;
-        match *count > attempt.failures {
-            true => Ok(Succeeded { attempts: *count }),
+        match *count > request.failures {
+            true => Ok(FlakyResult { attempts: *count }),
             false => Err(format!(
                 "failure {count} of {}; try again",
-                attempt.failures
+                request.failures
             )),
         }
     }
@@ -98,10 +107,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flaky_tool_fails_as_often_as_it_is_told_for_each_key() {
+    fn the_flaky_tool_fails_the_given_number_of_times_for_each_key() {
         let flaky = Flaky::default();
         let call = |key: &str| {
-            flaky.call(Attempt {
+            flaky.call(FlakyRequest {
                 key: key.to_owned(),
                 failures: 2,
             })
@@ -109,6 +118,6 @@ mod tests {
         assert!(call("a").unwrap_err().contains("failure 1 of 2"));
         assert!(call("b").is_err());
         assert!(call("a").is_err());
-        assert_eq!(call("a"), Ok(Succeeded { attempts: 3 }));
+        assert_eq!(call("a"), Ok(FlakyResult { attempts: 3 }));
     }
 }

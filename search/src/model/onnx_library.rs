@@ -1,5 +1,4 @@
-//! The ONNX Runtime library: found where the user says, or where an earlier run put it, or
-//! fetched.
+//! The ONNX Runtime library: from `ORT_DYLIB_PATH`, from an earlier download, or downloaded now.
 
 use std::env;
 use std::fs;
@@ -9,56 +8,65 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use ort::environment::Environment;
 
 use super::checksum::sha256;
-use super::fetch;
+use super::onnx_download::download;
 use crate::error::ModelError;
-use crate::place::Place;
+use crate::search_paths::SearchPaths;
 
-/// The file inside the wheel of `third_party/minilm/onnxruntime.lock`, and what it must be.
+/// The library's file in the wheel of `third_party/minilm/onnxruntime.lock`, and its checksum.
 pub(super) const NAME: &str = "libonnxruntime.so.1.24.4";
 pub(super) const SHA256: &str = "2d518e11c7767f9fdc4413bdbeb45acf30db504ff76a82fc19d9238a3f9f6c24";
 
 /// Where a library comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LibraryOrigin {
-    /// `ORT_DYLIB_PATH`: the user's own, not checked.
+    /// The user's own, from `ORT_DYLIB_PATH`; its checksum is not verified.
     Environment,
-    /// Fetched by pml and checked against its checksum.
-    Fetched,
+    /// Downloaded by pml, and verified against its checksum.
+    Downloaded,
 }
 
-/// A library that is there.
+/// An installed ONNX Runtime library.
 #[derive(Debug, Clone)]
-pub struct Library {
+pub struct OnnxLibrary {
+    /// The shared library.
     pub path: PathBuf,
+    /// Where it comes from.
     pub origin: LibraryOrigin,
 }
 
-impl Library {
-    /// The library that would be used, if there is one. Fetches nothing.
-    pub fn find(place: Option<&Place>) -> Option<Self> {
+impl OnnxLibrary {
+    /// The installed library, if there is one. Downloads nothing.
+    pub fn find(paths: Option<&SearchPaths>) -> Option<Self> {
         if let Some(path) = env::var_os("ORT_DYLIB_PATH").filter(|path| !path.is_empty()) {
             return Some(Self {
                 path: path.into(),
                 origin: LibraryOrigin::Environment,
             });
         }
-        let path = place?.library().join(NAME);
+        let path = paths?.library_folder().join(NAME);
         path.is_file().then_some(Self {
             path,
-            origin: LibraryOrigin::Fetched,
+            origin: LibraryOrigin::Downloaded,
         })
     }
 
-    /// The library, fetched first if need be. `tell` hears of it.
-    pub fn find_or_fetch(place: Option<&Place>, tell: &dyn Fn(&str)) -> Result<Self, ModelError> {
-        if let Some(found) = Self::find(place)
+    /// The library, downloaded if it is missing or damaged. `on_status` receives messages about the
+    /// download.
+    ///
+    /// # Errors
+    ///
+    /// If no folder to download to is known, the platform has no pinned library, or the download fails.
+    pub fn find_or_download(
+        paths: Option<&SearchPaths>,
+        on_status: &dyn Fn(&str),
+    ) -> Result<Self, ModelError> {
+        if let Some(found) = Self::find(paths)
             && found.check().is_ok()
         {
             return Ok(found);
         }
-        let place = place.ok_or_else(|| {
-            ModelError::Fetch("there is no home folder to put it into".to_owned())
-        })?;
+        let paths = paths
+            .ok_or_else(|| ModelError::Download("no home folder to put it into".to_owned()))?;
         if !cfg!(all(
             target_os = "linux",
             target_arch = "x86_64",
@@ -66,26 +74,31 @@ impl Library {
         )) {
             return Err(ModelError::Platform);
         }
-        let path = fetch::library(&place.library(), tell)?;
+        let path = download(&paths.library_folder(), on_status)?;
         Ok(Self {
             path,
-            origin: LibraryOrigin::Fetched,
+            origin: LibraryOrigin::Downloaded,
         })
     }
 
-    /// A library that pml fetched is what it was; the user's own is the user's business.
+    /// Verifies the checksum of a downloaded library; the user's own is not checked.
+    ///
+    /// # Errors
+    ///
+    /// If the checksum differs.
     pub fn check(&self) -> Result<(), ModelError> {
         match self.origin {
             LibraryOrigin::Environment => Ok(()),
-            LibraryOrigin::Fetched => check_file(&self.path),
+            LibraryOrigin::Downloaded => check_file(&self.path),
         }
     }
 
-    /// Loads the library into this process: once, whoever asks.
+    /// Loads the library into this process. It is loaded once; later calls return the same environment,
+    /// whatever their path.
     pub(super) fn environment(&self) -> Result<Environment, ModelError> {
         static LOADED: OnceLock<Environment> = OnceLock::new();
         static LOADING: Mutex<()> = Mutex::new(());
-        let _turn = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(environment) = LOADED.get() {
             return Ok(environment.clone());
         }
@@ -101,6 +114,7 @@ impl Library {
     }
 }
 
+/// Verifies the checksum of a downloaded library.
 pub(super) fn check_file(path: &Path) -> Result<(), ModelError> {
     let bytes = fs::read(path).unwrap_or_default();
     if sha256(&bytes) == SHA256 {

@@ -1,24 +1,25 @@
-//! A type over as many lines as it needs, with its comments: nothing is left out.
+//! Prints a type on as many lines as it needs, with its comments; nothing is left out.
 
 use super::{comment, is_compound, key};
-use crate::model::{Object, Others, Tuple, Type};
+use crate::type_graph::{IndexSignature, Object, Tuple, Type};
 
 const STEP: &str = "  ";
-/// Columns of an object, a union or a tuple that stays on one line.
+/// Columns of an object, a union or a tuple that is kept on one line.
 const WIDTH: usize = 88;
 
-/// Prints types whose names are known.
-pub struct Block<'a> {
-    /// What each of the model's names is called in the file.
+/// Prints types over several lines.
+pub struct MultiLinePrinter<'a> {
+    /// The name in the file of each named type of the graph.
     pub names: &'a [String],
-    /// The line before `{` ends here; what is inside is one step further in.
+    /// The indentation of the line that the type begins on.
     pub indent: String,
 }
 
-impl Block<'_> {
+impl MultiLinePrinter<'_> {
+    /// The type, on one line if it fits and has no comments.
     pub fn print(&self, ty: &Type) -> String {
         let mut line = String::new();
-        // Trying ends at the first character too many, so it costs little at any depth.
+        // The attempt stops when the line is full, so it is cheap at any depth.
         if self.line(ty, &mut line).is_some() {
             return line;
         }
@@ -29,12 +30,12 @@ impl Block<'_> {
             Type::Union(members) => self.joined(members, '|'),
             Type::Intersection(members) => self.joined(members, '&'),
             Type::Literal(text) => text.clone(),
-            // The others fit any line.
-            other => word(other).to_owned(),
+            // Keywords always fit.
+            other => keyword(other).to_owned(),
         }
     }
 
-    /// Appends `ty` to `out` if it fits there and has nothing to comment on.
+    /// Appends `ty` to `out`; `None` if it does not fit or has comments.
     fn line(&self, ty: &Type, out: &mut String) -> Option<()> {
         match ty {
             Type::Literal(text) => out.push_str(text),
@@ -78,7 +79,7 @@ impl Block<'_> {
                     }
                 }
             }
-            other => out.push_str(word(other)),
+            other => out.push_str(keyword(other)),
         }
         (out.len() <= WIDTH).then_some(())
     }
@@ -94,12 +95,12 @@ impl Block<'_> {
     }
 
     fn object_line(&self, object: &Object, out: &mut String) -> Option<()> {
-        match (object.fields.is_empty(), &object.others) {
+        match (object.fields.is_empty(), &object.index_signature) {
             (true, None) if object.closed => out.push_str("Record<string, never>"),
             (true, None) => out.push_str("object"),
-            (true, Some(others)) if others.doc.is_empty() => {
+            (true, Some(index)) if index.doc.is_empty() => {
                 out.push_str("{ [key: string]: ");
-                self.line(&others.ty, out)?;
+                self.line(&index.ty, out)?;
                 out.push_str(" }");
             }
             (_, Some(_)) => return None,
@@ -173,23 +174,23 @@ impl Block<'_> {
             let gap = gap_before(&ty);
             out.push_str(&format!("{indent}{}{mark}:{gap}{ty};\n", key(&field.name)));
         }
-        if let Some(others) = &object.others {
-            out.push_str(&deeper.others(others, object.fields.is_empty()));
+        if let Some(index) = &object.index_signature {
+            out.push_str(&deeper.index_signature(index, object.fields.is_empty()));
         }
         out
     }
 
-    /// An index signature must fit the fields beside it, so there it says nothing, and the
-    /// comment says the rest.
-    fn others(&self, others: &Others, alone: bool) -> String {
+    /// An index signature must be compatible with the fields beside it, so it is `unknown` there, and
+    /// its type goes into the comment.
+    fn index_signature(&self, index: &IndexSignature, alone: bool) -> String {
         let indent = &self.indent;
-        let printed = self.print(&others.ty);
-        if alone || others.ty == Type::Unknown {
-            let comment = comment(&others.doc, indent);
+        let printed = self.print(&index.ty);
+        if alone || index.ty == Type::Unknown {
+            let comment = comment(&index.doc, indent);
             let gap = gap_before(&printed);
             return format!("{comment}{indent}[key: string]:{gap}{printed};\n");
         }
-        let mut doc = others.doc.clone();
+        let mut doc = index.doc.clone();
         if !printed.contains('\n') && printed.len() <= WIDTH {
             doc.tags.push(("additionalProperties".to_owned(), printed));
         }
@@ -198,12 +199,12 @@ impl Block<'_> {
     }
 }
 
-/// A union of many lines begins on a line of its own.
+/// The separator before a printed type: none before a multi-line union, which begins with a line break.
 pub fn gap_before(printed: &str) -> &'static str {
     if printed.starts_with('\n') { "" } else { " " }
 }
 
-fn word(ty: &Type) -> &'static str {
+fn keyword(ty: &Type) -> &'static str {
     match ty {
         Type::Never => "never",
         Type::Null => "null",

@@ -1,4 +1,4 @@
-//! Files below one folder, read-only.
+//! Read-only access to the files below one folder.
 
 use std::fs;
 use std::io::{self, Read};
@@ -6,45 +6,59 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// More of a file is not read.
+/// Size limit of a file in bytes.
 const MAX_FILE: u64 = 4 << 20;
-/// More files are not listed or searched.
+/// Highest number of files that are listed or searched.
 const MAX_FILES: usize = 10_000;
 
+/// The folder cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
+    /// The folder does not exist or cannot be read.
     #[error("{} cannot be served: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
 
+    /// The path is that of a file.
     #[error("{} is a file; name the folder that the server may read", path.display())]
-    NoFolder { path: PathBuf },
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
 }
 
-/// A folder whose contents may be read, and nothing outside it.
-pub struct Folder {
+/// The folder that the server may read; nothing outside of it is accessible.
+pub struct ServedFolder {
     root: PathBuf,
 }
 
+/// Arguments of `list_files`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct List {
+pub struct ListFiles {
     #[serde(default)]
     path: String,
     #[serde(default)]
     suffix: String,
 }
 
+/// Result of `list_files`.
 #[derive(Debug, Serialize)]
-pub struct Listing {
-    files: Vec<Entry>,
+pub struct FileList {
+    files: Vec<FileEntry>,
 }
 
 #[derive(Debug, Serialize)]
-struct Entry {
+struct FileEntry {
     path: String,
     bytes: u64,
 }
 
+/// Arguments of `read_file`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFile {
@@ -52,39 +66,46 @@ pub struct ReadFile {
     head: Option<usize>,
 }
 
+/// Arguments of `search_text`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Search {
+pub struct SearchText {
     query: String,
     #[serde(default)]
     path: String,
     #[serde(default)]
     suffix: String,
-    #[serde(default = "Search::default_limit")]
+    #[serde(default = "SearchText::default_limit")]
     limit: usize,
 }
 
-impl Search {
+impl SearchText {
     fn default_limit() -> usize {
         50
     }
 }
 
+/// Result of `search_text`.
 #[derive(Debug, Serialize)]
-pub struct Found {
-    matches: Vec<Match>,
-    /// Whether the limit cut something off.
+pub struct TextMatches {
+    matches: Vec<LineMatch>,
+    /// Whether the limit left some matches out.
     more: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct Match {
+struct LineMatch {
     path: String,
     line: usize,
     text: String,
 }
 
-impl Folder {
+impl ServedFolder {
+    /// Serves the folder at `path`.
+    ///
+    /// # Errors
+    ///
+    /// If the path cannot be read or is that of a file.
     pub fn new(path: &Path) -> Result<Self, FolderError> {
         let root = fs::canonicalize(path).map_err(|error| FolderError::Unreadable {
             path: path.to_owned(),
@@ -92,29 +113,30 @@ impl Folder {
         })?;
         match root.is_dir() {
             true => Ok(Self { root }),
-            false => Err(FolderError::NoFolder {
+            false => Err(FolderError::NotAFolder {
                 path: path.to_owned(),
             }),
         }
     }
 
-    /// Every file below `path`, by name; links are not followed.
-    pub fn list(&self, wanted: &List) -> Result<Listing, String> {
-        let files = self.files(&wanted.path, &wanted.suffix)?;
+    /// Lists every file below a path, sorted; symbolic links are not followed.
+    pub fn list(&self, request: &ListFiles) -> Result<FileList, String> {
+        let files = self.files(&request.path, &request.suffix)?;
         let entry = |path: PathBuf| {
-            Some(Entry {
+            Some(FileEntry {
                 bytes: path.symlink_metadata().ok()?.len(),
-                path: self.shown(&path),
+                path: self.relative(&path),
             })
         };
-        Ok(Listing {
+        Ok(FileList {
             files: files.into_iter().filter_map(entry).collect(),
         })
     }
 
-    pub fn read(&self, wanted: &ReadFile) -> Result<String, String> {
-        let text = self.text(&wanted.path)?;
-        Ok(match wanted.head {
+    /// The text of a file, or its first lines.
+    pub fn read(&self, request: &ReadFile) -> Result<String, String> {
+        let text = self.text(&request.path)?;
+        Ok(match request.head {
             Some(lines) => text.lines().take(lines).collect::<Vec<_>>().join("\n"),
             None => text,
         })
@@ -124,7 +146,9 @@ impl Folder {
     pub fn text(&self, path: &str) -> Result<String, String> {
         let file = self.resolve(path)?;
         if !file.is_file() {
-            return Err(format!("{path} is no file; list_files shows what there is"));
+            return Err(format!(
+                "{path} is not a file; list_files shows what there is"
+            ));
         }
         let mut bytes = Vec::new();
         fs::File::open(&file)
@@ -133,38 +157,38 @@ impl Folder {
         if bytes.len() as u64 > MAX_FILE {
             return Err(format!("{path} is larger than {} MiB", MAX_FILE >> 20));
         }
-        String::from_utf8(bytes).map_err(|_| format!("{path} is no text in UTF-8"))
+        String::from_utf8(bytes).map_err(|_| format!("{path} is not UTF-8 text"))
     }
 
-    /// Lines that contain the words, whatever their case.
-    pub fn search(&self, wanted: &Search) -> Result<Found, String> {
-        let query = wanted.query.to_lowercase();
+    /// Finds the lines that contain a text, ignoring case.
+    pub fn search(&self, request: &SearchText) -> Result<TextMatches, String> {
+        let query = request.query.to_lowercase();
         if query.is_empty() {
             return Err("the query is empty; name the text to look for".to_owned());
         }
         let mut matches = Vec::new();
-        for file in self.files(&wanted.path, &wanted.suffix)? {
-            let path = self.shown(&file);
-            // What is no text has no lines to show.
+        for file in self.files(&request.path, &request.suffix)? {
+            let path = self.relative(&file);
+            // Skips files that are not text, too large or gone.
             let Ok(text) = self.text(&path) else { continue };
             for (number, line) in text.lines().enumerate() {
                 if !line.to_lowercase().contains(&query) {
                     continue;
                 }
-                if matches.len() == wanted.limit {
-                    return Ok(Found {
+                if matches.len() == request.limit {
+                    return Ok(TextMatches {
                         matches,
                         more: true,
                     });
                 }
-                matches.push(Match {
+                matches.push(LineMatch {
                     path: path.clone(),
                     line: number + 1,
                     text: line.trim().to_owned(),
                 });
             }
         }
-        Ok(Found {
+        Ok(TextMatches {
             matches,
             more: false,
         })
@@ -179,7 +203,7 @@ impl Folder {
         let mut folders = vec![start];
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder)
-                .map_err(|error| format!("{} cannot be listed: {error}", self.shown(&folder)))?;
+                .map_err(|error| format!("{} cannot be listed: {error}", self.relative(&folder)))?;
             for entry in entries.flatten() {
                 let Ok(kind) = entry.file_type() else {
                     continue;
@@ -201,23 +225,24 @@ impl Folder {
         Ok(files)
     }
 
-    /// The place of a path, if it lies in the folder when every link is followed.
+    /// Resolves a path with all its links; an error if the result lies outside of the folder.
     fn resolve(&self, path: &str) -> Result<PathBuf, String> {
         let outside = || format!("{path} lies outside the folder of this server");
-        let wanted = Path::new(path);
+        let relative = Path::new(path);
         let upward = |part| matches!(part, Component::ParentDir | Component::RootDir);
-        if wanted.components().any(upward) {
+        if relative.components().any(upward) {
             return Err(outside());
         }
-        let place = fs::canonicalize(self.root.join(wanted))
+        let resolved = fs::canonicalize(self.root.join(relative))
             .map_err(|_| format!("there is no {path}; list_files shows what there is"))?;
-        match place.starts_with(&self.root) {
-            true => Ok(place),
+        match resolved.starts_with(&self.root) {
+            true => Ok(resolved),
             false => Err(outside()),
         }
     }
 
-    fn shown(&self, path: &Path) -> String {
+    /// A path relative to the folder, for results and messages.
+    fn relative(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.root).unwrap_or(path);
         path.to_string_lossy().into_owned()
     }
@@ -227,27 +252,27 @@ impl Folder {
 mod tests {
     use super::*;
 
-    fn folder() -> (tempfile::TempDir, Folder) {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().join("root");
+    fn folder() -> (tempfile::TempDir, ServedFolder) {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("root");
         fs::create_dir_all(root.join("sub")).unwrap();
-        fs::write(place.path().join("secret.txt"), "outside").unwrap();
+        fs::write(outer.path().join("secret.txt"), "outside").unwrap();
         fs::write(root.join("a.txt"), "one\nTwo\nthree\n").unwrap();
         fs::write(root.join("sub/b.json"), "{}").unwrap();
         fs::write(root.join("raw.bin"), [0xff, 0xfe]).unwrap();
         std::os::unix::fs::symlink("../secret.txt", root.join("link")).unwrap();
-        let folder = Folder::new(&root).unwrap();
-        (place, folder)
+        let folder = ServedFolder::new(&root).unwrap();
+        (outer, folder)
     }
 
-    fn read(folder: &Folder, path: &str) -> Result<String, String> {
+    fn read(folder: &ServedFolder, path: &str) -> Result<String, String> {
         folder.text(path)
     }
 
     #[test]
     fn nothing_outside_the_folder_is_read() {
-        let (place, folder) = folder();
-        let absolute = place.path().join("secret.txt");
+        let (outer, folder) = folder();
+        let absolute = outer.path().join("secret.txt");
         for path in [
             "../secret.txt",
             "sub/../../secret.txt",
@@ -260,22 +285,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_file_is_refused_in_one_sentence() {
-        let (_place, folder) = folder();
-        for (path, told) in [
+    fn a_path_that_is_not_a_text_file_is_refused_in_one_sentence() {
+        let (_outer, folder) = folder();
+        for (path, expected) in [
             ("missing.txt", "there is no missing.txt"),
-            ("sub", "sub is no file"),
-            ("raw.bin", "no text in UTF-8"),
+            ("sub", "sub is not a file"),
+            ("raw.bin", "is not UTF-8 text"),
         ] {
             let error = read(&folder, path).unwrap_err();
-            assert!(error.contains(told), "{path}: {error}");
+            assert!(error.contains(expected), "{path}: {error}");
         }
     }
 
     #[test]
     fn files_are_listed_below_the_folder_and_links_are_not_followed() {
-        let (_place, folder) = folder();
-        let all = List {
+        let (_outer, folder) = folder();
+        let all = ListFiles {
             path: String::new(),
             suffix: String::new(),
         };
@@ -287,7 +312,7 @@ mod tests {
             .map(|file| file.path)
             .collect();
         assert_eq!(paths, ["a.txt", "raw.bin", "sub/b.json"]);
-        let json = List {
+        let json = ListFiles {
             path: "sub".to_owned(),
             suffix: ".json".to_owned(),
         };
@@ -296,8 +321,8 @@ mod tests {
 
     #[test]
     fn a_search_says_where_and_whether_there_is_more() {
-        let (_place, folder) = folder();
-        let search = |query: &str, limit| Search {
+        let (_outer, folder) = folder();
+        let search = |query: &str, limit| SearchText {
             query: query.to_owned(),
             path: String::new(),
             suffix: String::new(),

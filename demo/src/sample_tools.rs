@@ -1,11 +1,11 @@
-//! The tools as a client sees them.
+//! The tool definitions that the server lists.
 
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// In the order they are listed.
+/// All tools, in the order they are listed.
 pub fn tools() -> Vec<Tool> {
     let path = json!({ "type": "string", "description": "Relative to the folder of the server" });
     let below = json!({ "type": "string", "description": "A file or folder to stay in; everything by default" });
@@ -14,7 +14,7 @@ pub fn tools() -> Vec<Tool> {
     let pointer = json!({ "type": "string", "description": "JSON pointer to the part wanted, such as /dependencies/0; everything by default" });
     let note = json!({ "type": "integer", "minimum": 1, "description": "The id of the note" });
     vec![
-        reading("list_files", "List files", "List every file below a folder with its size in bytes.",
+        read_only("list_files", "List files", "List every file below a folder with its size in bytes.",
             input(json!({ "path": below, "suffix": suffix }), &[]))
         .with_raw_output_schema(object(json!({
             "type": "object",
@@ -25,12 +25,12 @@ pub fn tools() -> Vec<Tool> {
             } } },
             "required": ["files"],
         }))),
-        reading("read_file", "Read a file", "Read a text file.",
+        read_only("read_file", "Read a file", "Read a text file.",
             input(json!({
                 "path": path,
                 "head": { "type": "integer", "minimum": 1, "description": "Only so many lines from the beginning" },
             }), &["path"])),
-        reading("search_text", "Search in files", "Find the lines of files that contain a text, whatever its case.",
+        read_only("search_text", "Search in files", "Find the lines of files that contain a text, whatever its case.",
             input(json!({
                 "query": { "type": "string", "minLength": 1, "description": "The text to look for" },
                 "path": below,
@@ -49,24 +49,24 @@ pub fn tools() -> Vec<Tool> {
             },
             "required": ["matches", "more"],
         }))),
-        reading("read_json", "Read JSON", "Read a JSON file, or the part of it that a pointer names.",
+        read_only("read_json", "Read JSON", "Read a JSON file, or the part of it that a pointer names.",
             input(json!({ "path": path, "pointer": pointer }), &["path"])),
-        reading("query_json", "Query JSON", "Parse JSON text and give the part that a pointer names.",
+        read_only("query_json", "Query JSON", "Parse JSON text and give the part that a pointer names.",
             input(json!({ "json": { "type": "string", "description": "The JSON text" }, "pointer": pointer }), &["json"])),
-        reading("count_text", "Count words", "Count the lines, words and characters of a text.",
+        read_only("count_text", "Count words", "Count the lines, words and characters of a text.",
             input(json!({ "text": { "type": "string" } }), &["text"]))
         .with_raw_output_schema(object(json!({
             "type": "object",
             "properties": { "lines": { "type": "integer" }, "words": { "type": "integer" }, "characters": { "type": "integer" } },
             "required": ["lines", "words", "characters"],
         }))),
-        reading("replace_text", "Replace text", "Replace every occurrence of a text in another.",
+        read_only("replace_text", "Replace text", "Replace every occurrence of a text in another.",
             input(json!({ "text": { "type": "string" }, "find": { "type": "string", "minLength": 1 }, "replace": { "type": "string" } }),
                 &["text", "find", "replace"])),
-        writing("add_note", "Add a note", "Keep a note with a title for as long as the server runs.", false,
+        mutating("add_note", "Add a note", "Keep a note with a title for as long as the server runs.", false,
             input(json!({ "title": { "type": "string" }, "text": { "type": "string" } }), &["title", "text"]))
-        .with_raw_output_schema(identified()),
-        reading("list_notes", "List notes", "List the titles of notes, a page at a time.",
+        .with_raw_output_schema(note_id()),
+        read_only("list_notes", "List notes", "List the titles of notes, a page at a time.",
             input(json!({
                 "cursor": { "type": "integer", "minimum": 0, "description": "`nextCursor` of the page before" },
                 "limit": { "type": "integer", "minimum": 1, "maximum": 100, "default": 20 },
@@ -83,20 +83,20 @@ pub fn tools() -> Vec<Tool> {
             },
             "required": ["notes"],
         }))),
-        reading("read_note", "Read a note", "Read one note with its text.", input(json!({ "id": note }), &["id"]))
+        read_only("read_note", "Read a note", "Read one note with its text.", input(json!({ "id": note }), &["id"]))
         .with_raw_output_schema(object(json!({
             "type": "object",
             "properties": { "id": { "type": "integer" }, "title": { "type": "string" }, "text": { "type": "string" } },
             "required": ["id", "title", "text"],
         }))),
-        writing("delete_note", "Delete a note", "Delete one note for good.", true, input(json!({ "id": note }), &["id"]))
-        .with_raw_output_schema(identified()),
-        reading("slow", "Wait", "Wait for a while, reporting progress after each step.",
+        mutating("delete_note", "Delete a note", "Delete one note for good.", true, input(json!({ "id": note }), &["id"]))
+        .with_raw_output_schema(note_id()),
+        read_only("slow", "Wait", "Wait for a while, reporting progress after each step.",
             input(json!({
                 "ms": { "type": "integer", "minimum": 0, "maximum": 600_000, "description": "How long, in milliseconds" },
                 "steps": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1 },
             }), &["ms"])),
-        reading("flaky", "Fail, then work", "Fail as often as told, for each key anew, and then succeed.",
+        read_only("flaky", "Fail, then work", "Fail a given number of times for each key, and then succeed.",
             input(json!({
                 "key": { "type": "string", "description": "Whose failures are counted" },
                 "failures": { "type": "integer", "minimum": 0, "description": "How many calls fail first" },
@@ -104,7 +104,8 @@ pub fn tools() -> Vec<Tool> {
     ]
 }
 
-fn reading(
+/// A read-only tool.
+fn read_only(
     name: &'static str,
     title: &str,
     description: &'static str,
@@ -118,7 +119,8 @@ fn reading(
         .with_annotations(annotations)
 }
 
-fn writing(
+/// A tool that changes the notes.
+fn mutating(
     name: &'static str,
     title: &str,
     description: &'static str,
@@ -144,7 +146,8 @@ fn input(properties: Value, required: &[&str]) -> Arc<JsonObject> {
     }))
 }
 
-fn identified() -> Arc<JsonObject> {
+/// The output schema of a tool that returns the id of a note.
+fn note_id() -> Arc<JsonObject> {
     object(json!({
         "type": "object",
         "properties": { "id": { "type": "integer" } },

@@ -1,4 +1,4 @@
-//! Text and identifiers as words that can be compared.
+//! Tokenization: text and identifiers split into stemmed words.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -6,72 +6,73 @@ use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
 
-/// What people put around a wish. It says nothing about a tool, and in a corpus of tools these
-/// words are rare enough to look important.
-const FILLERS: &str = "a about additionally all also am an and any are as at be been by can could \
+/// Stop words of requests. They say nothing about a tool, but are rare among tool descriptions, so that
+/// inverse document frequency alone would rate them high.
+const STOP_WORDS: &str = "a about additionally all also am an and any are as at be been by can could \
     did do does for from get give had has have he help her his how i id if im in into is it its \
     ive just know let like make me more most my need no not of on or our please provide she \
     should so some tell that the their them then there these they this those to us use using was \
     we were what when where which who will with would want you your yours";
 
-static FILLER_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+static STOP_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let stemmer = Stemmer::new(Algorithm::English);
-    let stems = FILLERS.split_whitespace().map(|word| stemmer.stem(word));
+    let stems = STOP_WORDS.split_whitespace().map(|word| stemmer.stem(word));
     stems.map(Cow::into_owned).collect()
 });
 
-/// English words, the most frequent first: the order of the vocabulary of the model.
+/// English words, the most frequent first: the order of the model's vocabulary.
 const ENGLISH: &str = include_str!("english_words.txt");
-/// Words that are frequent enough to say less than others.
+/// Words from the start of [`ENGLISH`] that weigh less than 1.
 const COMMON: usize = 8_000;
-/// About as many words as an English text of any size has.
+/// About the vocabulary of a large English text.
 const ENGLISH_WORDS: f32 = 30_000.0;
 
-static WORTHS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
+static TERM_WEIGHTS: LazyLock<HashMap<String, f32>> = LazyLock::new(|| {
     let stemmer = Stemmer::new(Algorithm::English);
-    let mut worths = HashMap::new();
-    for (place, word) in english_words().take(COMMON).enumerate() {
-        let worth = (place as f32 + 2.0).ln() / ENGLISH_WORDS.ln();
-        worths
+    let mut weights = HashMap::new();
+    for (rank, word) in english_words().take(COMMON).enumerate() {
+        let weight = (rank as f32 + 2.0).ln() / ENGLISH_WORDS.ln();
+        weights
             .entry(stemmer.stem(word).into_owned())
-            .or_insert(worth);
+            .or_insert(weight);
     }
-    worths
+    weights
 });
 
+/// The words of [`ENGLISH`], in its order.
 pub fn english_words() -> impl Iterator<Item = &'static str> {
     ENGLISH.split_whitespace()
 }
 
-/// How much a stem of a query tells, from 0 to 1, before anything is known of the tools: words
-/// that everybody uses tell little, however rare they are among tools.
-pub fn worth(stem: &str) -> f32 {
-    WORTHS.get(stem).copied().unwrap_or(1.0)
+/// The weight of a query's stem, from 0 to 1, independent of the tools: words that are frequent in
+/// English weigh little, however rare they are among tools.
+pub fn term_weight(stem: &str) -> f32 {
+    TERM_WEIGHTS.get(stem).copied().unwrap_or(1.0)
 }
 
-/// Whether a stem says nothing about what is wanted.
-pub fn is_filler(stem: &str) -> bool {
-    FILLER_STEMS.contains(stem)
+/// Whether a stem is that of a stop word.
+pub fn is_stop_word(stem: &str) -> bool {
+    STOP_STEMS.contains(stem)
 }
 
-/// The stems of a text or an identifier, in order: `readFile`, `read_file`, `Read files` and
-/// `READ FILE` have the same.
+/// The stems of a text or an identifier, in order. `readFile`, `read_file`, `Read files` and
+/// `READ FILE` have the same stems.
 pub fn stems(text: &str) -> Vec<String> {
     let mut stems = Vec::new();
     each_stem(text, |_, stem| stems.push(stem));
     stems
 }
 
-/// The words of a text in small letters, each with its stem.
+/// Calls `take` with each word of a text in lower case and its stem.
 pub fn each_stem(text: &str, mut take: impl FnMut(&str, String)) {
     let stemmer = Stemmer::new(Algorithm::English);
     each_word(text, |word| {
-        let small = word.to_lowercase();
-        take(&small, stemmer.stem(&small).into_owned());
+        let lower = word.to_lowercase();
+        take(&lower, stemmer.stem(&lower).into_owned());
     });
 }
 
-/// An identifier as people would write it: `getHTTPStatus_code` is `get HTTP Status code`.
+/// An identifier as separate words: `getHTTPStatus_code` becomes `get HTTP Status code`.
 pub fn spelled_out(identifier: &str) -> String {
     let mut out = String::with_capacity(identifier.len() + 8);
     each_word(identifier, |word| {
@@ -85,7 +86,7 @@ pub fn spelled_out(identifier: &str) -> String {
 
 fn each_word(text: &str, mut take: impl FnMut(&str)) {
     for part in text.split(|c: char| !c.is_alphanumeric() && !is_apostrophe(c)) {
-        // `what's` is `what`, `don't` is `dont`.
+        // `what's` becomes `what`, `don't` becomes `dont`.
         let part: Cow<'_, str> = match part.contains(is_apostrophe) {
             true => Cow::Owned(without_apostrophes(part)),
             false => Cow::Borrowed(part),
@@ -107,7 +108,7 @@ fn without_apostrophes(part: &str) -> String {
     part.replace(is_apostrophe, "")
 }
 
-/// Splits at `aB` and before the last capital of `ABc`.
+/// Splits before the capital of `aB` and before the last capital of `ABc`.
 fn split_at_case(part: &str, take: &mut impl FnMut(&str)) {
     let mut start = 0;
     let mut before: Option<(usize, char)> = None;
@@ -170,15 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn a_common_word_is_worth_less_than_a_rare_one() {
-        assert!(worth("year") < worth("invoic"));
-        assert!(worth("plan") < worth("kubernet"));
-        assert_eq!(worth("kubernet"), 1.0);
+    fn a_common_word_weighs_less_than_a_rare_one() {
+        assert!(term_weight("year") < term_weight("invoic"));
+        assert!(term_weight("plan") < term_weight("kubernet"));
+        assert_eq!(term_weight("kubernet"), 1.0);
     }
 
     #[test]
-    fn fillers_are_known_by_their_stem() {
-        assert!(stems("provides additionally").iter().all(|s| is_filler(s)));
-        assert!(!is_filler("file"));
+    fn stop_words_are_recognised_by_their_stem() {
+        assert!(
+            stems("provides additionally")
+                .iter()
+                .all(|s| is_stop_word(s))
+        );
+        assert!(!is_stop_word("file"));
     }
 }

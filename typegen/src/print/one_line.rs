@@ -1,38 +1,39 @@
-//! A type on one line, with `...` for what does not fit.
+//! Prints a type on one line, with `...` for what is left out.
 
 use std::cell::Cell;
 
 use super::{is_compound, key};
-use crate::model::{Named, Object, Tuple, Type};
+use crate::type_graph::{NamedType, Object, Tuple, Type};
 
-/// How much of a type is shown.
+/// How much of a type is printed.
 #[derive(Debug, Clone, Copy)]
-pub struct Detail {
-    /// Objects within objects.
+pub struct DetailLimits {
+    /// Nesting levels of objects.
     pub depth: usize,
     /// Members of a union.
     pub members: usize,
-    /// Optional fields of one object; required ones are always shown.
+    /// Optional fields of one object.
     pub optional: usize,
-    /// Fields of one object, of any kind.
+    /// Fields of one object, required and optional ones.
     pub fields: usize,
 }
 
-/// Types on one line.
+/// Types that are printed on one line.
 const FUEL: usize = 600;
 
-/// Prints on one line.
-pub struct Brief<'a> {
-    named: &'a [Named],
-    detail: Detail,
-    /// How many types may still be printed: names within names multiply.
+/// Prints types on one line.
+pub struct OneLinePrinter<'a> {
+    named: &'a [NamedType],
+    detail: DetailLimits,
+    /// How many types may still be printed; nested names can multiply.
     fuel: Cell<usize>,
 }
 
 const MORE: &str = "...";
 
-impl<'a> Brief<'a> {
-    pub fn new(named: &'a [Named], detail: Detail) -> Self {
+impl<'a> OneLinePrinter<'a> {
+    /// A printer that resolves names in `named`.
+    pub fn new(named: &'a [NamedType], detail: DetailLimits) -> Self {
         Self {
             named,
             detail,
@@ -40,11 +41,12 @@ impl<'a> Brief<'a> {
         }
     }
 
+    /// The type, cut to the limits.
     pub fn print(&self, ty: &Type) -> String {
         self.nested(ty, self.detail.depth, &mut Vec::new())
     }
 
-    /// `within` holds the names that are being printed: one that contains itself is not repeated.
+    /// `within` holds the names that are being printed, so that a recursive type is not expanded again.
     fn nested(&self, ty: &Type, depth: usize, within: &mut Vec<usize>) -> String {
         match self.fuel.get().checked_sub(1) {
             Some(left) => self.fuel.set(left),
@@ -121,12 +123,12 @@ impl<'a> Brief<'a> {
 
     fn object(&self, object: &Object, depth: usize, within: &mut Vec<usize>) -> String {
         if object.fields.is_empty() {
-            return match &object.others {
-                Some(others) if others.ty == Type::Unknown => "object".to_owned(),
-                Some(others) if depth > 0 => {
+            return match &object.index_signature {
+                Some(index) if index.ty == Type::Unknown => "object".to_owned(),
+                Some(index) if depth > 0 => {
                     format!(
                         "Record<string, {}>",
-                        self.nested(&others.ty, depth - 1, within)
+                        self.nested(&index.ty, depth - 1, within)
                     )
                 }
                 Some(_) => "object".to_owned(),
@@ -140,14 +142,14 @@ impl<'a> Brief<'a> {
         let mut fields = Vec::new();
         let mut left_out = false;
         let mut optional = 0;
-        // What must be there comes first.
-        let by_need = [false, true].into_iter().flat_map(|kind| {
+        // Required fields come first.
+        let required_first = [false, true].into_iter().flat_map(|kind| {
             object
                 .fields
                 .iter()
                 .filter(move |field| field.optional == kind)
         });
-        for field in by_need {
+        for field in required_first {
             optional += usize::from(field.optional);
             if optional > self.detail.optional || fields.len() == self.detail.fields {
                 left_out = true;
@@ -157,7 +159,7 @@ impl<'a> Brief<'a> {
             let ty = self.nested(&field.ty, depth, within);
             fields.push(format!("{}{mark}: {ty}", key(&field.name)));
         }
-        if left_out || object.others.is_some() {
+        if left_out || object.index_signature.is_some() {
             fields.push(MORE.to_owned());
         }
         format!("{{ {} }}", fields.join(", "))

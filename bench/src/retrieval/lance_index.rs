@@ -1,4 +1,4 @@
-//! The same index, asked by LanceDB itself: full text and vectors, fused by rank.
+//! LanceDB's own hybrid search on the index of pml: full text and vectors, fused by rank.
 
 use std::path::Path;
 
@@ -10,15 +10,20 @@ use lancedb::index::Index;
 use lancedb::index::scalar::{FtsIndexBuilder, FullTextSearchQuery};
 use lancedb::query::{QueryBase, QueryExecutionOptions, Select};
 
-/// The table that pml keeps its tools in.
+/// The name of pml's table.
 const TABLE: &str = "tools";
 
+/// The index of pml, queried by LanceDB.
 pub struct LanceIndex {
     table: Table,
 }
 
 impl LanceIndex {
-    /// Opens the index in a folder and gives it what pml does not need: words.
+    /// Opens the index in a folder and adds a full-text index, which pml does not need.
+    ///
+    /// # Errors
+    ///
+    /// If the table cannot be opened or indexed.
     pub async fn open(folder: &Path) -> Result<Self> {
         let connection = lancedb::connect(&folder.to_string_lossy())
             .execute()
@@ -31,6 +36,11 @@ impl LanceIndex {
         Ok(Self { table })
     }
 
+    /// The ids of the best tools.
+    ///
+    /// # Errors
+    ///
+    /// If LanceDB's query fails.
     pub async fn find(&self, text: &str, vector: &[f32], limit: usize) -> Result<Vec<String>> {
         let batches: Vec<_> = self
             .table
@@ -48,7 +58,7 @@ impl LanceIndex {
             let ids = batch
                 .column_by_name("id")
                 .and_then(|ids| ids.as_any().downcast_ref::<StringArray>())
-                .context("LanceDB gave no ids")?;
+                .context("LanceDB returned no ids")?;
             found.extend(ids.iter().flatten().map(str::to_owned));
         }
         Ok(found)

@@ -1,50 +1,53 @@
-//! A set of tools, ready to be searched.
+//! A set of tools with their lexical index and their vectors.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::document::Document;
+use crate::bm25::Bm25Index;
+use crate::document::ToolDocument;
 use crate::filter::Filter;
-use crate::lexicon::Lexicon;
 use crate::query::{Query, sentences};
-use crate::ranking::{Cosines, Parts, rank};
-use crate::vectors::{Vectors, mean, unit};
+use crate::ranking::{Cosines, ScoreParts, rank};
+use crate::vectors::{QuantizedVectors, mean, unit};
 
-/// Sentences of one query that are compared; what is said later joins the last.
-const SENTENCES: usize = 8;
+/// Sentences of a query that are embedded separately; the last one includes all that follow.
+const MAX_SENTENCES: usize = 8;
 
-/// The tools with their words, and with their vectors once those are there.
+/// Tools with their lexical index, and with their vectors once these are computed. Cheap to clone.
 ///
-/// Words and vectors lie in memory while LanceDB has the vectors on disk: the ranking wants both
-/// parts for every tool (the best of each server counts), so a query would read the whole table,
-/// and LanceDB's full text search knows no fields.
+/// Both are held in memory, although LanceDB has the vectors on disk: ranking needs the words and the
+/// vector of every tool (the best tool of each server counts), so a query would read the whole table,
+/// and LanceDB's full-text search has no field weights.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog {
-    words: Arc<WordSide>,
-    vectors: Option<Arc<Vectors>>,
+pub struct IndexedTools {
+    lexical: Arc<Lexical>,
+    vectors: Option<Arc<QuantizedVectors>>,
 }
 
 #[derive(Debug, Default)]
-struct WordSide {
-    documents: Vec<Document>,
-    lexicon: Lexicon,
-    /// The number of each tool's server.
+struct Lexical {
+    documents: Vec<ToolDocument>,
+    bm25: Bm25Index,
+    /// The server of each tool, as a number from 0.
     servers: Vec<u32>,
 }
 
-/// A tool that was found.
+/// A tool that matches a query.
 #[derive(Debug, Clone)]
 pub struct Hit {
+    /// `server:tool`
     pub id: String,
-    /// From 0 to 1: how well the tool fits, on one scale for every query.
+    /// From 0 to 1: how well the tool matches, on one scale for every query.
     pub score: f64,
-    pub parts: Parts,
+    /// The parts of the score.
+    pub parts: ScoreParts,
     /// The stems of the query that the tool has.
     pub matched: Vec<String>,
 }
 
-impl Catalog {
-    pub fn new(documents: Vec<Document>) -> Self {
+impl IndexedTools {
+    /// Builds the lexical index of `documents`.
+    pub fn new(documents: Vec<ToolDocument>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let servers = documents
             .iter()
@@ -54,8 +57,8 @@ impl Catalog {
             })
             .collect();
         Self {
-            words: Arc::new(WordSide {
-                lexicon: Lexicon::new(&documents),
+            lexical: Arc::new(Lexical {
+                bm25: Bm25Index::new(&documents),
                 servers,
                 documents,
             }),
@@ -63,45 +66,48 @@ impl Catalog {
         }
     }
 
-    /// The same tools with one vector for each, in order.
-    pub fn with_vectors(&self, vectors: Vectors) -> Self {
+    /// The same tools with a vector for each, in the same order.
+    pub(crate) fn with_vectors(&self, vectors: QuantizedVectors) -> Self {
         Self {
-            words: self.words.clone(),
+            lexical: self.lexical.clone(),
             vectors: Some(Arc::new(vectors)),
         }
     }
 
-    pub fn documents(&self) -> &[Document] {
-        &self.words.documents
+    /// The tools.
+    pub fn documents(&self) -> &[ToolDocument] {
+        &self.lexical.documents
     }
 
-    /// Whether both come from one [`Catalog::new`].
-    pub fn is_about_same_tools(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.words, &other.words)
+    /// Whether both are clones from one [`IndexedTools::new`].
+    pub fn has_same_tools_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.lexical, &other.lexical)
     }
 
+    /// Whether the vectors are computed.
     pub fn has_vectors(&self) -> bool {
         self.vectors.is_some()
     }
 
-    /// What must be embedded for a query: the whole, and its sentences where there are several.
-    /// From three sentences on, their mean stands for the whole, which takes as long to embed as
-    /// all of them.
-    pub fn texts(query: &str) -> Vec<String> {
+    /// The texts to embed for a query: the whole query, and its sentences if there are several. From
+    /// three sentences on, their mean replaces the whole, whose embedding would take as long as all of
+    /// theirs.
+    pub fn texts_to_embed(query: &str) -> Vec<String> {
         let sentences = sentences(query);
         let mut texts = match sentences.len() {
             0..3 => vec![query.to_owned()],
             _ => Vec::new(),
         };
         if sentences.len() > 1 {
-            let (first, rest) = sentences.split_at(sentences.len().min(SENTENCES) - 1);
+            let (first, rest) = sentences.split_at(sentences.len().min(MAX_SENTENCES) - 1);
             texts.extend(first.iter().map(|&sentence| sentence.to_owned()));
             texts.push(rest.join(" "));
         }
         texts
     }
 
-    /// The tools that fit, best first. `embedded` are the vectors of [`Catalog::texts`].
+    /// The tools that match, best first. `embedded` has the vectors of
+    /// [`IndexedTools::texts_to_embed`]; without it, words alone are ranked.
     pub fn search(&self, query: &Query, embedded: Option<&[Vec<f32>]>) -> Vec<Hit> {
         let cosines = embedded.and_then(|embedded| self.cosines(query.text(), embedded));
         self.find(
@@ -113,7 +119,7 @@ impl Catalog {
         )
     }
 
-    /// The same for text of any length, with every way to rank: for measurements.
+    /// As [`IndexedTools::search`], for text of any length and with any cosines: for measurements.
     pub fn find(
         &self,
         text: &str,
@@ -122,14 +128,14 @@ impl Catalog {
         limit: usize,
         threshold: f64,
     ) -> Vec<Hit> {
-        let WordSide {
+        let Lexical {
             documents,
-            lexicon,
+            bm25,
             servers,
-        } = &*self.words;
-        let wanted = lexicon.wanted(text);
+        } = &*self.lexical;
+        let terms = bm25.query_terms(text);
         let mut words = vec![0.0; documents.len()];
-        lexicon.score(&wanted, &mut words);
+        bm25.score(&terms, &mut words);
         let name = text.trim();
         let exact: Vec<bool> = documents
             .iter()
@@ -137,13 +143,13 @@ impl Catalog {
                 name.eq_ignore_ascii_case(&tool.id) || name.eq_ignore_ascii_case(&tool.name)
             })
             .collect();
-        let ranked = rank(&words, wanted.possible(), cosines, servers, &exact);
+        let ranked = rank(&words, terms.max_score(), cosines, servers, &exact);
         let mut order: Vec<usize> = (0..documents.len())
-            .filter(|&place| {
-                let (score, parts) = &ranked[place];
-                // Words alone know nothing about a tool without any of them.
-                let known = parts.exact || parts.whole.is_some() || parts.words > 0.0;
-                *score >= threshold && known && filter.passes(&documents[place])
+            .filter(|&index| {
+                let (score, parts) = &ranked[index];
+                // Without a vector, a tool that has no word of the query has no score.
+                let has_score = parts.exact || parts.whole.is_some() || parts.words > 0.0;
+                *score >= threshold && has_score && filter.matches(&documents[index])
             })
             .collect();
         let by_score = |&a: &usize, &b: &usize| {
@@ -157,17 +163,18 @@ impl Catalog {
         order.sort_unstable_by(by_score);
         order
             .into_iter()
-            .map(|place| Hit {
-                id: documents[place].id.clone(),
-                score: ranked[place].0,
-                parts: ranked[place].1,
-                matched: lexicon.matched(&wanted, place),
+            .map(|index| Hit {
+                id: documents[index].id.clone(),
+                score: ranked[index].0,
+                parts: ranked[index].1,
+                matched: bm25.matched(&terms, index),
             })
             .collect()
     }
 
-    /// The cosines of a query with every tool; `embedded` are the vectors of [`Catalog::texts`].
-    /// `None` where there are no vectors to compare with, or they are of another model.
+    /// The cosines of a query with every tool. `embedded` has the vectors of
+    /// [`IndexedTools::texts_to_embed`]. `None` if the tools have no vectors, or vectors of another
+    /// width.
     pub fn cosines(&self, query: &str, embedded: &[Vec<f32>]) -> Option<Cosines> {
         let vectors = self.vectors.as_ref()?;
         let (whole, sentences) = match sentences(query).len() {
@@ -178,7 +185,7 @@ impl Catalog {
             _ => (mean(embedded.iter().cloned()), embedded),
         };
         let whole = vectors.cosines(&whole);
-        if whole.len() != self.words.documents.len() {
+        if whole.len() != self.lexical.documents.len() {
             return None;
         }
         let mut best: Option<Vec<f32>> = None;

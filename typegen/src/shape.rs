@@ -1,26 +1,26 @@
-//! The shape of results that were seen: learned where a server does not say what its tools give.
+//! Infers the type of a tool's results from observed values, for servers that declare no output schema.
 //!
-//! A shape holds names and kinds, never a value. Keys that look like data (paths, numbers,
-//! addresses) are data, so an object with such keys is remembered as one with any key.
+//! A shape holds field names and types, never a value. Keys that look like data (paths, numbers,
+//! addresses) are treated as data: an object with such keys is recorded as a map with any key.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Levels of nesting that are told apart.
+/// Nesting levels that are recorded; deeper values count as anything.
 const MAX_DEPTH: usize = 8;
-/// Names of one object; more are entries of a map.
+/// Fields of one object; with more, the object counts as a map.
 const MAX_FIELDS: usize = 48;
-/// Names that not every object has; more are entries of a map.
+/// Optional fields of one object; with more, the object counts as a map.
 const MAX_OPTIONAL: usize = 24;
 /// A longer key is data.
 const MAX_NAME: usize = 40;
-/// Elements of one array that are looked at.
+/// Elements of one array that are inspected.
 const MAX_ELEMENTS: usize = 50;
-/// Values of one result that are looked at.
+/// Values of one result that are inspected.
 const MAX_VALUES: usize = 2_000;
 
-/// Everything that results of one tool were so far.
+/// The union of all result types of one tool so far.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Shape {
     null: bool,
@@ -29,25 +29,27 @@ pub struct Shape {
     string: bool,
     array: Option<Box<Shape>>,
     object: Option<Fields>,
-    /// Too deep to be told apart.
+    /// Nested too deeply to be recorded.
     anything: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Fields {
-    Named(BTreeMap<String, Known>),
+    Named(BTreeMap<String, ObservedField>),
+    /// A map: any key, and the shape of all values.
     AnyKey(Box<Shape>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Known {
+struct ObservedField {
     shape: Shape,
+    /// Whether every object had it.
     always: bool,
 }
 
 impl Shape {
-    /// Widens the shape so that `value` fits it; `false` if it did already. The cost is bounded,
-    /// however large the value is.
+    /// Widens the shape so that `value` matches it; returns whether it changed. The cost is bounded for
+    /// values of any size.
     pub fn observe(&mut self, value: &Value) -> bool {
         let mut left = MAX_VALUES;
         let seen = Self::of(value, 0, &mut left);
@@ -56,7 +58,7 @@ impl Shape {
         *self != before
     }
 
-    /// As a JSON Schema, for the generator and for keeping.
+    /// The shape as a JSON Schema, for the generators and for storage.
     pub fn to_schema(&self) -> Value {
         let mut members = Vec::new();
         for (seen, name) in [
@@ -90,8 +92,8 @@ impl Shape {
         }
     }
 
-    /// Reads what [`to_schema`](Self::to_schema) wrote. Anything else is read as far as it is
-    /// understood.
+    /// Parses the output of [`to_schema`](Self::to_schema). Of any other schema, the parts that are not
+    /// understood count as anything.
     pub fn from_schema(schema: &Value) -> Self {
         let mut shape = Self::default();
         shape.add_schema(schema, 0);
@@ -159,7 +161,7 @@ impl Shape {
         shape
     }
 
-    /// Widens the shape by another.
+    /// Widens the shape so that everything that matches `other` matches it.
     pub fn merge(&mut self, other: Self) {
         self.null |= other.null;
         self.boolean |= other.boolean;
@@ -191,7 +193,7 @@ impl Fields {
             let shape = Shape::of(value, depth + 1, left);
             (
                 name.clone(),
-                Known {
+                ObservedField {
                     shape,
                     always: true,
                 },
@@ -220,7 +222,7 @@ impl Fields {
         }
         for (name, field) in seen {
             let always = false;
-            known.insert(name, Known { always, ..field });
+            known.insert(name, ObservedField { always, ..field });
         }
         let optional = known.values().filter(|field| !field.always).count();
         let merged = Self::Named(known);
@@ -261,7 +263,7 @@ impl Fields {
     }
 }
 
-fn named(schema: &Value, read: impl Fn(&Value) -> Shape) -> BTreeMap<String, Known> {
+fn named(schema: &Value, read: impl Fn(&Value) -> Shape) -> BTreeMap<String, ObservedField> {
     let always = |name: &str| {
         schema["required"]
             .as_array()
@@ -271,17 +273,17 @@ fn named(schema: &Value, read: impl Fn(&Value) -> Shape) -> BTreeMap<String, Kno
     properties
         .take(MAX_FIELDS)
         .map(|(name, schema)| {
-            let known = Known {
+            let field = ObservedField {
                 shape: read(schema),
                 always: always(name),
             };
-            (name.clone(), known)
+            (name.clone(), field)
         })
         .collect()
 }
 
-/// Whether a key is a name that a program gave a field. Digits in numbers are what ids, dates and
-/// hashes have, and no character of a path or an address is left.
+/// Whether a key looks like a field name rather than data. Many digits mean an id, a date or a hash; the
+/// characters of paths and addresses are not allowed.
 fn is_name(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
     !key.is_empty()
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_data_are_not_remembered() {
+    fn keys_that_are_data_are_not_recorded() {
         for value in [
             json!({ "ada@example.test": 1, "b": 2 }),
             json!({ "/home/ada/a.txt": { "n": 1 } }),
@@ -357,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_can_be_read_again() {
+    fn a_shape_survives_the_round_trip_through_its_schema() {
         let mut deep = json!("end");
         for _ in 0..20 {
             deep = json!({ "next": deep, "list": [1, null] });

@@ -1,23 +1,26 @@
-//! A type as TypeScript thinks of it, between reading a schema and printing.
+//! The intermediate representation: TypeScript types, between reading a schema and printing.
 
-/// What a schema says, with the definitions it refers to.
+/// The type of a schema, with the definitions that it refers to.
 #[derive(Debug)]
-pub struct Model {
+pub struct TypeGraph {
+    /// The type of the whole schema.
     pub root: Type,
+    /// The comment of the whole schema.
     pub doc: Doc,
     /// The targets of [`Type::Named`].
-    pub named: Vec<Named>,
+    pub named: Vec<NamedType>,
 }
 
-/// A part of a schema that is referred to, perhaps by itself.
+/// A definition of a schema, which may refer to itself.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedType {
     /// The last part of the reference, such as `Node` of `#/$defs/Node`.
     pub name: String,
     pub ty: Type,
     pub doc: Doc,
 }
 
+/// A TypeScript type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
     Unknown,
@@ -26,42 +29,46 @@ pub enum Type {
     Boolean,
     Number,
     String,
-    /// Ready to print: `"a"`, `5`, `true`.
+    /// A literal type in TypeScript syntax: `"a"`, `5`, `true`.
     Literal(String),
     Array(Box<Type>),
     Tuple(Tuple),
     Object(Object),
     Union(Vec<Type>),
     Intersection(Vec<Type>),
-    /// An index into [`Model::named`].
+    /// An index into [`TypeGraph::named`].
     Named(usize),
 }
 
+/// A tuple type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuple {
     pub items: Vec<Type>,
-    /// How many of the items must be there.
+    /// How many of the items are required.
     pub required: usize,
-    /// What may follow them.
+    /// The type of the elements after the items.
     pub rest: Option<Box<Type>>,
 }
 
+/// An object type.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Object {
     pub fields: Vec<Field>,
-    /// Any other key, and what is known about it. Where there are fields, TypeScript wants it to
-    /// fit all of them, so it is `unknown` then.
-    pub others: Option<Box<Others>>,
-    /// No other key is allowed: only of interest where there are no fields.
+    /// The index signature for other keys. If there are fields, it is printed as `unknown`, because
+    /// TypeScript requires it to be compatible with all of them.
+    pub index_signature: Option<Box<IndexSignature>>,
+    /// Whether other keys are forbidden. Only used without fields.
     pub closed: bool,
 }
 
+/// The type of the values of keys that are not fields.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Others {
+pub struct IndexSignature {
     pub ty: Type,
     pub doc: Doc,
 }
 
+/// A field of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     pub name: String,
@@ -70,25 +77,26 @@ pub struct Field {
     pub doc: Doc,
 }
 
-/// What is said about a type in a comment.
+/// The contents of a type's JSDoc comment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Doc {
     pub text: String,
-    /// `minimum` and `5`.
+    /// Tags with their values, such as `minimum` and `5`.
     pub tags: Vec<(String, String)>,
 }
 
 impl Doc {
+    /// Whether there is nothing to print.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.tags.is_empty()
     }
 }
 
 impl Type {
-    /// An object that may hold anything.
+    /// An object with any keys and values.
     pub fn any_object() -> Self {
         Self::Object(Object {
-            others: Some(Box::new(Others {
+            index_signature: Some(Box::new(IndexSignature {
                 ty: Self::Unknown,
                 doc: Doc::default(),
             })),
@@ -96,7 +104,7 @@ impl Type {
         })
     }
 
-    /// One of `members`: flat, without repetition, and simplified where that is certain.
+    /// The union of `members`: flat, without duplicates, and simplified where that is exact.
     pub fn union(members: Vec<Self>) -> Self {
         let mut flat: Vec<Self> = Vec::with_capacity(members.len());
         for member in members {
@@ -121,7 +129,7 @@ impl Type {
         }
     }
 
-    /// All of `members` at once. Objects become one object, which reads better.
+    /// The intersection of `members`. Objects are merged into one, which reads better.
     pub fn intersection(members: Vec<Self>) -> Self {
         let mut rest: Vec<Self> = Vec::with_capacity(members.len());
         for member in members {
@@ -131,11 +139,11 @@ impl Type {
                 other => vec![other],
             };
             for one in inner {
-                let known = rest
+                let first = rest
                     .iter()
-                    .position(|known| matches!(known, Self::Object(_)));
-                match (one, known.map(|at| &mut rest[at])) {
-                    (Self::Object(object), Some(Self::Object(known))) => known.merge(object),
+                    .position(|member| matches!(member, Self::Object(_)));
+                match (one, first.map(|at| &mut rest[at])) {
+                    (Self::Object(object), Some(Self::Object(first))) => first.merge(object),
                     (one, _) => {
                         if !rest.contains(&one) {
                             rest.push(one);
@@ -154,30 +162,26 @@ impl Type {
 }
 
 impl Object {
-    /// Both objects at once.
+    /// Intersects this object with another.
     fn merge(&mut self, other: Self) {
         for field in other.fields {
-            match self
-                .fields
-                .iter_mut()
-                .find(|known| known.name == field.name)
-            {
+            match self.fields.iter_mut().find(|own| own.name == field.name) {
                 None => self.fields.push(field),
-                Some(known) => {
-                    known.optional &= field.optional;
-                    if known.doc.is_empty() {
-                        known.doc = field.doc;
+                Some(own) => {
+                    own.optional &= field.optional;
+                    if own.doc.is_empty() {
+                        own.doc = field.doc;
                     }
-                    if known.ty != field.ty {
-                        let both = vec![std::mem::replace(&mut known.ty, Type::Unknown), field.ty];
-                        known.ty = Type::intersection(both);
+                    if own.ty != field.ty {
+                        let both = vec![std::mem::replace(&mut own.ty, Type::Unknown), field.ty];
+                        own.ty = Type::intersection(both);
                     }
                 }
             }
         }
-        // A key that one part does not name may still be named by the other.
-        self.others = match (self.others.take(), other.others) {
-            (Some(one), Some(two)) => Some(Box::new(Others {
+        // One signature is enough: a key that one object leaves out may be described by the other.
+        self.index_signature = match (self.index_signature.take(), other.index_signature) {
+            (Some(one), Some(two)) => Some(Box::new(IndexSignature {
                 ty: Type::intersection(vec![one.ty, two.ty]),
                 doc: one.doc,
             })),

@@ -1,28 +1,33 @@
-//! A folder with `tools.jsonl` and `queries.jsonl`.
+//! Retrieval sets: a folder with `tools.jsonl` and `queries.jsonl`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use pml_search::{Asked, Described, Document};
+use pml_search::{QueryFeedback, ToolDescription, ToolDocument};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Tools, and queries with the tools that fit them.
+/// Tools, and queries with their right tools.
 pub struct RetrievalSet {
-    pub tools: Vec<Document>,
+    /// The tools to search.
+    pub tools: Vec<ToolDocument>,
+    /// The queries, each with the tools that answer it.
     pub queries: Vec<SetQuery>,
 }
 
+/// A line of `queries.jsonl`.
 #[derive(Deserialize)]
 pub struct SetQuery {
+    /// The text.
     pub query: String,
+    /// The ids of the right tools.
     pub gold: Vec<String>,
 }
 
-/// A line of `tools.jsonl`. What no MCP server would tell of its tools is not read.
+/// A line of `tools.jsonl`. Fields that MCP servers do not send are not read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SetTool {
@@ -38,7 +43,11 @@ struct SetTool {
 }
 
 impl RetrievalSet {
-    /// `queries` is the file with the queries; the first `queries*.jsonl` if none is named.
+    /// Reads a set. `queries` is the name of the query file; the first `queries*.jsonl` by default.
+    ///
+    /// # Errors
+    ///
+    /// If a file is missing or malformed, or a query names a tool that is not in the set.
     pub fn read(folder: &Path, queries: Option<&str>) -> anyhow::Result<Self> {
         let tools = read_tools(folder)?;
         let queries = match queries {
@@ -49,14 +58,18 @@ impl RetrievalSet {
         let known: HashSet<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         for query in &queries {
             if let Some(gold) = query.gold.iter().find(|id| !known.contains(id.as_str())) {
-                bail!("a query wants `{gold}`, which is not in tools.jsonl");
+                bail!("the right tool `{gold}` of a query is not in tools.jsonl");
             }
         }
         Ok(Self { tools, queries })
     }
 
-    /// Adds the tools of another set, which fit no query.
-    pub fn distract(&mut self, folder: &Path) -> anyhow::Result<()> {
+    /// Adds the tools of another set, which are right for no query.
+    ///
+    /// # Errors
+    ///
+    /// If the other set cannot be read.
+    pub fn add_distractors(&mut self, folder: &Path) -> anyhow::Result<()> {
         let known: HashSet<String> = self.tools.iter().map(|tool| tool.id.clone()).collect();
         let others = read_tools(folder)?.into_iter();
         self.tools
@@ -64,10 +77,10 @@ impl RetrievalSet {
         Ok(())
     }
 
-    /// Takes every second query of each tool out of the set, as if it had led to a call of that
-    /// tool before.
-    pub fn learn(&mut self) {
-        let mut asked = Asked::default();
+    /// Removes every second query of each tool from the set, and records it as feedback of an earlier
+    /// successful call.
+    pub fn train_feedback(&mut self) {
+        let mut feedback = QueryFeedback::default();
         let mut seen: HashMap<String, usize> = HashMap::new();
         self.queries.retain(|query| {
             let Some(gold) = query.gold.first() else {
@@ -75,24 +88,24 @@ impl RetrievalSet {
             };
             let count = seen.entry(gold.clone()).or_default();
             *count += 1;
-            let is_lesson = *count % 2 == 1;
-            if is_lesson {
-                asked.learn(&query.query, gold);
+            let is_training = *count % 2 == 1;
+            if is_training {
+                feedback.record(&query.query, gold);
             }
-            !is_lesson
+            !is_training
         });
         for tool in &mut self.tools {
-            tool.asked = asked.words(&tool.id);
+            tool.feedback = feedback.words(&tool.id);
         }
     }
 }
 
-fn read_tools(folder: &Path) -> anyhow::Result<Vec<Document>> {
+fn read_tools(folder: &Path) -> anyhow::Result<Vec<ToolDocument>> {
     let tools: Vec<SetTool> = read_lines(&folder.join("tools.jsonl"))?;
-    let document = |tool: SetTool| Document {
-        // Ids of a set have their own form.
+    let document = |tool: SetTool| ToolDocument {
+        // The ids of a set have a format of their own.
         id: tool.id,
-        ..Document::new(Described {
+        ..ToolDocument::new(ToolDescription {
             server: &tool.server,
             server_title: None,
             name: &tool.name,
