@@ -54,7 +54,7 @@ pub struct Truncated {
 /// What a run used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Wall-clock time in milliseconds, without the time in which a person was asked.
+    /// Wall-clock time in milliseconds.
     pub wall_ms: f64,
     /// CPU time of all threads of the worker, in milliseconds.
     pub cpu_ms: f64,

@@ -63,6 +63,15 @@ impl ReplyScrubber {
             .unwrap_or_else(|refusal| (&refusal).into())
     }
 
+    /// The first `chars` characters of a text.
+    pub fn beginning(&self, text: &str, chars: usize) -> Scrubbed<String> {
+        self.scrub(
+            |map| map.scrub_beginning(text, None, chars),
+            || text.chars().take(chars).collect(),
+        )
+        .unwrap_or_else(|refusal| (&refusal).into())
+    }
+
     /// The reply to a run.
     pub fn outcome(&self, outcome: Outcome, limits: &Limits) -> RunReply {
         let outcome = match self.reader {

@@ -1,13 +1,13 @@
-//! The protocol: what a client may ask, and who answers.
+//! The MCP requests that a client may send, and what handles them.
 
 #![expect(deprecated, reason = "clients of 2025-11-25 still ask for logs")]
 
 use std::sync::{Arc, OnceLock};
 
-use pml_session::Decision;
+use pml_hosts::{ApprovalRequest, Decision};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation, InputRequest,
+    CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation, InputRequest,
     InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
     SubscriptionFilter,
@@ -17,22 +17,24 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::approval::{self, Asked};
-use crate::guests::{Guest, Name};
-use crate::house::House;
-use crate::notices::{Audience, Notices, severity_number};
-use crate::reply::refusal;
-use crate::work::{Mark, Step, Work};
-use crate::{brief, tools};
+use crate::client_session::ClientSession;
+use crate::elicitation::{self, OpenElicitation};
+use crate::notifications::{Notifications, Subscriber, severity_number};
+use crate::pending_approvals::RequestFingerprint;
+use crate::state::ServerState;
+use crate::stateless_clients::ClientName;
+use crate::tool_reply::refusal;
+use crate::tool_task::{TaskEvent, ToolTask};
+use crate::tools::{self, ToolCall};
+use crate::tool_descriptions;
 
-/// The name of the one question that an answer can carry.
+/// The key of the elicitation in an `input_required` reply.
 const APPROVAL: &str = "approval";
 
-/// Where a request without a session says which client of its program it is from.
+/// The key in `_meta` by which a program without sessions tells its clients apart.
 const SESSION: &str = "pml/session";
 
-/// Methods of the protocol: a request that names one and still is not understood has wrong
-/// parameters.
+/// Methods of MCP: a request that names one and still cannot be parsed has wrong parameters.
 const METHODS: [&str; 12] = [
     "initialize",
     "server/discover",
@@ -50,45 +52,45 @@ const METHODS: [&str; 12] = [
 
 /// One connection, or one request where there are no connections.
 pub struct Handler {
-    house: House,
-    /// Requests of a connection belong together; those without one are told apart by names.
+    state: ServerState,
+    /// Requests of a connection share a session; those without one are told apart by name.
     connected: bool,
-    own: OnceLock<Arc<Guest>>,
-    /// The client has said all that it will ever say.
-    silence: CancellationToken,
-    /// Ends with the connection the task that tells the client of changes.
-    telling: OnceLock<DropGuard>,
+    own: OnceLock<Arc<ClientSession>>,
+    /// The client has closed its end of the connection, and will answer nothing.
+    input_ended: CancellationToken,
+    /// Ends the task that notifies the client of changes, together with the connection.
+    change_task: OnceLock<DropGuard>,
 }
 
 impl Handler {
-    /// For requests of several clients that come through the same door.
-    pub fn new(house: House) -> Self {
-        Self::with(house, false, CancellationToken::new())
+    /// For requests of several clients over one endpoint.
+    pub fn new(state: ServerState) -> Self {
+        Self::with(state, false, CancellationToken::new())
     }
 
-    /// For one client, which `silence` says will answer nothing any more.
-    pub fn connected(house: House, silence: CancellationToken) -> Self {
-        Self::with(house, true, silence)
+    /// For one client. `input_ended` is cancelled when the client will answer nothing any more.
+    pub fn connected(state: ServerState, input_ended: CancellationToken) -> Self {
+        Self::with(state, true, input_ended)
     }
 
-    fn with(house: House, connected: bool, silence: CancellationToken) -> Self {
+    fn with(state: ServerState, connected: bool, input_ended: CancellationToken) -> Self {
         Self {
-            house,
+            state,
             connected,
-            silence,
+            input_ended,
             own: OnceLock::new(),
-            telling: OnceLock::new(),
+            change_task: OnceLock::new(),
         }
     }
 
-    fn guest(&self, name: Option<&Name>) -> Arc<Guest> {
-        let own = || self.own.get_or_init(|| Arc::new(self.house.new_guest()));
+    fn session(&self, name: Option<&ClientName>) -> Arc<ClientSession> {
+        let own = || self.own.get_or_init(|| Arc::new(self.state.new_session()));
         match name {
             None => own().clone(),
             Some(name) if self.connected && name.session.is_none() => own().clone(),
             Some(name) => {
-                let registry = self.house.registry();
-                registry.guest(name, || self.house.new_guest())
+                let clients = self.state.stateless_clients();
+                clients.session(name, || self.state.new_session())
             }
         }
     }
@@ -97,31 +99,35 @@ impl Handler {
         &self,
         request: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-        guest: &Arc<Guest>,
-    ) -> Result<Work, ErrorData> {
-        let stay = self.house.enter().ok_or_else(|| {
+        session: &Arc<ClientSession>,
+    ) -> Result<ToolTask, ErrorData> {
+        let in_flight = self.state.begin_call().ok_or_else(|| {
             refusal(
                 ErrorCode::INTERNAL_ERROR,
                 "the server is shutting down".into(),
             )
         })?;
-        let notices = Notices::to(Audience {
+        let notifications = Notifications::to(Subscriber {
             peer: context.peer.clone(),
-            guest: guest.clone(),
+            session: session.clone(),
             progress: context.meta.get_progress_token(),
-            log_level: self.log_level(context, guest),
+            log_level: log_level(context, session),
         });
-        let can_ask = can_ask(context);
-        let arguments = request.arguments.take();
-        let (house, guest) = (self.house.clone(), guest.clone());
+        let call = ToolCall {
+            state: self.state.clone(),
+            session: session.clone(),
+            arguments: request.arguments.take(),
+            notifications,
+            can_ask: can_ask(context),
+        };
         Ok(match &*request.name {
-            brief::EXECUTE => Work::start(stay, |steps| {
-                tools::execute(house, guest, arguments, notices, can_ask, steps)
-            }),
-            brief::CALL => Work::start(stay, |steps| {
-                tools::call(house, guest, arguments, notices, can_ask, steps)
-            }),
-            brief::SEARCH => Work::start(stay, |_| tools::search(house, guest, arguments)),
+            tool_descriptions::EXECUTE => {
+                ToolTask::start(in_flight, |events| tools::execute(call, events))
+            }
+            tool_descriptions::CALL => {
+                ToolTask::start(in_flight, |events| tools::call(call, events))
+            }
+            tool_descriptions::SEARCH => ToolTask::start(in_flight, |_| tools::search(call)),
             _ => {
                 return Err(refusal(
                     ErrorCode::INVALID_PARAMS,
@@ -132,83 +138,110 @@ impl Handler {
         })
     }
 
-    fn log_level(&self, context: &RequestContext<RoleServer>, guest: &Guest) -> Option<u8> {
-        let asked = context.meta.log_level().map(severity_number);
-        asked.or_else(|| guest.log_level())
-    }
-
-    /// The answer, or a question that has to be answered first: with a mark, by another request.
-    async fn finish(
+    /// Waits for the reply over a connection. The client is asked for approval with requests of its
+    /// own (elicitation).
+    async fn finish_connected(
         &self,
-        mut work: Work,
-        of: Option<Mark>,
+        mut task: ToolTask,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut heard = None;
+        let mut next = None;
         loop {
-            let step = tokio::select! {
-                step = next_step(&mut heard, &mut work) => step,
-                () = context.ct.cancelled() => {
-                    return Err(refusal(ErrorCode::INTERNAL_ERROR, "the request was cancelled".into()));
-                }
+            let event = match next.take() {
+                Some(event) => event,
+                None => next_event(&mut task, context).await?,
             };
-            match step {
-                Some(Step::Done(reply)) => return Ok(reply.into_result().into()),
-                Some(Step::Ask(question, answer)) => {
-                    let time = self.house.gateway().approval_time();
-                    if let Some(of) = of {
-                        let Some(asked) = approval::request(&question) else {
-                            let _ = answer.send(Decision::NotAsked);
-                            continue;
-                        };
-                        match self.house.park(work, answer, of, time) {
-                            Ok(word) => return Ok(input_required(asked, word).into()),
-                            Err((back, answer)) => {
-                                let _ = answer.send(Decision::NotAsked);
-                                work = back;
-                                continue;
-                            }
-                        }
-                    }
-                    let mut asked = Asked::ask(&context.peer, &question, time).await;
-                    let decision = tokio::select! {
-                        decision = asked.decision() => decision,
-                        () = context.ct.cancelled() => Decision::NoAnswer,
-                        () = self.silence.cancelled() => Decision::NoAnswer,
-                        // The script has ended meanwhile, and nobody needs the answer.
-                        step = work.next() => {
-                            heard = Some(step);
-                            Decision::NoAnswer
-                        }
-                    };
+            match event {
+                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::NeedsApproval(request, answer) => {
+                    let (decision, event) = self.elicit(&request, &mut task, context).await?;
                     let _ = answer.send(decision);
+                    next = event;
                 }
-                None => {
-                    return Err(refusal(
-                        ErrorCode::INTERNAL_ERROR,
-                        "the work broke down; this is a fault of pml".into(),
-                    ));
+            }
+        }
+    }
+
+    /// Asks the client for approval, until it answers or the task does not need the answer any more;
+    /// then the event that the task had instead is returned as well.
+    async fn elicit(
+        &self,
+        request: &ApprovalRequest,
+        task: &mut ToolTask,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(Decision, Option<TaskEvent>), ErrorData> {
+        let time = self.state.gateway().approval_time();
+        let mut elicitation = OpenElicitation::send(&context.peer, request, time).await;
+        tokio::select! {
+            decision = elicitation.decision() => Ok((decision, None)),
+            () = context.ct.cancelled() => Ok((Decision::NoAnswer, None)),
+            () = self.input_ended.cancelled() => Ok((Decision::NoAnswer, None)),
+            event = task.next() => Ok((Decision::NoAnswer, Some(event.ok_or_else(panicked)?))),
+        }
+    }
+
+    /// Waits for the reply to a request without a connection. If approval is needed, the reply is
+    /// `input_required`, and the client comes back with the answer.
+    async fn finish_stateless(
+        &self,
+        mut task: ToolTask,
+        fingerprint: RequestFingerprint,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let time = self.state.gateway().approval_time();
+        loop {
+            let (request, answer) = match next_event(&mut task, context).await? {
+                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::NeedsApproval(request, answer) => (request, answer),
+            };
+            let Some(request) = elicitation::elicit_request(&request) else {
+                let _ = answer.send(Decision::NotAsked);
+                continue;
+            };
+            match self.state.suspend(task, answer, fingerprint, time) {
+                Ok(token) => return Ok(input_required(request, token).into()),
+                Err((suspended, answer)) => {
+                    let _ = answer.send(Decision::NotAsked);
+                    task = suspended;
                 }
             }
         }
     }
 }
 
-/// What was heard while something else was waited for, or what comes next.
-async fn next_step(heard: &mut Option<Option<Step>>, work: &mut Work) -> Option<Step> {
-    match heard.take() {
-        Some(step) => step,
-        None => work.next().await,
+/// The next event of a task, unless the request is cancelled.
+async fn next_event(
+    task: &mut ToolTask,
+    context: &RequestContext<RoleServer>,
+) -> Result<TaskEvent, ErrorData> {
+    tokio::select! {
+        event = task.next() => event.ok_or_else(panicked),
+        () = context.ct.cancelled() => {
+            Err(refusal(ErrorCode::INTERNAL_ERROR, "the request was cancelled".into()))
+        }
     }
 }
 
-fn input_required(asked: rmcp::model::ElicitRequest, word: String) -> InputRequiredResult {
-    let asked = [(APPROVAL.to_owned(), InputRequest::Elicitation(asked))];
-    InputRequiredResult::new(Some(asked.into()), Some(word))
+fn panicked() -> ErrorData {
+    refusal(
+        ErrorCode::INTERNAL_ERROR,
+        "the call broke down; this is a fault of pml".into(),
+    )
 }
 
-/// Who says to be asking, where requests stand for themselves.
-fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<Name>, ErrorData> {
+/// The lowest severity that the client wants, of this request or of its session.
+fn log_level(context: &RequestContext<RoleServer>, session: &ClientSession) -> Option<u8> {
+    let requested = context.meta.log_level().map(severity_number);
+    requested.or_else(|| session.log_level())
+}
+
+fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult {
+    let requests = [(APPROVAL.to_owned(), InputRequest::Elicitation(request))];
+    InputRequiredResult::new(Some(requests.into()), Some(token))
+}
+
+/// The name of a client without a session; `None` for a client with one.
+fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, ErrorData> {
     if !is_stateless(context) {
         return Ok(None);
     }
@@ -216,14 +249,14 @@ fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<Name>, ErrorDa
         None => None,
         Some(Value::String(session)) => Some(session.clone()),
         Some(_) => {
-            let told = "the `pml/session` in `_meta` must be a text";
-            return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
+            let message = "the `pml/session` in `_meta` must be a text";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
     };
     let program = context
         .client_info()
         .map_or_else(String::new, |client| client.name);
-    Ok(Some(Name { program, session }))
+    Ok(Some(ClientName { program, session }))
 }
 
 /// Whether the request stands for itself, as in the revision of 2026-07-28.
@@ -246,7 +279,7 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        // There are no prompts and no resources; the empty lists are there for those who ask.
+        // The lists of prompts and resources are empty; some clients ask for them all the same.
         let capabilities = ServerCapabilities::builder()
             .enable_prompts()
             .enable_resources()
@@ -260,7 +293,7 @@ impl ServerHandler for Handler {
         info.version = env!("CARGO_PKG_VERSION").to_owned();
         ServerConfig::new(capabilities)
             .with_server_info(info)
-            .with_instructions(brief::INSTRUCTIONS)
+            .with_instructions(tool_descriptions::INSTRUCTIONS)
     }
 
     async fn list_tools(
@@ -269,12 +302,13 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         if request.is_some_and(|request| request.cursor.is_some()) {
-            let told = "there is no such cursor; the list of tools has one page";
-            return Err(refusal(ErrorCode::INVALID_PARAMS, told.into()));
+            let message = "there is no such cursor; the list of tools has one page";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
-        self.house.first_look().await;
-        let guest = self.guest(name_of(&context)?.as_ref());
-        let tools = brief::tools(guest.outlet(), self.house.gateway(), self.house.limits());
+        self.state.first_listing().await;
+        let session = self.session(name_of(&context)?.as_ref());
+        let (gateway, limits) = (self.state.gateway(), self.state.limits());
+        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -284,23 +318,26 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = name_of(&context)?;
-        let parked = self.house.parked();
-        let of = name.as_ref().map(|name| parked.mark(name, &request));
-        let work = match (request.request_state.take(), of) {
-            (Some(word), Some(of)) => {
-                let said = request.input_responses.take().unwrap_or_default();
-                let decision = said.get(APPROVAL).and_then(approval::decision_of);
+        let pending = self.state.pending_approvals();
+        let fingerprint = name.as_ref().map(|name| pending.fingerprint(name, &request));
+        let task = match (request.request_state.take(), fingerprint) {
+            (Some(token), Some(fingerprint)) => {
+                let responses = request.input_responses.take().unwrap_or_default();
+                let decision = responses.get(APPROVAL).and_then(elicitation::decision_of);
                 let resumed = decision
                     .ok_or("the `inputResponses` hold no answer to `approval`")
-                    .and_then(|decision| parked.resume(&word, of, decision));
+                    .and_then(|decision| pending.resume(&token, fingerprint, decision));
                 resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
             _ => {
-                let guest = self.guest(name.as_ref());
-                self.start(&mut request, &context, &guest)?
+                let session = self.session(name.as_ref());
+                self.start(&mut request, &context, &session)?
             }
         };
-        self.finish(work, of, &context).await
+        match fingerprint {
+            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
+            None => self.finish_connected(task, &context).await,
+        }
     }
 
     async fn set_level(
@@ -308,33 +345,34 @@ impl ServerHandler for Handler {
         request: SetLevelRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        // Without sessions there is nothing to set: a request says what it wants to hear.
+        // Without sessions there is nothing to set: each request has its own level.
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.guest(name_of(&context)?.as_ref())
+        self.session(name_of(&context)?.as_ref())
             .set_log_level(severity_number(request.level));
         Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (house, peer) = (self.house.clone(), context.peer);
-        let over = CancellationToken::new();
-        // A client that says so again is told once all the same.
-        if self.telling.set(over.clone().drop_guard()).is_err() {
+        let (state, peer) = (self.state.clone(), context.peer);
+        let connection_ended = CancellationToken::new();
+        // A second `initialized` starts no second task.
+        let guard = connection_ended.clone().drop_guard();
+        if self.change_task.set(guard).is_err() {
             return;
         }
         tokio::spawn(async move {
-            let mut changes = house.gateway().changes();
-            let mut known = brief::roster(house.gateway());
+            let mut changes = state.gateway().changes();
+            let mut known = tool_descriptions::roster(state.gateway());
             loop {
                 tokio::select! {
-                    () = over.cancelled() => return,
+                    () = connection_ended.cancelled() => return,
                     changed = changes.changed() => if changed.is_err() {
                         return;
                     },
                 }
-                let roster = brief::roster(house.gateway());
+                let roster = tool_descriptions::roster(state.gateway());
                 if roster != known && peer.notify_tool_list_changed().await.is_err() {
                     return;
                 }
@@ -353,17 +391,17 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.house.gateway().changes();
-        let mut known = brief::roster(self.house.gateway());
+        let mut changes = self.state.gateway().changes();
+        let mut known = tool_descriptions::roster(self.state.gateway());
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = self.house.closing().cancelled() => return Ok(()),
+                () = self.state.closing().cancelled() => return Ok(()),
                 changed = changes.changed() => if changed.is_err() {
                     return Ok(());
                 },
             }
-            let roster = brief::roster(self.house.gateway());
+            let roster = tool_descriptions::roster(self.state.gateway());
             if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
                 return Ok(());
             }

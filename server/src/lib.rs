@@ -1,23 +1,28 @@
 //! The MCP server that AI clients talk to: three tools in front of everything the gateway has.
 //!
-//! What leaves is made of [`reply::Reply`] and [`notices::Notice`], and those are made of
-//! [`pml_scrub::Scrubbed`] values: there is no other way to say something to a client.
+//! A client reads replies (`tool_reply.rs`) and notifications (`notifications.rs`), and both consist
+//! of [`pml_scrub::Scrubbed`] values: nothing else can be sent.
 
-mod approval;
-mod brief;
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod client_session;
+mod elicitation;
 mod error;
-mod guests;
 mod handler;
-mod house;
 pub mod log;
-mod notebook;
-mod notices;
-mod reply;
+mod notifications;
+mod pending_approvals;
+mod state;
+mod stateless_clients;
+mod tool_descriptions;
+mod tool_observer;
+mod tool_reply;
+mod tool_task;
 mod tools;
 mod transport;
-mod work;
 
 pub use error::ServeError;
-pub use house::{House, HouseOptions};
-pub use notebook::Notebook;
+pub use state::{ServerOptions, ServerState};
+pub use tool_observer::ToolObserver;
 pub use transport::{HttpOptions, serve_http, serve_stdio};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use pml_scrub::{Scrubber, Session};
+use pml_scrub::{PlaceholderMap, Scrubber};
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
@@ -35,10 +35,11 @@ pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result
     let ours = [
         "pml",
         "pml_gateway",
+        "pml_hosts",
+        "pml_reply",
         "pml_runtime",
         "pml_search",
         "pml_server",
-        "pml_session",
     ];
     let targets = Targets::new()
         .with_default(libraries)
@@ -62,13 +63,13 @@ struct Scrubbing {
 impl Scrubbing {
     fn start(scrubber: Arc<Scrubber>) -> io::Result<Self> {
         let (lines, waiting) = sync_channel::<Vec<u8>>(QUEUE);
-        let mut names = Session::new(scrubber);
+        let mut placeholders = PlaceholderMap::new(scrubber);
         std::thread::Builder::new()
             .name("pml-log".to_owned())
             .spawn(move || {
                 for line in waiting {
                     let text = String::from_utf8_lossy(&line);
-                    let scrubbed = match names.scrub_text(&text, None) {
+                    let scrubbed = match placeholders.scrub_text(&text, None) {
                         Ok(scrubbed) => scrubbed.into_inner(),
                         Err(refusal) => format!("{refusal}\n"),
                     };

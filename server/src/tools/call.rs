@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use rmcp::model::JsonObject;
+use pml_protocol::{Request, to_result};
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::sync::mpsc;
 
-use super::{arguments, off_loop};
-use crate::approval::Line;
-use crate::guests::Guest;
-use crate::house::House;
-use crate::notices::Notices;
-use crate::reply::Reply;
-use crate::work::Step;
+use super::{TaskEvents, ToolCall, arguments, off_loop};
+use crate::elicitation::ElicitationApprover;
+use crate::tool_reply::ToolReply;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +18,7 @@ struct Arguments {
     args: Value,
 }
 
-/// The id of a tool, also as a script would write it: `tools.fs.read_file`.
+/// The id of a tool, also if it is written as in a script: `tools.fs.read_file`.
 fn plain_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> String {
     let tool = written.strip_prefix("tools.").unwrap_or(written);
     let named = servers.find_map(|server| {
@@ -33,34 +28,40 @@ fn plain_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> St
     named.unwrap_or_else(|| written.to_owned())
 }
 
-pub async fn call(
-    house: House,
-    guest: Arc<Guest>,
-    arguments: Option<JsonObject>,
-    notices: Notices,
-    can_ask: bool,
-    steps: mpsc::Sender<Step>,
-) -> Reply {
-    let Arguments { tool, args } = match arguments::read(arguments) {
+pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
+    let ToolCall {
+        state,
+        session,
+        notifications,
+        ..
+    } = call;
+    let Arguments { tool, args } = match arguments::read(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
-    // Some models write the arguments as a text.
+    // Some models write the arguments as a text; a tool without input is called with nothing.
     let args = match args {
         Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         other => other,
     };
-    let tool = plain_id(&tool, house.gateway().servers());
-    let limits = *house.limits();
-    let approver = Arc::new(Line::new(steps, can_ask));
-    let run = guest.client.run(&limits, approver, notices.of_tools());
-    let called = run.call_tool(&tool, args).await;
-    notices.finish().await;
-    house.learn(guest.client.session().take_observed());
-    tracing::info!(%tool, ok = called.is_ok(), "a tool was called");
-    let outlet = guest.outlet().clone();
-    off_loop(move || Reply::call(&outlet.call(&tool, called, &limits))).await
+    let tool = plain_id(&tool, state.gateway().servers());
+    let limits = *state.limits();
+    let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
+    let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
+    let run = session.new_run();
+    let result = match to_result(&args) {
+        Ok(args) => {
+            let tool = tool.clone();
+            host.handle(&Request::Call { tool, args }, &run).await
+        }
+        Err(failure) => Err(failure),
+    };
+    notifications.finish().await;
+    state.record_shapes(session.observed_shapes().take());
+    tracing::info!(run = %run.id(), %tool, ok = result.is_ok(), "a tool was called");
+    let replies = session.replies().clone();
+    off_loop(move || ToolReply::call(&replies.call(&tool, result, &limits))).await
 }
 
 #[cfg(test)]

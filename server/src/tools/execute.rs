@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use pml_runtime::{Limits, RunOptions, Script, Wishes};
-use pml_session::Client;
-use rmcp::model::JsonObject;
+use pml_protocol::{Limits, RequestedLimits};
+use pml_runtime::{RunOptions, Script};
 use serde::Deserialize;
-use tokio::sync::mpsc;
 
 use super::arguments::{self, Whole};
-use super::{LARGE, off_loop};
-use crate::approval::Line;
-use crate::guests::Guest;
-use crate::house::House;
-use crate::notices::Notices;
-use crate::reply::Reply;
-use crate::work::Step;
+use super::{LARGE, TaskEvents, ToolCall, off_loop};
+use crate::elicitation::ElicitationApprover;
+use crate::tool_reply::ToolReply;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,68 +26,66 @@ impl Arguments {
     fn limits(&self, operator: &Limits) -> Limits {
         // A model that has to fill in something writes a zero.
         let number = |whole: Option<Whole>| whole.map(|Whole(number)| number).filter(|n| *n > 0);
-        operator.lowered(&Wishes {
+        operator.lowered(&RequestedLimits {
             wall_ms: number(self.timeout_ms),
             cpu_ms: number(self.cpu_ms),
             heap_bytes: number(self.memory_mb).map(|mib| mib.saturating_mul(1024 * 1024)),
             output_chars: number(self.max_output_chars),
-            ..Wishes::default()
+            ..RequestedLimits::default()
         })
     }
 }
 
-pub async fn execute(
-    house: House,
-    guest: Arc<Guest>,
-    arguments: Option<JsonObject>,
-    mut notices: Notices,
-    can_ask: bool,
-    steps: mpsc::Sender<Step>,
-) -> Reply {
-    let arguments: Arguments = match arguments::read(arguments) {
+pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
+    let ToolCall {
+        state,
+        session,
+        mut notifications,
+        ..
+    } = call;
+    let arguments: Arguments = match arguments::read(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
-    let limits = arguments.limits(house.limits());
-    let approver = Arc::new(Line::new(steps, can_ask));
-    let run = guest.client.run(&limits, approver, notices.of_tools());
+    let limits = arguments.limits(state.limits());
+    let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
+    let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
     let script = Script {
         name: "script.ts".to_owned(),
         source: arguments.code,
         args: Vec::new(),
     };
-    let outcome = house
+    let run = session.new_run();
+    let options = RunOptions {
+        context: Some(run.clone()),
+        fair_share: Some(session.fair_share().clone()),
+        ..RunOptions::default()
+    };
+    let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
+    let outcome = state
         .pool()
-        .run_with(
-            script,
-            RunOptions {
-                party: Some(guest.party.clone()),
-                ..RunOptions::default()
-            },
-            Client::runtime_limits(limits),
-            Arc::new(run),
-            &mut |event| notices.note(&event),
-        )
+        .run_with(script, options, limits, host, &mut on_event)
         .await;
-    notices.finish().await;
-    house.learn(guest.client.session().take_observed());
+    notifications.finish().await;
+    state.record_shapes(session.observed_shapes().take());
     tracing::info!(
+        run = %run.id(),
         ok = outcome.ok,
         kind = outcome.error.as_ref().map(|error| error.kind.to_string()),
         wall_ms = outcome.stats.wall_ms,
         calls = outcome.calls.len(),
         "a script ended"
     );
-    let outlet = guest.outlet().clone();
+    let replies = session.replies().clone();
     let is_large = outcome
         .result
         .as_ref()
         .is_some_and(|result| result.get().len() > LARGE);
-    let tell = move || Reply::run(&outlet.outcome(outcome, &limits));
+    let reply = move || ToolReply::run(&replies.outcome(outcome, &limits));
     if is_large {
-        return off_loop(tell).await;
+        return off_loop(reply).await;
     }
-    tell()
+    reply()
 }
 
 #[cfg(test)]

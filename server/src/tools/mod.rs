@@ -5,17 +5,38 @@ mod call;
 mod execute;
 mod search;
 
+use std::sync::Arc;
+
 pub use call::call;
 pub use execute::execute;
+use rmcp::model::JsonObject;
 pub use search::search;
+use tokio::sync::mpsc;
 
-use crate::reply::Reply;
+use crate::client_session::ClientSession;
+use crate::notifications::Notifications;
+use crate::state::ServerState;
+use crate::tool_reply::ToolReply;
+use crate::tool_task::TaskEvent;
 
-/// Bytes of a result that take a while to be read and scrubbed.
+/// A result of this many bytes takes a while to parse and scrub.
 const LARGE: usize = 256 * 1024;
 
-/// Makes a reply beside the event loop, which has other clients to serve.
-async fn off_loop(tell: impl FnOnce() -> Reply + Send + 'static) -> Reply {
-    let told = tokio::task::spawn_blocking(tell).await;
-    told.unwrap_or_else(|_| Reply::failure("the result could not be told".into()))
+/// A call of one of the tools, and who made it.
+pub struct ToolCall {
+    pub state: ServerState,
+    pub session: Arc<ClientSession>,
+    pub arguments: Option<JsonObject>,
+    pub notifications: Notifications,
+    /// Whether the client can ask a person.
+    pub can_ask: bool,
+}
+
+/// Receives the approval requests of a call.
+pub type TaskEvents = mpsc::Sender<TaskEvent>;
+
+/// Makes a reply off the event loop, which serves other clients meanwhile.
+async fn off_loop(reply: impl FnOnce() -> ToolReply + Send + 'static) -> ToolReply {
+    let reply = tokio::task::spawn_blocking(reply).await;
+    reply.unwrap_or_else(|_| ToolReply::failure("the reply could not be made".into()))
 }

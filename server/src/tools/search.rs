@@ -1,19 +1,15 @@
 //! `search_tools`: tools as signatures that a script can use as they are.
 
-use std::sync::Arc;
-
 use pml_gateway::Tool;
-use pml_session::Found;
-use rmcp::model::JsonObject;
+use pml_search::FoundTool;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::ToolCall;
 use super::arguments::{self, Whole};
-use crate::brief;
-use crate::guests::Guest;
-use crate::house::House;
-use crate::notebook::Notebook;
-use crate::reply::Reply;
+use crate::tool_descriptions;
+use crate::tool_observer::ToolObserver;
+use crate::tool_reply::ToolReply;
 
 const DEFAULT_LIMIT: usize = 5;
 const MAX_LIMIT: usize = 50;
@@ -28,7 +24,7 @@ struct Arguments {
     detail: Option<Detail>,
 }
 
-/// How much is told of each tool.
+/// How much is shown of each tool.
 #[derive(Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Detail {
@@ -39,21 +35,22 @@ enum Detail {
     Full,
 }
 
-pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObject>) -> Reply {
-    let arguments: Arguments = match arguments::read(arguments) {
+pub async fn search(call: ToolCall) -> ToolReply {
+    let ToolCall { state, session, .. } = call;
+    let arguments: Arguments = match arguments::read(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return Reply::failure(guest.outlet().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
     let server = arguments.server.as_deref().map(str::trim);
     let server = server.filter(|name| !name.is_empty());
     let is_unknown = |name: &&str| {
-        // A pattern may fit no server and is no mistake.
-        !name.contains('*') && !house.gateway().servers().any(|known| known == *name)
+        // A pattern may match no server; that is not a mistake.
+        !name.contains('*') && !state.gateway().servers().any(|known| known == *name)
     };
     if let Some(unknown) = server.filter(is_unknown) {
-        let servers = brief::roster(house.gateway());
+        let servers = tool_descriptions::roster(state.gateway());
         let mistake = format!("there is no server \"{unknown}\"; servers (tools each): {servers}");
-        return Reply::failure(guest.outlet().text(&mistake));
+        return ToolReply::failure(session.replies().text(&mistake));
     }
     let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, |Whole(limit)| {
@@ -61,26 +58,26 @@ pub async fn search(house: House, guest: Arc<Guest>, arguments: Option<JsonObjec
             .unwrap_or(MAX_LIMIT)
             .clamp(1, MAX_LIMIT)
     });
-    let mut found = guest.client.session().search(&query, server).await;
+    let mut found = session.finder().search(&query, server).await;
     found.truncate(limit);
     let text = match found.is_empty() {
         true => format!(
             "No tool fits; try other words. Servers (tools each): {}",
-            brief::roster(house.gateway())
+            tool_descriptions::roster(state.gateway())
         ),
-        false => told(
+        false => render(
             &found,
             arguments.detail.unwrap_or_default(),
-            house.notebook(),
+            state.observer(),
         ),
     };
-    Reply::text(guest.outlet().text(&text))
+    ToolReply::text(session.replies().text(&text))
 }
 
-fn told(found: &[Found], detail: Detail, notebook: &dyn Notebook) -> String {
+fn render(found: &[FoundTool], detail: Detail, observer: &dyn ToolObserver) -> String {
     let tools = found.iter().map(|found| match detail {
         Detail::Names => found.tool.id.to_string(),
-        Detail::Signatures => signature(&found.tool, notebook),
+        Detail::Signatures => signature(&found.tool, observer),
         Detail::Full => json!({
             "id": found.tool.id,
             "title": found.tool.title,
@@ -94,12 +91,12 @@ fn told(found: &[Found], detail: Detail, notebook: &dyn Notebook) -> String {
     tools.collect::<Vec<_>>().join("\n")
 }
 
-fn signature(tool: &Tool, notebook: &dyn Notebook) -> String {
+fn signature(tool: &Tool, observer: &dyn ToolObserver) -> String {
     let observed = match tool.output_schema {
         Some(_) => None,
-        None => notebook.result_schema(&tool.id.to_string()),
+        None => observer.result_schema(&tool.id.to_string()),
     };
-    pml_typegen::signature(&pml_typegen::ToolTypes {
+    pml_typegen::signature(&pml_typegen::ToolSchemas {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,

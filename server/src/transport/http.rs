@@ -11,11 +11,11 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::front::{self, Front};
+use super::http_gate::{self, HttpGate};
 use super::lines::MAX_MESSAGE;
 use crate::error::ServeError;
 use crate::handler::Handler;
-use crate::house::House;
+use crate::state::ServerState;
 
 const PATH: &str = "/mcp";
 const MIN_TOKEN: usize = 16;
@@ -71,10 +71,10 @@ impl HttpOptions {
     }
 }
 
-/// Serves until the house is closed and its calls have ended. `listening` hears the address as
+/// Serves until the server is closed and its calls have ended. `listening` hears the address as
 /// soon as there is one.
 pub async fn serve_http(
-    house: House,
+    state: ServerState,
     options: HttpOptions,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
@@ -94,14 +94,14 @@ pub async fn serve_http(
         .with_max_request_body_bytes(MAX_MESSAGE)
         .with_json_response(true)
         .with_cancellation_token(streams.clone());
-    let handlers = house.clone();
+    let handlers = state.clone();
     let service = StreamableHttpService::new(
         move || Ok(Handler::new(handlers.clone())),
         sessions.clone(),
         config,
     );
     let origins = options.allowed_origins();
-    let front = Arc::new(Front {
+    let front = Arc::new(HttpGate {
         token: options.token,
         origins,
         heard: Mutex::default(),
@@ -110,19 +110,19 @@ pub async fn serve_http(
         sessions,
     });
     let router = Router::new()
-        .route(PATH, any(front::answer))
+        .route(PATH, any(http_gate::answer))
         .with_state(front);
     listening(listener.local_addr()?);
 
-    let closing = house.closing().clone();
+    let closing = state.closing().clone();
     let serving = axum::serve(listener, router)
         .with_graceful_shutdown(async move { closing.cancelled().await });
     let mut serving = tokio::spawn(serving.into_future());
     tokio::select! {
         served = &mut serving => return finished(served),
-        () = house.closing().cancelled() => {}
+        () = state.closing().cancelled() => {}
     }
-    house.drained().await;
+    state.drained().await;
     // The calls have ended; their answers may still be on the way out.
     if let Ok(served) = tokio::time::timeout(LAST_ANSWERS, &mut serving).await {
         return finished(served);

@@ -1,6 +1,6 @@
 //! How clients reach the server: over standard input and output, or over HTTP.
 
-mod front;
+mod http_gate;
 mod http;
 mod lines;
 mod origins;

@@ -1,4 +1,4 @@
-//! One client, over standard input and output.
+//! One client, shutdown standard input and output.
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
@@ -6,29 +6,29 @@ use tokio_util::sync::CancellationToken;
 use super::lines::{Ending, Lines};
 use crate::error::ServeError;
 use crate::handler::Handler;
-use crate::house::House;
+use crate::state::ServerState;
 
-/// Serves until the client closes its end, or the house is closed and its calls have ended.
-pub async fn serve_stdio(house: House) -> Result<(), ServeError> {
+/// Serves until the client closes its end, or the server is closed and its calls have ended.
+pub async fn serve_stdio(state: ServerState) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    let over = CancellationToken::new();
+    let shutdown = CancellationToken::new();
     let closing = tokio::spawn({
-        let (house, over) = (house.clone(), over.clone());
+        let (state, shutdown) = (state.clone(), shutdown.clone());
         async move {
-            house.closing().cancelled().await;
-            house.drained().await;
-            over.cancel();
+            state.closing().cancelled().await;
+            state.drained().await;
+            shutdown.cancel();
         }
     });
-    let silence = CancellationToken::new();
+    let input_ended = CancellationToken::new();
     let ending = Ending {
-        silence: silence.clone(),
-        patience: house.drain(),
-        over: over.clone(),
+        input_ended: input_ended.clone(),
+        drain: state.drain_time(),
+        shutdown: shutdown.clone(),
     };
     let lines = Lines::new(input, output, ending);
-    let handler = Handler::connected(house, silence);
-    let served = match serve_server_with_ct(handler, lines, over).await {
+    let handler = Handler::connected(state, input_ended);
+    let served = match serve_server_with_ct(handler, lines, shutdown).await {
         Ok(running) => running
             .waiting()
             .await

@@ -1,12 +1,13 @@
-//! What a client hears while a script runs: progress if it asked for it, and the lines of the
-//! console if it wants logs.
+//! Notifications while a script runs: progress if the client asked for it, and console lines if it
+//! wants logs.
 
 #![expect(deprecated, reason = "clients of 2025-11-25 still ask for logs")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_runtime::{Event, Level};
+use pml_protocol::Level;
+use pml_runtime::Event;
 use pml_scrub::Scrubbed;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -17,26 +18,26 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::guests::Guest;
+use crate::client_session::ClientSession;
 
-/// A flood of events becomes a trickle of notices.
-const BETWEEN: Duration = Duration::from_millis(50);
+/// The shortest time between two batches of notifications (throttling).
+const INTERVAL: Duration = Duration::from_millis(50);
 const LINE_CHARS: usize = 500;
 const QUEUE: usize = 256;
-/// A client that does not read holds up no answer for longer than this.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long a reply waits for a client that does not read its notifications.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Who wants to hear what.
-pub struct Audience {
+/// The client, and what it asked for.
+pub struct Subscriber {
     pub peer: Peer<RoleServer>,
-    pub guest: Arc<Guest>,
+    pub session: Arc<ClientSession>,
     pub progress: Option<ProgressToken>,
     /// The lowest severity that is sent.
     pub log_level: Option<u8>,
 }
 
-/// One thing that happened.
-enum Happened {
+/// One event of a run.
+enum RunEvent {
     Calls {
         made: usize,
         ended: usize,
@@ -46,48 +47,48 @@ enum Happened {
         level: Level,
         text: String,
     },
-    Told {
+    Progress {
         text: String,
     },
 }
 
-/// The sending end for a run; it never waits.
-pub struct Notices {
-    line: Option<mpsc::Sender<Happened>>,
+/// Sends the notifications of one run. Its methods do not block.
+pub struct Notifications {
+    line: Option<mpsc::Sender<RunEvent>>,
     wants_lines: bool,
     made: usize,
     ended: usize,
     sender: Option<JoinHandle<()>>,
 }
 
-impl Notices {
-    pub fn to(audience: Audience) -> Self {
-        let wanted = audience.progress.is_some() || audience.log_level.is_some();
-        let (line, happened) = mpsc::channel(QUEUE);
+impl Notifications {
+    pub fn to(subscriber: Subscriber) -> Self {
+        let wanted = subscriber.progress.is_some() || subscriber.log_level.is_some();
+        let (line, events) = mpsc::channel(QUEUE);
         Self {
             line: wanted.then_some(line),
             wants_lines: wanted,
             made: 0,
             ended: 0,
-            sender: wanted.then(|| tokio::spawn(send(audience, happened))),
+            sender: wanted.then(|| tokio::spawn(send(subscriber, events))),
         }
     }
 
-    /// What servers say about calls that are under way.
-    pub fn of_tools(&self) -> impl Fn(pml_gateway::Progress) + Send + Sync + 'static {
+    /// Receives the progress that servers report about calls in flight.
+    pub fn on_progress(&self) -> impl Fn(pml_gateway::Progress) + Send + Sync + 'static {
         let line = self.line.clone().map(|line| line.downgrade());
-        move |told| {
+        move |progress| {
             let line = line.as_ref().and_then(mpsc::WeakSender::upgrade);
-            if let (Some(line), Some(message)) = (line, told.message) {
-                let text = format!("{}: {message}", told.tool);
-                let _ = line.try_send(Happened::Told { text });
+            if let (Some(line), Some(message)) = (line, progress.message) {
+                let text = format!("{}: {message}", progress.tool);
+                let _ = line.try_send(RunEvent::Progress { text });
             }
         }
     }
 
     pub fn note(&mut self, event: &Event<'_>) {
         let Some(line) = &self.line else { return };
-        let happened = match event {
+        let tool = match event {
             Event::CallStarted { tool, .. } => {
                 self.made += 1;
                 (*tool).to_owned()
@@ -96,79 +97,79 @@ impl Notices {
                 self.ended += 1;
                 call.tool.clone()
             }
-            Event::Log(told) if self.wants_lines => {
-                // What does not fit the queue is still in the answer.
-                let _ = line.try_send(Happened::Line {
-                    level: told.level,
-                    text: told.text.clone(),
+            Event::Log(logged) if self.wants_lines => {
+                // What does not fit into the queue is still in the reply.
+                let _ = line.try_send(RunEvent::Line {
+                    level: logged.level,
+                    text: logged.text.clone(),
                 });
                 return;
             }
             _ => return,
         };
-        let _ = line.try_send(Happened::Calls {
+        let _ = line.try_send(RunEvent::Calls {
             made: self.made,
             ended: self.ended,
-            tool: happened,
+            tool,
         });
     }
 
-    /// Returns when everything has been sent: nothing may follow the answer.
+    /// Returns when everything is sent: no notification may follow the reply.
     pub async fn finish(mut self) {
         self.line = None;
         if let Some(mut sender) = self.sender.take()
-            && tokio::time::timeout(LAST_WORDS, &mut sender).await.is_err()
+            && tokio::time::timeout(FLUSH_TIMEOUT, &mut sender).await.is_err()
         {
             sender.abort();
         }
     }
 }
 
-async fn send(audience: Audience, mut happened: mpsc::Receiver<Happened>) {
+async fn send(subscriber: Subscriber, mut events: mpsc::Receiver<RunEvent>) {
     let mut step = 0.0;
     let mut batch = Vec::new();
-    while happened.recv_many(&mut batch, QUEUE).await > 0 {
+    while events.recv_many(&mut batch, QUEUE).await > 0 {
         let mut last = None;
-        for happened in batch.drain(..) {
-            let text = match happened {
-                Happened::Calls { made, ended, tool } => {
+        for event in batch.drain(..) {
+            let text = match event {
+                RunEvent::Calls { made, ended, tool } => {
                     format!("{ended} of {made} calls done, last {tool}")
                 }
-                Happened::Told { text } => text,
-                Happened::Line { level, text } => {
-                    log(&audience, level, &text).await;
+                RunEvent::Progress { text } => text,
+                RunEvent::Line { level, text } => {
+                    log(&subscriber, level, &text).await;
                     text
                 }
             };
             last = Some(text);
         }
-        if let (Some(token), Some(text)) = (&audience.progress, last) {
+        if let (Some(token), Some(text)) = (&subscriber.progress, last) {
             step += 1.0;
-            let notice = Notice::new(audience.guest.outlet().beginning(&text, LINE_CHARS));
-            notice.progress(&audience.peer, token.clone(), step).await;
+            let notification = Notification::new(subscriber.session.replies().beginning(&text, LINE_CHARS));
+            notification.progress(&subscriber.peer, token.clone(), step).await;
         }
-        if happened.is_closed() {
+        if events.is_closed() {
             continue;
         }
-        tokio::time::sleep(BETWEEN).await;
+        tokio::time::sleep(INTERVAL).await;
     }
 }
 
-async fn log(audience: &Audience, level: Level, text: &str) {
+async fn log(subscriber: &Subscriber, level: Level, text: &str) {
     let severity = severity(level);
-    if audience
+    if subscriber
         .log_level
         .is_some_and(|lowest| severity_number(severity) >= lowest)
     {
-        let notice = Notice::new(audience.guest.outlet().text(text));
-        notice.log(&audience.peer, severity).await;
+        let notification = Notification::new(subscriber.session.replies().text(text));
+        notification.log(&subscriber.peer, severity).await;
     }
 }
 
-/// The only thing that is sent by itself.
-struct Notice(Scrubbed<String>);
+/// The only thing that is sent besides replies.
+struct Notification(Scrubbed<String>);
 
-impl Notice {
+impl Notification {
     fn new(text: Scrubbed<String>) -> Self {
         Self(text)
     }
@@ -176,7 +177,7 @@ impl Notice {
     async fn progress(self, peer: &Peer<RoleServer>, token: ProgressToken, step: f64) {
         let text = self.0.into_inner();
         let param = ProgressNotificationParam::new(token, step).with_message(text);
-        // A client that is gone hears nothing.
+        // The client may be gone.
         let _ = peer.notify_progress(param).await;
     }
 

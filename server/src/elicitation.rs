@@ -1,9 +1,9 @@
-//! Asking the person in front of the client, by MCP's elicitation.
+//! Approval by the person at the client, through MCP's elicitation.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_session::{Approver, Decision, DecisionFuture, Question};
+use pml_hosts::{ApprovalRequest, Approver, Decision, DecisionFuture};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -13,7 +13,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use crate::work::Step;
+use crate::tool_task::TaskEvent;
 
 const DECISION: &str = "decision";
 // The answers as they are shown: titles for them differ from revision to revision.
@@ -21,36 +21,37 @@ const ALL: &str = "Allow all in this script";
 const THESE: &str = "Allow these";
 const DENY: &str = "Deny";
 
-/// Passes questions on to whoever handles the request.
-pub struct Line {
-    steps: mpsc::Sender<Step>,
-    /// Whether the client said that it can ask people.
+/// Hands approval requests to the handler of the MCP request, which elicits the answer.
+pub struct ElicitationApprover {
+    events: mpsc::Sender<TaskEvent>,
+    /// Whether the client declared that it can ask a person.
     can_ask: bool,
-    turn: Arc<Mutex<()>>,
+    one_at_a_time: Arc<Mutex<()>>,
 }
 
-impl Line {
-    pub fn new(steps: mpsc::Sender<Step>, can_ask: bool) -> Self {
+impl ElicitationApprover {
+    pub fn new(events: mpsc::Sender<TaskEvent>, can_ask: bool) -> Self {
         Self {
-            steps,
+            events,
             can_ask,
-            turn: Arc::default(),
+            one_at_a_time: Arc::default(),
         }
     }
 }
 
-impl Approver for Line {
+impl Approver for ElicitationApprover {
     fn can_ask(&self) -> bool {
         self.can_ask
     }
 
-    fn ask(&self, question: Question, time: Duration) -> DecisionFuture {
-        let (steps, turn) = (self.steps.clone(), self.turn.clone());
+    fn ask(&self, request: ApprovalRequest, time: Duration) -> DecisionFuture {
+        let (events, one_at_a_time) = (self.events.clone(), self.one_at_a_time.clone());
         Box::pin(async move {
-            // One question at a time: the time for an answer begins when it can be given.
-            let _turn = turn.lock().await;
+            // The time for an answer begins when it can be given.
+            let _turn = one_at_a_time.lock().await;
             let (answer, decision) = oneshot::channel();
-            if steps.send(Step::Ask(question, answer)).await.is_err() {
+            let event = TaskEvent::NeedsApproval(request, answer);
+            if events.send(event).await.is_err() {
                 return Decision::NoAnswer;
             }
             match tokio::time::timeout(time, decision).await {
@@ -61,18 +62,22 @@ impl Approver for Line {
     }
 }
 
-/// A question that is open at a client. Dropping it takes it back: nobody is left in front of a
-/// form that leads nowhere.
-pub struct Asked {
-    /// Nothing where the client could not be asked, or has answered.
+/// An elicitation that is open at a client. Dropping it cancels it, so that no person is left in
+/// front of a form without effect.
+pub struct OpenElicitation {
+    /// `None` if the request could not be sent, or is answered.
     open: Option<RequestHandle<RoleServer>>,
     time: Duration,
 }
 
-impl Asked {
-    /// Asks over the connection.
-    pub async fn ask(peer: &Peer<RoleServer>, question: &Question, time: Duration) -> Self {
-        let Some(request) = request(question) else {
+impl OpenElicitation {
+    /// Sends the request over the connection.
+    pub async fn send(
+        peer: &Peer<RoleServer>,
+        request: &ApprovalRequest,
+        time: Duration,
+    ) -> Self {
+        let Some(request) = elicit_request(request) else {
             return Self { open: None, time };
         };
         let request = ServerRequest::ElicitRequest(request);
@@ -104,10 +109,10 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for OpenElicitation {
     fn drop(&mut self) {
         if let Some(open) = self.open.take() {
-            tokio::spawn(open.cancel(Some("nobody waits for the answer any more".to_owned())));
+            tokio::spawn(open.cancel(Some("the answer is not needed any more".to_owned())));
         }
     }
 }
@@ -116,30 +121,30 @@ fn cannot_ask(error: &ServiceError) {
     tracing::warn!(%error, "the client could not ask its user");
 }
 
-/// The same question as part of an answer, for clients that are not asked over the connection.
-pub fn request(question: &Question) -> Option<ElicitRequest> {
-    Some(ElicitRequest::new(form(question)?))
+/// The elicitation of an approval, as MCP has it.
+pub fn elicit_request(request: &ApprovalRequest) -> Option<ElicitRequest> {
+    Some(ElicitRequest::new(form(request)?))
 }
 
-/// What the person said, if this is an answer at all.
+/// The person's decision, if this is an answer to the elicitation.
 pub fn decision_of(result: &Value) -> Option<Decision> {
     let result: ElicitResult = serde_json::from_value(result.clone()).ok()?;
     Some(decision(&result))
 }
 
-fn form(question: &Question) -> Option<ElicitRequestParams> {
-    let tool = question.tool.as_str();
-    let calls = match question.calls {
+fn form(request: &ApprovalRequest) -> Option<ElicitRequestParams> {
+    let tool = request.tool.as_str();
+    let calls = match request.calls {
         1 => "1 call".to_owned(),
         many => format!("{many} calls"),
     };
     let mut message = format!("Approve {calls} of {tool}?");
-    for arguments in &question.arguments {
+    for arguments in &request.arguments {
         message += "\n- ";
         message += arguments;
     }
-    if question.calls > question.arguments.len() {
-        message += &format!("\n- and {} more", question.calls - question.arguments.len());
+    if request.calls > request.arguments.len() {
+        message += &format!("\n- and {} more", request.calls - request.arguments.len());
     }
     serde_json::from_value(json!({
         "mode": "form",
@@ -159,8 +164,7 @@ fn form(question: &Question) -> Option<ElicitRequestParams> {
     .ok()
 }
 
-/// Whoever accepts without a choice has accepted what was proposed. Any other choice than those that
-/// were offered allows nothing.
+/// An acceptance without a choice accepts the default. A choice that was not offered allows nothing.
 fn decision(result: &ElicitResult) -> Decision {
     if result.action != ElicitationAction::Accept {
         return Decision::Deny;
@@ -181,8 +185,8 @@ fn decision(result: &ElicitResult) -> Decision {
 mod tests {
     use super::*;
 
-    fn question(calls: usize) -> Question {
-        Question {
+    fn question(calls: usize) -> ApprovalRequest {
+        ApprovalRequest {
             tool: "slack:post".into(),
             calls,
             arguments: vec!["{\"text\":\"hi\"}".into()],

@@ -41,20 +41,20 @@ fn has_sessions(headers: &HeaderMap) -> bool {
     revision.is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28.as_str())
 }
 
-pub struct Front {
+pub struct HttpGate {
     pub token: Option<String>,
     pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
-    pub heard: Mutex<Heard>,
+    pub heard: Mutex<LastSeen>,
     pub open: OpenRequests,
 }
 
 /// When each session was last heard of.
 #[derive(Default)]
-pub struct Heard(HashMap<SessionId, Instant>);
+pub struct LastSeen(HashMap<SessionId, Instant>);
 
-impl Heard {
+impl LastSeen {
     fn note(&mut self, session: SessionId) {
         self.0.insert(session, Instant::now());
     }
@@ -71,7 +71,7 @@ impl Heard {
 }
 
 /// Answers a request, and lets the page of an allowed origin read the answer.
-pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Response {
+pub async fn answer(State(front): State<Arc<HttpGate>>, request: Request) -> Response {
     let origin = request.headers().get(ORIGIN).cloned();
     let origin = origin.filter(|origin| origins::allows(&front.origins, origin));
     let Some(origin) = origin else {
@@ -86,7 +86,7 @@ pub async fn answer(State(front): State<Arc<Front>>, request: Request) -> Respon
     response
 }
 
-async fn admit(front: &Front, request: Request) -> Response {
+async fn admit(front: &HttpGate, request: Request) -> Response {
     if let Some(token) = &front.token
         && !bears(request.headers(), token)
     {
@@ -247,7 +247,7 @@ impl Drop for OpenRequest {
     }
 }
 
-impl Front {
+impl HttpGate {
     /// Whether one more session may begin. Clients leave without a word, so the one that was quiet
     /// for longest makes room, if it was quiet for a while.
     async fn has_room(&self) -> bool {
@@ -292,7 +292,7 @@ impl Front {
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn heard(&self) -> MutexGuard<'_, LastSeen> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -336,7 +336,7 @@ mod tests {
     fn the_session_that_was_quiet_for_longest_makes_room() {
         let open: HashSet<SessionId> = ["a", "b", "c"].map(SessionId::from).into();
         let long_ago = Instant::now().checked_sub(QUIET * 2).unwrap();
-        let mut heard = Heard::default();
+        let mut heard = LastSeen::default();
         assert_eq!(heard.quietest(&open), None, "all have only begun");
         heard
             .0

@@ -1,12 +1,12 @@
-//! What a model reads about us: three tools, a few hundred tokens.
+//! What a model reads about the server: three tools, a few hundred tokens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pml_gateway::Gateway;
-use pml_runtime::Limits;
+use pml_protocol::Limits;
+use pml_reply::ReplyScrubber;
 use pml_scrub::Scrubbed;
-use pml_session::Outlet;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -66,8 +66,8 @@ fn listed(items: impl Iterator<Item = String>) -> String {
 }
 
 /// The description of `execute_code`.
-pub fn execute(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Scrubbed<String> {
-    outlet.text(&format!(
+pub fn execute(replies: &ReplyScrubber, gateway: &Gateway, limits: &Limits) -> Scrubbed<String> {
+    replies.text(&format!(
         "Run TypeScript with the tools of MCP servers (tools each): {roster}.
 const paths = await tools.fs.list({{ dir: \"logs\" }});
 const texts = await Promise.all(paths.map((path) => tools.fs.read({{ path }})));
@@ -83,8 +83,8 @@ keep state. For one whole answer use call_tool.",
 }
 
 /// The three tools.
-pub fn tools(outlet: &Outlet, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
-    let execute = execute(outlet, gateway, limits).into_inner();
+pub fn tools(replies: &ReplyScrubber, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
+    let execute = execute(replies, gateway, limits).into_inner();
     vec![
         Tool::new(EXECUTE, execute, execute_input())
             .with_title("Run code")

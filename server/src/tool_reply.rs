@@ -1,36 +1,41 @@
-//! What a tool of ours answers. Every constructor takes scrubbed values, so nothing else can be
+//! The reply of one of our tools. Every constructor takes scrubbed values, so nothing else can be
 //! sent.
 
-use pml_runtime::Stats;
 use pml_scrub::Scrubbed;
-use pml_session::{Answer, Block};
+use pml_protocol::Stats;
+use pml_reply::{Block, RunReply};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Where the numbers of a run go: a client can show them, and a model does not pay for them.
+/// The key of the run's statistics in `_meta`: a client can show them, and a model does not pay for
+/// them.
 const STATS: &str = "pml/stats";
 
-/// The answer to one call.
-pub struct Reply {
+/// The reply to one `tools/call`.
+pub struct ToolReply {
     content: Vec<ContentBlock>,
     failed: bool,
     stats: Option<Stats>,
 }
 
-impl Reply {
-    /// The end of a script: one text, and what the script returned beside text.
-    pub fn run(answer: &Answer) -> Self {
-        Self::with_blocks(answer.to_json(), answer)
+impl ToolReply {
+    /// The reply to a script: one text, and the media that the script returned.
+    pub fn run(reply: &RunReply) -> Self {
+        Self {
+            stats: Some(reply.stats()),
+            ..Self::with_blocks(reply.to_json(), reply)
+        }
     }
 
-    /// The answer of a tool: its value and nothing around it, unless there is more to say.
-    pub fn call(answer: &Answer) -> Self {
-        let text = match answer.result() {
+    /// The reply to a call: the value alone, unless there is more to say.
+    pub fn call(reply: &RunReply) -> Self {
+        let text = match reply.result() {
             Some(value) => text_of(value),
-            None => answer.to_json(),
+            None => reply.to_json(),
         };
-        Self::with_blocks(text, answer)
+        Self::with_blocks(text, reply)
     }
 
     pub fn text(text: Scrubbed<String>) -> Self {
@@ -48,13 +53,13 @@ impl Reply {
         }
     }
 
-    fn with_blocks(text: String, answer: &Answer) -> Self {
+    fn with_blocks(text: String, reply: &RunReply) -> Self {
         let mut content = vec![ContentBlock::text(text)];
-        content.extend(answer.blocks().iter().filter_map(content_of));
+        content.extend(reply.blocks().iter().filter_map(content_of));
         Self {
             content,
-            failed: !answer.is_ok(),
-            stats: answer.stats(),
+            failed: !reply.is_ok(),
+            stats: None,
         }
     }
 
@@ -72,11 +77,10 @@ impl Reply {
     }
 }
 
-fn text_of(value: &Scrubbed<Value>) -> String {
-    match &**value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+/// A string as its text, anything else as JSON.
+fn text_of(value: &Scrubbed<Box<RawValue>>) -> String {
+    let json = value.get();
+    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
 fn content_of(block: &Block) -> Option<ContentBlock> {
@@ -98,7 +102,7 @@ fn content_of(block: &Block) -> Option<ContentBlock> {
     }
 }
 
-/// An error of the protocol, in words of ours.
+/// A JSON-RPC error with a message of ours.
 pub fn refusal(code: ErrorCode, message: Scrubbed<String>) -> ErrorData {
     ErrorData::new(code, message.into_inner(), None)
 }

@@ -1,0 +1,217 @@
+//! State shared by all connections: worker pool, gateway, search, limits, shutdown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pml_gateway::Gateway;
+use pml_hosts::Decision;
+use pml_protocol::Limits;
+use pml_runtime::Pool;
+use pml_scrub::Scrubber;
+use pml_search::Search;
+use pml_typegen::Shape;
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::client_session::ClientSession;
+use crate::pending_approvals::{COLLECT_TIME, PendingApprovals, RequestFingerprint};
+use crate::stateless_clients::StatelessClients;
+use crate::tool_observer::ToolObserver;
+use crate::tool_task::ToolTask;
+
+/// How long the first `tools/list` waits for servers that are still starting.
+const FIRST_LISTING_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a server may take to start in the background.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What a server is made of.
+pub struct ServerOptions {
+    /// Runs scripts.
+    pub pool: Pool,
+    /// The MCP servers behind the tools.
+    pub gateway: Gateway,
+    /// Finds tools.
+    pub search: Search,
+    /// The rules of scrubbing.
+    pub scrubber: Arc<Scrubber>,
+    /// The most that a run may use; a client can only ask for less.
+    pub limits: Limits,
+    /// The time limit of one call, where the operator set one.
+    pub tool_timeout: Option<Duration>,
+    /// How long calls in flight have when the server shuts down.
+    pub drain: Duration,
+    /// Keeps what is learned about tools.
+    pub observer: Arc<dyn ToolObserver>,
+}
+
+/// State shared by all connections. Cheap to clone; clones are the same state.
+#[derive(Clone)]
+pub struct ServerState(Arc<Parts>);
+
+struct Parts {
+    pool: Pool,
+    gateway: Gateway,
+    search: Search,
+    scrubber: Arc<Scrubber>,
+    limits: Limits,
+    tool_timeout: Option<Duration>,
+    drain: Duration,
+    observer: Arc<dyn ToolObserver>,
+    closing: CancellationToken,
+    in_flight: watch::Sender<usize>,
+    has_listed: watch::Sender<bool>,
+    stateless: StatelessClients,
+    pending: PendingApprovals,
+}
+
+impl ServerState {
+    /// Starts every server in the background. Must be called inside the event loop.
+    pub fn open(options: ServerOptions) -> Self {
+        let state = Self(Arc::new(Parts {
+            pool: options.pool,
+            gateway: options.gateway,
+            search: options.search,
+            scrubber: options.scrubber,
+            limits: options.limits,
+            tool_timeout: options.tool_timeout,
+            drain: options.drain,
+            observer: options.observer,
+            closing: CancellationToken::new(),
+            in_flight: watch::Sender::new(0),
+            has_listed: watch::Sender::new(false),
+            stateless: StatelessClients::default(),
+            pending: PendingApprovals::default(),
+        }));
+        let first = state.clone();
+        tokio::spawn(async move { first.list_servers().await });
+        state
+    }
+
+    async fn list_servers(&self) {
+        let listing = self.gateway().list(None, START_TIMEOUT).await;
+        for (server, problem) in &listing.problems {
+            tracing::warn!(%server, %problem, "a server cannot be used");
+        }
+        tracing::info!(tools = listing.tools.len(), "the servers are up");
+        self.0.has_listed.send_replace(true);
+        let observer = self.0.observer.clone();
+        tokio::task::spawn_blocking(move || {
+            observer.tools_listed(&listing.tools, &listing.problems);
+        });
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
+    /// The MCP servers behind the tools.
+    pub fn gateway(&self) -> &Gateway {
+        &self.0.gateway
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub(crate) fn tool_timeout(&self) -> Option<Duration> {
+        self.0.tool_timeout
+    }
+
+    pub(crate) fn observer(&self) -> &dyn ToolObserver {
+        &*self.0.observer
+    }
+
+    /// Keeps the shapes of results, in the background.
+    pub(crate) fn record_shapes(&self, observed: Vec<(String, Shape)>) {
+        if !observed.is_empty() {
+            let observer = self.0.observer.clone();
+            tokio::task::spawn_blocking(move || observer.record_shapes(observed));
+        }
+    }
+
+    pub(crate) fn stateless_clients(&self) -> &StatelessClients {
+        &self.0.stateless
+    }
+
+    pub(crate) fn pending_approvals(&self) -> &PendingApprovals {
+        &self.0.pending
+    }
+
+    /// Keeps a task until its client comes back with an answer, or the time for that is up. Returns
+    /// the token that the client comes back with, or the task if there is no room.
+    pub(crate) fn suspend(
+        &self,
+        task: ToolTask,
+        answer: oneshot::Sender<Decision>,
+        fingerprint: RequestFingerprint,
+        time: Duration,
+    ) -> Result<String, (ToolTask, oneshot::Sender<Decision>)> {
+        let token = self
+            .pending_approvals()
+            .suspend(task, answer, fingerprint, time)?;
+        let (state, expired) = (self.clone(), token.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(time + COLLECT_TIME).await;
+            state.pending_approvals().forget(&expired);
+        });
+        Ok(token)
+    }
+
+    pub(crate) fn new_session(&self) -> ClientSession {
+        ClientSession::new(
+            self.0.gateway.clone(),
+            self.0.search.clone(),
+            self.0.scrubber.clone(),
+        )
+    }
+
+    /// Returns when the servers were listed, or after a moment.
+    pub(crate) async fn first_listing(&self) {
+        let mut listed = self.0.has_listed.subscribe();
+        let listed = listed.wait_for(|has_listed| *has_listed);
+        let _ = tokio::time::timeout(FIRST_LISTING_TIMEOUT, listed).await;
+    }
+
+    /// Counts a call in flight; `None` when the server is shutting down.
+    pub(crate) fn begin_call(&self) -> Option<InFlightGuard> {
+        if self.0.closing.is_cancelled() {
+            return None;
+        }
+        self.0.in_flight.send_modify(|calls| *calls += 1);
+        Some(InFlightGuard(self.clone()))
+    }
+
+    /// How long calls in flight have when the server shuts down.
+    pub(crate) fn drain_time(&self) -> Duration {
+        self.0.drain
+    }
+
+    /// Begins to shut down: no more calls are taken.
+    pub fn close(&self) {
+        self.0.closing.cancel();
+        self.pending_approvals().forget_all();
+    }
+
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.0.closing
+    }
+
+    /// Returns when no call is in flight any more, or the drain time is up.
+    pub async fn drained(&self) {
+        let mut in_flight = self.0.in_flight.subscribe();
+        let none = in_flight.wait_for(|calls| *calls == 0);
+        if tokio::time::timeout(self.0.drain, none).await.is_err() {
+            let calls = *self.0.in_flight.borrow();
+            tracing::warn!(calls, "calls were cut off: their time to end was up");
+        }
+    }
+}
+
+/// A call in flight. Dropping it lets the server shut down.
+pub(crate) struct InFlightGuard(ServerState);
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        self.0.0.in_flight.send_modify(|calls| *calls -= 1);
+    }
+}

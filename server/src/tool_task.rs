@@ -1,0 +1,64 @@
+//! A call of one of our tools, as a task that may need approval before it has a reply.
+
+use std::future::Future;
+
+use pml_hosts::{ApprovalRequest, Decision};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::state::InFlightGuard;
+use crate::tool_reply::ToolReply;
+
+/// What a task needs or has next.
+pub enum TaskEvent {
+    /// A person has to answer before the task goes on.
+    NeedsApproval(ApprovalRequest, oneshot::Sender<Decision>),
+    Done(ToolReply),
+}
+
+/// A task in flight. Dropping it ends the task, and the script with it, as after a cancellation.
+pub struct ToolTask {
+    events: mpsc::Receiver<TaskEvent>,
+    task: JoinHandle<()>,
+    _in_flight: InFlightGuard,
+}
+
+impl ToolTask {
+    /// `work` gets a sender for its approval requests.
+    pub fn start<F>(
+        in_flight: InFlightGuard,
+        work: impl FnOnce(mpsc::Sender<TaskEvent>) -> F,
+    ) -> Self
+    where
+        F: Future<Output = ToolReply> + Send + 'static,
+    {
+        let (sender, events) = mpsc::channel(4);
+        let done = sender.clone();
+        let work = work(sender);
+        let task = tokio::spawn(async move {
+            let reply = work.await;
+            // Where the receiver is gone, the request is.
+            let _ = done.send(TaskEvent::Done(reply)).await;
+        });
+        Self {
+            events,
+            task,
+            _in_flight: in_flight,
+        }
+    }
+
+    /// The next event; `None` if the task panicked.
+    ///
+    /// # Cancel safety
+    ///
+    /// An event that is not returned is returned by the next call.
+    pub async fn next(&mut self) -> Option<TaskEvent> {
+        self.events.recv().await
+    }
+}
+
+impl Drop for ToolTask {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
