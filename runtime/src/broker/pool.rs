@@ -33,7 +33,7 @@ pub struct PoolOptions {
     pub warm: usize,
     /// How many runs are executed at the same time; further ones wait.
     pub running: usize,
-    /// The limits of the warm workers, and the upper bound of every run's limits.
+    /// The limits of the warm workers. A run with other memory limits gets a new worker.
     pub limits: Limits,
     /// Whether V8 may compile to machine code.
     pub jit: bool,
