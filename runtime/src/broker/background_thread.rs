@@ -3,7 +3,7 @@
 use std::io;
 use std::thread::JoinHandle;
 
-/// Starts a thread with a small stack: what it runs is shallow.
+/// Starts a thread with a stack of 128 KiB, which is enough for the starter and the reaper.
 pub fn background_thread(
     name: &str,
     body: impl FnOnce() + Send + 'static,

@@ -309,7 +309,7 @@ impl<'e> ActiveRun<'e> {
         match &mut self.monitor {
             Some(monitor) => monitor.begin(),
             None => {
-                missing_walls.push("resource monitor: /proc does not show the worker".to_owned())
+                missing_walls.push("resource monitor: /proc does not show the worker".to_owned());
             }
         }
         if !missing_walls.is_empty() && !self.allow_missing_walls {

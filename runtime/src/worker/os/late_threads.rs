@@ -51,8 +51,8 @@ pub fn begin() {
     let held = lock().take().unwrap_or_default();
     let count = held.len().saturating_sub(1).max(1);
     for thread in held.into_iter().take(count) {
-        // SAFETY: these are the arguments that V8 called the function with, and V8 keeps them valid
-        // until the thread has started.
+        // SAFETY: these are the arguments that V8 called the function with. They belong to its platform,
+        // which this process never tears down.
         let result = unsafe { thread.begin() };
         assert_eq!(result, 0, "a fresh process can start a thread");
     }
