@@ -1,8 +1,8 @@
-//! Makes the V8 snapshot that every worker starts from.
+//! Builds the V8 snapshot that every worker starts from.
 
 fn main() {
     #[cfg(feature = "worker")]
-    snapshot::make();
+    snapshot::build();
 }
 
 #[cfg(feature = "worker")]
@@ -15,9 +15,9 @@ mod snapshot {
     use pml_ops::{AnswerFuture, BrokerClient, BrokerGone};
     use pml_protocol::{Level, Request};
 
-    /// A little of what every run does. V8 compiles a function when it is first called, and the
-    /// snapshot keeps the bytecode. The log line is over the limit of 0 bytes, and so is dropped: Deno's
-    /// console cannot write before there is a worker.
+    /// Calls what every run calls: V8 compiles a function when it is first called, and the snapshot
+    /// keeps the bytecode. The log line is over the limit of 0 bytes and is dropped, because Deno's
+    /// console cannot write while the snapshot is built.
     const REHEARSAL: &str = r#"
 __pml.begin([], 0);
 __pml.run(async () => {
@@ -27,7 +27,7 @@ __pml.run(async () => {
 __pml.leftover();
 "#;
 
-    pub fn make() {
+    pub fn build() {
         println!("cargo:rerun-if-changed=../js");
         let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
         let output = create_snapshot(
@@ -60,7 +60,7 @@ __pml.leftover();
         runtime.v8_isolate().perform_microtask_checkpoint();
     }
 
-    /// There is no broker while the snapshot is made.
+    /// Stands in for the broker, which does not exist while the snapshot is built.
     struct NoBroker;
 
     impl BrokerClient for NoBroker {

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use pml_runtime::Limits;
-use pml_runtime::memory::MemoryHost;
+use pml_hosts::StaticHost;
+use pml_protocol::Limits;
 
 use crate::support::{pool, repository, run_in};
 use crate::walls::probe;
@@ -93,7 +93,7 @@ fn surface() -> Surface {
     });
     let outcome = tokio::runtime::Runtime::new()
         .expect("an event loop starts")
-        .block_on(run_in(&pool, Arc::new(MemoryHost::empty()), WALK));
+        .block_on(run_in(&pool, Arc::new(StaticHost::empty()), WALK));
     assert!(outcome.ok, "{:?}", outcome.error);
     let result = outcome.result.expect("the walk gives its paths");
     serde_json::from_str(result.get()).expect("the walk gives what it should")

@@ -10,11 +10,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pml_runtime::handover;
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::outcome::RunError;
-use pml_runtime::protocol::{FromWorker, Inbox, Report, Returned, encode};
-use pml_runtime::{ErrorKind, Level, Limits, Outcome, Pool, PoolOptions};
+use pml_hosts::StaticHost;
+use pml_protocol::framing::{FrameReader, encode};
+use pml_protocol::message::{FromWorker, Report, Returned};
+use pml_protocol::{ErrorKind, Level, Limits, Outcome, RunError, Stats};
+use pml_runtime::{Pool, PoolOptions, fd_passing};
 use serde_json::value::RawValue;
 
 use crate::support::{binary, pool, run_in};
@@ -22,7 +22,8 @@ use crate::support::{binary, pool, run_in};
 const MIB: u64 = 1024 * 1024;
 
 pub mod probe {
-    //! A worker that runs no script, but tries the system calls that an exploit would try.
+    //! A worker that runs no script, but tries the system calls that an exploit would try. Only
+    //! binaries with debug assertions contain it.
 
     use super::*;
 
@@ -87,7 +88,7 @@ pub mod probe {
 
     fn fork(broker: &mut UnixStream) -> Findings {
         let (mut ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-        handover::send(broker.as_fd(), theirs.as_fd()).expect("a socket can be handed over");
+        fd_passing::send(broker.as_fd(), theirs.as_fd()).expect("a socket can be passed");
         drop(theirs);
         let mut pid = [0; 4];
         broker.read_exact(&mut pid).expect("the pid of the fork");
@@ -116,10 +117,10 @@ pub mod probe {
     }
 
     fn read(bytes: &[u8]) -> Findings {
-        let mut inbox = Inbox::default();
-        inbox.push(bytes);
+        let mut frames = FrameReader::default();
+        frames.push(bytes);
         let mut findings = Findings::default();
-        while let Some(message) = inbox.pop::<FromWorker>().expect("whole messages") {
+        while let Some(message) = frames.pop::<FromWorker>().expect("whole messages") {
             match message {
                 FromWorker::Log { text, .. } => {
                     let (attempt, outcome) = text.split_once(": ").expect("`attempt: outcome`");
@@ -238,24 +239,24 @@ fn nothing_the_probe_knows_is_allowed_behind_all_walls() {
 }
 
 #[test]
-fn a_copied_worker_is_walled_in_like_one_that_was_started() {
+fn a_forked_worker_is_walled_in_like_a_spawned_one() {
     for jit in [true, false] {
-        let started = probe::run(jit);
-        for copied in probe::run_forked(jit) {
-            assert_eq!(copied, started);
+        let spawned = probe::run(jit);
+        for forked in probe::run_forked(jit) {
+            assert_eq!(forked, spawned);
         }
     }
 }
 
 #[test]
-fn copied_workers_do_not_draw_the_same_numbers() {
+fn forked_workers_do_not_draw_the_same_numbers() {
     let pool = pool(Limits::default());
     let script = "return [Math.random(), crypto.randomUUID(), await new Promise((done) => \
                   setTimeout(() => done(Math.random()), 1))]";
     let mut seen = BTreeSet::new();
     event_loop().block_on(async {
         for _ in 0..8 {
-            let host = Arc::new(MemoryHost::empty());
+            let host = Arc::new(StaticHost::empty());
             let outcome = run_in(&pool, host, script).await;
             let drawn = outcome.result.expect("three values");
             let drawn: Vec<serde_json::Value> =
@@ -272,7 +273,7 @@ fn a_template_that_is_killed_is_replaced() {
     let pool = named.pool(1);
     let run = || {
         event_loop().block_on(async {
-            let host = Arc::new(MemoryHost::empty());
+            let host = Arc::new(StaticHost::empty());
             run_in(&pool, host, "1 + 1").await
         })
     };
@@ -523,7 +524,7 @@ fn workers_that_ended_leave_no_zombie() {
     let pool = named.pool(1);
     let runtime = event_loop();
     for script in ["1", "throw 1", "for (;;);", "new Array(1e9).fill(1)"] {
-        runtime.block_on(run_in(&pool, Arc::new(MemoryHost::empty()), script));
+        runtime.block_on(run_in(&pool, Arc::new(StaticHost::empty()), script));
     }
     named.settle("one warm worker and its template", |processes| {
         processes.len() == 2 && processes.iter().all(|(_, state)| *state != 'Z')
@@ -537,7 +538,7 @@ fn a_run_that_is_dropped_ends_its_worker() {
     let runtime = event_loop();
     let script = "await new Promise((resolve) => setTimeout(resolve, 60_000))";
     runtime.block_on(async {
-        let run = run_in(&pool, Arc::new(MemoryHost::empty()), script);
+        let run = run_in(&pool, Arc::new(StaticHost::empty()), script);
         let ended = tokio::time::timeout(Duration::from_millis(300), run).await;
         assert!(ended.is_err(), "the script ended by itself");
     });
@@ -558,8 +559,8 @@ fn a_busy_worker_dies_with_its_parent() {
 }
 
 #[test]
-fn copied_workers_and_their_template_die_with_their_parent() {
-    let named = NamedBinary::new("pml-copied");
+fn forked_workers_and_their_template_die_with_their_parent() {
+    let named = NamedBinary::new("pml-forked");
     std::fs::write(
         named.folder.path().join(".mcp.json"),
         r#"{ "mcpServers": {} }"#,
@@ -666,7 +667,7 @@ impl FakeWorker {
         // On a busy machine the broker may start its worker late, but it must not wait forever.
         let patience = Duration::from_millis(limits.wall_ms) + Duration::from_secs(10);
         let ended = event_loop().block_on(async {
-            let host = Arc::new(MemoryHost::empty());
+            let host = Arc::new(StaticHost::empty());
             tokio::time::timeout(patience, run_in(&pool, host, "1")).await
         });
         ended.unwrap_or_else(|_| panic!("no outcome within {patience:?}"))
@@ -702,10 +703,12 @@ fn done(result: Result<&str, RunError>) -> FromWorker {
         result: result.map(|json| {
             Returned::Json(RawValue::from_string(json.to_owned()).expect("a result is JSON"))
         }),
-        wall_ms: 1.0,
-        cpu_ms: 1.0,
-        heap_bytes: 1,
-        peak_rss_bytes: 1,
+        stats: Stats {
+            wall_ms: 1.0,
+            cpu_ms: 1.0,
+            heap_bytes: 1,
+            peak_rss_bytes: 1,
+        },
     }))
 }
 
@@ -775,10 +778,7 @@ fn a_worker_that_never_stops_talking_gains_no_time() {
 
 #[test]
 fn a_worker_that_is_always_stopping_is_ended() {
-    let stopping = FromWorker::Stopping {
-        kind: ErrorKind::Cpu,
-        message: "soon".to_owned(),
-    };
+    let stopping = FromWorker::Stopping(Box::new(RunError::new(ErrorKind::Cpu, "soon")));
     let fake = FakeWorker::repeating(&[ready(), parsed()], &[stopping]);
     assert_eq!(kind_of(&fake.run(short())), ErrorKind::Cpu);
 }
@@ -852,7 +852,7 @@ fn a_worker_without_its_walls_runs_if_the_operator_allows_it() {
     };
     let fake = FakeWorker::saying(&[missing, parsed(), done(Ok("1"))]);
     let pool = fake.pool(Limits::default(), true);
-    let host = Arc::new(MemoryHost::empty());
+    let host = Arc::new(StaticHost::empty());
     let outcome = event_loop().block_on(run_in(&pool, host, "1"));
     assert!(outcome.ok, "{:?}", outcome.error);
 }

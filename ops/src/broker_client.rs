@@ -14,8 +14,8 @@ pub struct BrokerGone;
 /// A future of the answer to a request.
 pub type AnswerFuture = Pin<Box<dyn Future<Output = Result<ToolResult, BrokerGone>>>>;
 
-/// The worker's end of the connection. The runtime implements it over a socket; the trait keeps
-/// sockets out of this crate, so that the snapshot can be built without any.
+/// The worker's end of the connection to the broker. The runtime implements it over a socket; the
+/// trait keeps sockets out of this crate, so that the snapshot is built without one.
 pub trait BrokerClient {
     /// Sends a request and returns a future of its answer.
     fn ask(&self, request: Request) -> AnswerFuture;

@@ -13,11 +13,11 @@ use crate::tools::{
 };
 use crate::web::web;
 
-/// Where `import … from "pml"` leads: a module that lives in the snapshot. The scheme is the one
-/// that deno_core lets import its own extension files and lets a script import.
+/// The specifier that `import … from "pml"` resolves to: a module in the snapshot. Its scheme is the
+/// only one that a script may import and whose modules may import extension files.
 pub const MODULE_SPECIFIER: &str = "node:pml";
 
-/// Where `import … from "pml/test"` leads, in test files.
+/// The specifier that `import … from "pml/test"` resolves to in test files.
 pub const TEST_MODULE_SPECIFIER: &str = "node:pml/test";
 
 deno_core::extension!(
@@ -66,8 +66,8 @@ deno_core::extension!(
     middleware = refuse,
 );
 
-/// All extensions of a worker, in order. The snapshot refers to ops by index, so it must be built
-/// with the same list.
+/// All extensions of a worker, in order. The snapshot refers to ops by index, so it must be built with
+/// the same list.
 pub fn extensions() -> Vec<Extension> {
     vec![deno_webidl::deno_webidl::init(), web(), pml::init()]
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::tools::{ToolOpError, ask};
 
+/// Sends a message to the test harness.
 #[op2]
 #[string]
 pub async fn op_harness(

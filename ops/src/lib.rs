@@ -1,7 +1,10 @@
-//! The deno_core extension of a pml worker: everything a script can reach outside its isolate.
+//! The deno_core extension of a pml worker: everything that a script can reach outside its isolate.
 //!
-//! The extension consists of the JavaScript in `js/` and of ops that hand requests to a
-//! [`BrokerClient`]. How requests travel is up to the runtime.
+//! The extension consists of the JavaScript in `js/` and of ops that pass requests to a
+//! [`BrokerClient`], which the runtime implements over a socket.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod broker_client;
 mod entropy;

@@ -1,4 +1,4 @@
-//! The sink of `console.*`.
+//! Sends the lines of `console.*` to the broker.
 
 use std::rc::Rc;
 

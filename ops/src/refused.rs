@@ -1,13 +1,13 @@
-//! Built-in ops with reach that no script of ours has any business with.
+//! Disables built-in ops of deno_core that a script must never call.
 //!
-//! Nothing hands them to a script, but "unreachable" is a claim about every line of JavaScript
-//! in the snapshot. Replacing them makes it a claim about this list.
+//! No code passes them to a script. But proving that needs a review of all JavaScript in the snapshot;
+//! with the ops replaced, a review of this list is enough.
 
 use deno_core::{OpDecl, op2};
 
-/// Ops of deno_core that are replaced by one that throws. `op_eval_context`,
-/// `op_load_ext_script` and their kind are needed while the snapshot is made, and are closed by
-/// the runtime's own rules (no code from strings, an empty table of lazy sources) instead.
+/// Ops of deno_core that are replaced by one that throws. `op_eval_context`, `op_load_ext_script` and
+/// similar ops are needed while the snapshot is built; the runtime disables them in other ways (no code
+/// generation from strings, an empty table of lazy sources).
 pub const REFUSED_OPS: &[&str] = &[
     "op_cancel_read",
     "op_close",
@@ -31,6 +31,7 @@ pub const REFUSED_OPS: &[&str] = &[
     "op_write_type_error",
 ];
 
+/// Thrown by a refused op.
 #[derive(Debug, thiserror::Error, deno_error::JsError)]
 #[class(type)]
 #[error("this operation does not exist in a pml script")]
@@ -41,8 +42,8 @@ fn op_refused() -> Result<(), Refused> {
     Err(Refused)
 }
 
-/// Takes the place of a dangerous op, under its old name: the snapshot and the runtime must
-/// count the same ops in the same order.
+/// Replaces the implementation of a refused op and keeps its name: the snapshot and the runtime must
+/// have the same ops in the same order.
 pub(crate) fn refuse(op: OpDecl) -> OpDecl {
     if REFUSED_OPS.contains(&op.name) {
         op.with_implementation_from(&op_refused())

@@ -1,4 +1,4 @@
-//! `store` and `load`: values that outlive a script, within its session.
+//! `store` and `load`: values that a session keeps between scripts.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::tools::{ToolOpError, ask};
 
+/// Stores a value, given as JSON text.
 #[op2]
 #[string]
 pub async fn op_store_value(
@@ -23,6 +24,7 @@ pub async fn op_store_value(
     ask(state, Request::Store { key, value }).await
 }
 
+/// Loads a stored value.
 #[op2]
 #[string]
 pub async fn op_load_value(

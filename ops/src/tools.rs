@@ -1,7 +1,7 @@
-//! Searching, describing and calling tools.
+//! Ops that search, describe and call tools, and that read resources and prompts.
 //!
-//! Answers cross into JavaScript as text: the script's side parses them with its captured
-//! `JSON.parse`, so a malformed or huge answer never becomes a half-built object.
+//! Answers enter JavaScript as text, which `js/` parses with the original `JSON.parse`: a malformed
+//! or huge answer never becomes a partially built object.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::broker_client::{BrokerClient, BrokerGone};
 
+/// Why an op has no answer.
 #[derive(Debug, thiserror::Error, deno_error::JsError)]
 pub enum ToolOpError {
     #[class(inherit)]
@@ -29,7 +30,7 @@ pub enum ToolOpError {
     Answer(#[from] serde_json::Error),
 }
 
-/// What the JavaScript side parses: exactly one of the two.
+/// The answer as JavaScript parses it.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Envelope<'a> {
@@ -37,6 +38,7 @@ enum Envelope<'a> {
     Failure(&'a Failure),
 }
 
+/// Sends a request to the broker and returns its answer as the JSON text of an [`Envelope`].
 pub(crate) async fn ask(
     state: Rc<RefCell<OpState>>,
     request: Request,
@@ -49,6 +51,7 @@ pub(crate) async fn ask(
     })
 }
 
+/// Searches tools. A threshold of NaN means the default.
 #[op2]
 #[string]
 pub async fn op_search_tools(
@@ -69,6 +72,7 @@ pub async fn op_search_tools(
     .await
 }
 
+/// Calls a tool with arguments as JSON text.
 #[op2]
 #[string]
 pub async fn op_call_tool(
@@ -83,6 +87,7 @@ pub async fn op_call_tool(
     ask(state, Request::Call { tool, args }).await
 }
 
+/// Describes a tool.
 #[op2]
 #[string]
 pub async fn op_describe_tool(
@@ -92,6 +97,7 @@ pub async fn op_describe_tool(
     ask(state, Request::Describe { tool }).await
 }
 
+/// Lists the resources of a server.
 #[op2]
 #[string]
 pub async fn op_list_resources(
@@ -102,6 +108,7 @@ pub async fn op_list_resources(
     ask(state, Request::Resource { server, request }).await
 }
 
+/// Reads a resource of a server.
 #[op2]
 #[string]
 pub async fn op_read_resource(
@@ -113,6 +120,7 @@ pub async fn op_read_resource(
     ask(state, Request::Resource { server, request }).await
 }
 
+/// Lists the prompts of a server.
 #[op2]
 #[string]
 pub async fn op_list_prompts(
@@ -123,6 +131,7 @@ pub async fn op_list_prompts(
     ask(state, Request::Resource { server, request }).await
 }
 
+/// Gets a prompt of a server, with arguments as JSON text.
 #[op2]
 #[string]
 pub async fn op_get_prompt(

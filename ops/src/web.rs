@@ -1,13 +1,13 @@
-//! Deno's web extension, less what no file in use asks for: an op that does not exist needs no
-//! wall, and everything in the snapshot is read again in every worker.
+//! Deno's web extension, reduced to the ops that the files in use need: an op that does not exist
+//! cannot be attacked, and every worker reads the whole snapshot again.
 
 use std::sync::Arc;
 
 use deno_core::{Extension, ExtensionFileSource, ascii_str};
 use deno_web::{BlobStore, InMemoryBroadcastChannel};
 
-/// The ops that the files named in `js/10_web.js` and `js/20_console.js`, and those they load, ask
-/// for.
+/// The ops that the files named in `js/10_web.js` and `js/20_console.js`, and the files that those
+/// load, use.
 const OPS: &[&str] = &[
     "op_base64_atob",
     "op_base64_btoa",
@@ -39,16 +39,17 @@ const OPS: &[&str] = &[
     "op_url_stringify_search_params",
 ];
 
-/// The classes that are written in Rust and in use.
+/// The classes implemented in Rust that are in use.
 const OBJECTS: &[&str] = &["Console"];
 
-/// `URL` loads this file for one function, which marks what cannot be cloned. `js/10_web.js` marks
-/// the same classes in its own way.
+/// Replaces a file that `URL` loads for one function, which marks classes as not serializable.
+/// `js/10_web.js` marks the same classes itself.
 const MESSAGE_PORT: ExtensionFileSource = ExtensionFileSource::new(
     "ext:deno_web/13_message_port.js",
     ascii_str!("(() => ({ markNotSerializable() {} }))()"),
 );
 
+/// The reduced extension.
 pub fn web() -> Extension {
     let mut web = deno_web::deno_web::init(
         Arc::new(BlobStore::default()),
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_asked_for_that_deno_does_not_have() {
+    fn every_listed_op_and_object_exists_in_deno() {
         let web = web();
         let ops: Vec<_> = web.ops.iter().map(|op| op.name).collect();
         let objects: Vec<_> = web.objects.iter().map(|object| object.name.0).collect();

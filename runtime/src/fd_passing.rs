@@ -1,21 +1,26 @@
-//! Hands an open descriptor to another process, over a socket.
+//! Passes an open file descriptor to another process over a Unix socket (`SCM_RIGHTS`).
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-/// Room for the header of one control message and one descriptor in it.
+/// Size of the control buffer: the header of one control message and one descriptor fit.
 const CONTROL: usize = 64;
 
-/// The kernel wants the buffer of control messages aligned like their header.
+/// A control buffer, aligned as `cmsghdr` must be.
 #[repr(align(8))]
 struct ControlBuffer(MaybeUninit<[u8; CONTROL]>);
 
-/// Sends a descriptor, and a byte that carries it.
+/// Sends a descriptor, with one byte of data that carries it.
+///
+/// # Errors
+///
+/// Those of `sendmsg`, for instance that the other side is gone.
 pub fn send(socket: BorrowedFd<'_>, descriptor: BorrowedFd<'_>) -> io::Result<()> {
     let mut byte = 0u8;
     with_message(&mut byte, |message| {
-        // SAFETY: the buffer behind `message` has room for one header and one descriptor.
+        // SAFETY: `message` points to a control buffer with room for one header and one descriptor, and
+        // to one byte of data; both outlive the call.
         let sent = unsafe {
             let header = libc::CMSG_FIRSTHDR(message);
             (*header).cmsg_level = libc::SOL_SOCKET;
@@ -34,11 +39,15 @@ pub fn send(socket: BorrowedFd<'_>, descriptor: BorrowedFd<'_>) -> io::Result<()
     })
 }
 
-/// Waits for a descriptor. `None` when the other side is gone.
+/// Waits for a descriptor. `None` when the other side has closed the socket.
+///
+/// # Errors
+///
+/// Those of `recvmsg`, and `InvalidData` for a byte without a descriptor.
 pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let mut byte = 0u8;
     with_message(&mut byte, |message| {
-        // SAFETY: the kernel fills in no more than the lengths in `message` allow.
+        // SAFETY: the kernel writes at most the lengths in `message`, which are those of its buffers.
         let received =
             unsafe { libc::recvmsg(socket.as_raw_fd(), message, libc::MSG_CMSG_CLOEXEC) };
         match received {
@@ -46,8 +55,8 @@ pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
             1 => {}
             _ => return Err(io::Error::last_os_error()),
         }
-        // SAFETY: the kernel wrote the header, if there is one, and the descriptor behind it is
-        // open and nobody else's.
+        // SAFETY: the kernel wrote the header, if there is one. The descriptor in it was opened by
+        // `recvmsg` and has no other owner.
         let descriptor = unsafe {
             let header = libc::CMSG_FIRSTHDR(message);
             if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
@@ -62,20 +71,20 @@ pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
 
 const DESCRIPTOR: libc::c_uint = size_of::<RawFd>() as libc::c_uint;
 
-/// A message of one byte with room for a descriptor.
-fn with_message<T>(byte: &mut u8, use_it: impl FnOnce(*mut libc::msghdr) -> T) -> T {
+/// Calls `use_message` with a message of one byte and an empty control buffer.
+fn with_message<T>(byte: &mut u8, use_message: impl FnOnce(*mut libc::msghdr) -> T) -> T {
     let mut control = ControlBuffer(MaybeUninit::zeroed());
-    let mut part = libc::iovec {
+    let mut data = libc::iovec {
         iov_base: (&raw mut *byte).cast(),
         iov_len: 1,
     };
-    // SAFETY: zeros are a valid message without any part.
+    // SAFETY: all-zero bytes are a valid `msghdr`: null pointers with lengths of zero.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut part;
+    message.msg_iov = &raw mut data;
     message.msg_iovlen = 1;
     message.msg_control = (&raw mut control.0).cast();
     message.msg_controllen = CONTROL as _;
-    use_it(&raw mut message)
+    use_message(&raw mut message)
 }
 
 #[cfg(test)]
@@ -95,15 +104,15 @@ mod tests {
         let received = receive(there.as_fd()).unwrap().unwrap();
         near.write_all(b"hello").unwrap();
         drop(near);
-        let mut heard = String::new();
+        let mut text = String::new();
         UnixStream::from(received)
-            .read_to_string(&mut heard)
+            .read_to_string(&mut text)
             .unwrap();
-        assert_eq!(heard, "hello");
+        assert_eq!(text, "hello");
     }
 
     #[test]
-    fn the_end_of_the_other_side_is_no_error() {
+    fn a_closed_socket_is_not_an_error() {
         let (here, there) = UnixStream::pair().unwrap();
         drop(here);
         assert!(receive(there.as_fd()).unwrap().is_none());

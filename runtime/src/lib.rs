@@ -1,12 +1,12 @@
-//! Runs scripts in V8 isolates, each in a walled process of its own.
+//! Runs scripts in V8 isolates, each in its own sandboxed process.
 //!
-//! The crate has two halves: [`broker`] keeps worker processes and answers their requests;
-//! `worker` is such a process. They share the messages of [`pml_protocol`], the socket between them,
-//! and the command line that starts a worker. A program that uses the broker calls
+//! The crate has two halves: [`broker`] starts worker processes and answers their requests;
+//! `worker` is the code of such a process. They share the messages of [`pml_protocol`], the socket
+//! between them, and the command line that starts a worker. A program that uses the broker calls
 //! `worker::run_if_requested` first thing in `main`.
 //!
-//! The worker, and V8 with it, is behind the feature `worker`: the program that becomes workers has
-//! it, and libraries that only run scripts do without.
+//! The feature `worker` adds that half, and V8 with it. The program whose binary is also the worker
+//! enables it; a library that only runs scripts does not need it.
 //!
 //! # Process-wide effects
 //!
@@ -14,9 +14,12 @@
 //! that passes calls on, except in a worker that is starting. This and the page tricks of the
 //! template process are in `worker/os/`.
 
+#![warn(missing_docs)]
+
 mod async_fd;
 pub mod broker;
 pub mod fd_passing;
+mod resource_usage;
 mod spin_wait;
 mod timer_fd;
 #[cfg(feature = "worker")]

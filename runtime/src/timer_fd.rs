@@ -1,49 +1,56 @@
-//! Waking a thread later. To wake one takes the kernel as long as much of what a small script does, on
-//! the time of whoever wakes it; to set a timer that does it takes a tenth of that.
+//! Deferred thread wake-up through a timerfd. A direct wake-up is paid for by the caller and costs as
+//! much as a good part of a small run; arming a timer costs a tenth of that.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Wakes a thread after a time.
+/// A one-shot timer that a thread can wait for.
 pub struct TimerFd(OwnedFd);
 
 impl TimerFd {
     pub fn new() -> io::Result<Self> {
-        // SAFETY: plain system call.
+        // SAFETY: takes two integers and touches no memory of this process.
         let timer = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         if timer < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was made just now, and nobody else has it.
+        // SAFETY: the descriptor was created in the line above and has no other owner.
         Ok(Self(unsafe { OwnedFd::from_raw_fd(timer) }))
     }
 
-    /// Rings once after this time, in place of a time that was set before.
-    pub fn arm(&self, time: Duration) {
-        // A time of zero would mean never.
-        let time = time.max(Duration::from_nanos(1));
-        let never = libc::timespec {
+    /// Sets the timer to expire once after `delay`. Replaces an earlier setting.
+    pub fn arm(&self, delay: Duration) {
+        // Zero would disarm the timer.
+        let delay = delay.max(Duration::from_nanos(1));
+        let no_interval = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
         };
         let once = libc::itimerspec {
-            it_interval: never,
+            it_interval: no_interval,
             it_value: libc::timespec {
-                tv_sec: time.as_secs().cast_signed(),
-                tv_nsec: time.subsec_nanos().into(),
+                tv_sec: delay.as_secs().cast_signed(),
+                tv_nsec: delay.subsec_nanos().into(),
             },
         };
-        // SAFETY: the timer is open as long as this lives, and the time is a valid one.
+        // SAFETY: `self` keeps the timer open. `once` is a local that outlives the call, and the old
+        // setting may be null.
         unsafe {
             libc::timerfd_settime(self.0.as_raw_fd(), 0, &raw const once, std::ptr::null_mut())
         };
     }
 
-    /// Returns when the bell has rung since the last time, or for no reason.
+    /// Blocks until the timer has expired since the last call. Spurious wake-ups are possible.
     pub fn wait(&self) {
-        let mut rung = 0_u64;
-        // SAFETY: a timer is read in pieces of this size.
-        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut rung).cast(), size_of::<u64>()) };
+        let mut expirations = 0_u64;
+        // SAFETY: a timerfd is read in units of 8 bytes, into a local of that size.
+        unsafe {
+            libc::read(
+                self.0.as_raw_fd(),
+                (&raw mut expirations).cast(),
+                size_of::<u64>(),
+            )
+        };
     }
 }

@@ -1,19 +1,19 @@
-//! The command line of a worker process: what must be known before its isolate exists.
+//! The command line of a worker process: the options that it needs before its isolate exists.
 
 use std::process::Command;
 
 use pml_protocol::Limits;
 
-/// The subcommand of a worker. It is not meant to be typed.
+/// The subcommand of a worker. Only the broker uses it.
 const WORKER: &str = "__pml_worker";
 
 /// The argument that makes a worker a template.
 const TEMPLATE: &str = "template";
 
-/// The options of a worker process that V8 and the walls need before there is a script.
+/// The options of a worker process that V8 and the walls need before the script arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerOptions {
-    /// V8's heap limit.
+    /// The limit of V8's heap.
     pub heap_bytes: u64,
     /// The limit of array buffers, which are not in the heap.
     pub buffer_bytes: u64,
@@ -21,12 +21,12 @@ pub struct WorkerOptions {
     pub jit: bool,
 }
 
-/// What a worker process does once it is ready.
+/// What a worker process does when it is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It runs one script.
+    /// Runs one script.
     Worker,
-    /// It forks for every script; each child runs one.
+    /// Forks for every script; each child runs one.
     Template,
 }
 
@@ -54,11 +54,6 @@ impl WorkerOptions {
     }
 }
 
-/// The most memory that a process has held.
-pub(crate) fn peak_rss_bytes(usage: &libc::rusage) -> u64 {
-    u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024
-}
-
 #[cfg(feature = "worker")]
 pub(crate) use parse::{WorkerCommand, is_worker};
 
@@ -79,7 +74,7 @@ mod parse {
         pub rest: Vec<OsString>,
     }
 
-    /// Whether these arguments, after the program's name, are those of a worker.
+    /// Whether these arguments, without the program's name, are those of a worker.
     pub(crate) fn is_worker(args: &[OsString]) -> bool {
         args.first().is_some_and(|arg| arg == WORKER)
     }

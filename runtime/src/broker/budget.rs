@@ -1,5 +1,5 @@
-//! What a script may ask and log. The worker keeps the same limits; a compromised one does not, so
-//! the broker counts again.
+//! Counts what a script requests and logs. The worker enforces the same limits; a compromised one does
+//! not, so the broker counts again.
 
 use pml_protocol::message::LOG_LINE_COST;
 use pml_protocol::{ErrorKind, Failure, FailureKind, Hint, Limits, Request, RunError};
@@ -10,7 +10,7 @@ const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
 /// Requests that wait for answers. The limit of calls is lower unless the operator raised it.
 const MAX_PENDING: usize = 4096;
 
-/// What a run has used of its limits.
+/// How much of its limits a run has used.
 pub struct Budget {
     limits: Limits,
     /// Whether the run may talk to a test harness or a virtual clock.
@@ -50,7 +50,7 @@ impl Budget {
         let limit = self.limits.calls;
         let (made, what) = match request {
             Request::Call { .. } => (&mut self.calls, "calls a tool"),
-            // The harness is told of every step of a test; there is no limit on steps.
+            // A test sends every step to the harness; the number of steps has no limit.
             Request::Harness { .. } if self.has_harness => return check_pending(pending),
             Request::Harness { .. } => {
                 let message =
@@ -79,6 +79,7 @@ impl Budget {
         Err(Failure::new(FailureKind::Arguments, message).with_hint(Hint::CatchTheError))
     }
 
+    /// Returns the memory of a request.
     pub fn release(&mut self, bytes: usize) {
         self.in_flight_bytes = self.in_flight_bytes.saturating_sub(bytes);
     }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_harness_message_of_a_run_without_one_is_a_fault_of_the_worker() {
+    fn a_harness_message_of_a_run_without_a_harness_is_an_internal_error() {
         let message = serde_json::value::RawValue::from_string("1".to_owned()).unwrap();
         let error = budget()
             .request(&Request::Harness { message }, 0)

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use pml_protocol::{CallRecord, millis};
 
-/// How many calls without an answer are named.
+/// How many unanswered calls a message names.
 const NAMED: usize = 3;
 
+/// The records of all calls so far.
 #[derive(Default)]
 pub struct CallLog {
     records: Vec<CallRecord>,
-    /// When the calls began that have no answer yet.
+    /// When each unanswered call began, by index.
     open: BTreeMap<usize, Instant>,
 }
 
@@ -28,6 +29,7 @@ impl CallLog {
         index
     }
 
+    /// Notes the answer of a call and returns its record.
     pub fn end(&mut self, index: usize, time: Duration, ok: bool) -> Option<&CallRecord> {
         self.open.remove(&index);
         let record = self.records.get_mut(index)?;

@@ -1,4 +1,4 @@
-//! When a run must have ended.
+//! The deadline of a run, which moves while a person is asked.
 
 use std::time::Duration;
 
@@ -6,18 +6,20 @@ use pml_protocol::RunClock;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// What happens to a [`Deadline`].
+/// An event of a [`Deadline`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum DeadlineEvent {
+    /// The run must end.
     Passed,
-    /// The clock stands still while a person is asked, or goes on.
+    /// The run's clock was stopped or goes on.
     Clock {
+        /// Whether it is stopped.
         stopped: bool,
     },
 }
 
-/// The deadline of a run. It moves while the run's clock is paused: the time in which a person is
-/// asked is not the script's.
+/// The deadline of a run. It moves while the run's clock is paused: time in which a person is asked
+/// does not count.
 pub struct Deadline {
     at: Instant,
     paused_at: Option<Instant>,
@@ -36,7 +38,7 @@ impl Deadline {
         }
     }
 
-    /// Sets the deadline anew, counted from now.
+    /// Sets the deadline to `time` from now.
     pub fn restart(&mut self, time: Duration) {
         self.at = Instant::now() + time;
     }
@@ -51,7 +53,7 @@ impl Deadline {
     ///
     /// # Cancel safety
     ///
-    /// What is not returned is returned by the next call.
+    /// An event that is not returned is returned by the next call.
     pub async fn next(&mut self) -> DeadlineEvent {
         loop {
             let is_timed = self.paused_at.is_none() || self.is_final;
@@ -68,7 +70,7 @@ impl Deadline {
         }
     }
 
-    /// Whether the clock stands, if that has changed.
+    /// Whether the clock is stopped, if that has changed.
     fn note_pause(&mut self) -> Option<bool> {
         let is_paused = *self.pauses.borrow_and_update() > 0;
         match (is_paused, self.paused_at) {

@@ -1,7 +1,7 @@
-//! Messages to a thread that have a little time.
+//! A channel to a thread whose messages need not be read at once.
 //!
-//! A message says how soon it must be read, and a bell rings by then: whoever sends it has an answer
-//! to give first.
+//! The sender says how soon a message must be read, and arms a timer for that time in place of waking
+//! the receiver: it has a reply to write first, and a wake-up would delay that.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use crate::timer_fd::TimerFd;
 
-/// A way to send messages, which can be cloned, and the one who reads them.
+/// A channel with any number of senders and one receiver.
 pub fn deferred_channel<T>() -> io::Result<(Sender<T>, Receiver<T>)> {
     let shared = Arc::new(Shared {
         state: Mutex::new(State {
             messages: VecDeque::new(),
-            rings_at: None,
+            wakes_at: None,
             is_closed: false,
         }),
-        bell: TimerFd::new()?,
+        timer: TimerFd::new()?,
     });
     let sender = Sender {
         open: Arc::new(Open(shared.clone())),
@@ -26,6 +26,7 @@ pub fn deferred_channel<T>() -> io::Result<(Sender<T>, Receiver<T>)> {
     Ok((sender, Receiver { shared }))
 }
 
+/// Sends messages. Can be cloned.
 pub struct Sender<T> {
     open: Arc<Open<T>>,
 }
@@ -38,38 +39,40 @@ impl<T> Clone for Sender<T> {
     }
 }
 
-/// Dropped with the last sender.
+/// Closes the channel when it is dropped with the last sender.
 struct Open<T>(Arc<Shared<T>>);
 
+/// Receives messages, in the order in which they were sent.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
 }
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    bell: TimerFd,
+    timer: TimerFd,
 }
 
 struct State<T> {
     messages: VecDeque<T>,
-    /// When the bell rings next.
-    rings_at: Option<Instant>,
-    /// One of the two sides is gone.
+    /// When the timer is set to expire.
+    wakes_at: Option<Instant>,
+    /// All senders are gone, or the receiver is.
     is_closed: bool,
 }
 
-/// What comes of waiting for a message.
+/// The result of [`Receiver::receive`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Received<T> {
     Message(T),
-    TimeUp,
-    /// Every sender is gone, and everything they sent was read.
+    /// No message arrived until the given time.
+    TimedOut,
+    /// Every sender is gone, and all messages were read.
     Closed,
 }
 
 impl<T> Sender<T> {
-    /// Sends a message that is read within that time; sooner if the reader is awake. Gives it back
-    /// if there is no reader.
+    /// Sends a message that is read after `within` at the latest, sooner if the receiver is awake.
+    /// Returns the message if the receiver is gone.
     pub fn send(&self, message: T, within: Duration) -> Result<(), T> {
         let shared = &self.open.0;
         let mut state = shared.lock();
@@ -77,7 +80,7 @@ impl<T> Sender<T> {
             return Err(message);
         }
         state.messages.push_back(message);
-        shared.ring_at(&mut state, Instant::now() + within);
+        shared.wake_at(&mut state, Instant::now() + within);
         Ok(())
     }
 }
@@ -86,12 +89,12 @@ impl<T> Drop for Open<T> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.is_closed = true;
-        self.0.ring_at(&mut state, Instant::now());
+        self.0.wake_at(&mut state, Instant::now());
     }
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a message, no longer than `until`.
+    /// Waits for a message, until `until` at the latest.
     pub fn receive(&self, until: Option<Instant>) -> Received<T> {
         let mut state = self.shared.lock();
         loop {
@@ -103,14 +106,14 @@ impl<T> Receiver<T> {
             }
             if let Some(until) = until {
                 if until <= Instant::now() {
-                    return Received::TimeUp;
+                    return Received::TimedOut;
                 }
-                self.shared.ring_at(&mut state, until);
+                self.shared.wake_at(&mut state, until);
             }
             drop(state);
-            self.shared.bell.wait();
+            self.shared.timer.wait();
             state = self.shared.lock();
-            state.rings_at = None;
+            state.wakes_at = None;
         }
     }
 }
@@ -124,10 +127,11 @@ impl<T> Drop for Receiver<T> {
 }
 
 impl<T> Shared<T> {
-    fn ring_at(&self, state: &mut State<T>, at: Instant) {
-        if state.rings_at.is_none_or(|set| at < set) {
-            state.rings_at = Some(at);
-            self.bell.arm(at.saturating_duration_since(Instant::now()));
+    /// Sets the timer to `at`, unless it is set to an earlier time.
+    fn wake_at(&self, state: &mut State<T>, at: Instant) {
+        if state.wakes_at.is_none_or(|set| at < set) {
+            state.wakes_at = Some(at);
+            self.timer.arm(at.saturating_duration_since(Instant::now()));
         }
     }
 
@@ -143,10 +147,10 @@ mod tests {
     const SOON: Duration = Duration::from_millis(20);
 
     #[test]
-    fn messages_are_read_in_their_order_and_then_the_end() {
+    fn messages_are_read_in_order_and_then_the_end() {
         let (sender, receiver) = deferred_channel().unwrap();
-        for number in 0..3 {
-            sender.send(number, SOON).unwrap();
+        for message in 0..3 {
+            sender.send(message, SOON).unwrap();
         }
         drop(sender);
         let read: Vec<_> = (0..4).map(|_| receiver.receive(None)).collect();
@@ -156,23 +160,23 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_sleeps_wakes_in_time() {
+    fn a_sleeping_receiver_wakes_in_time() {
         let (sender, receiver) = deferred_channel().unwrap();
-        let reader = std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let began = Instant::now();
             (receiver.receive(None), began.elapsed())
         });
         std::thread::sleep(SOON);
         sender.send('a', SOON).unwrap();
-        let (read, waited) = reader.join().unwrap();
+        let (read, waited) = thread.join().unwrap();
         assert_eq!(read, Received::Message('a'));
         assert!(waited >= SOON, "{waited:?}");
     }
 
     #[test]
-    fn a_message_in_a_hurry_does_not_wait_for_one_that_has_time() {
+    fn an_urgent_message_does_not_wait_for_a_deferred_one() {
         let (sender, receiver) = deferred_channel().unwrap();
-        let reader = std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let first = receiver.receive(None);
             (first, receiver.receive(None))
         });
@@ -180,16 +184,16 @@ mod tests {
         let began = Instant::now();
         sender.send('a', Duration::from_secs(60)).unwrap();
         sender.send('b', Duration::ZERO).unwrap();
-        let read = reader.join().unwrap();
+        let read = thread.join().unwrap();
         assert_eq!(read, (Received::Message('a'), Received::Message('b')));
         assert!(began.elapsed() < Duration::from_secs(30));
     }
 
     #[test]
-    fn waiting_ends_when_its_time_is_up() {
+    fn receiving_times_out() {
         let (sender, receiver) = deferred_channel::<()>().unwrap();
         let until = Instant::now() + SOON;
-        assert_eq!(receiver.receive(Some(until)), Received::TimeUp);
+        assert_eq!(receiver.receive(Some(until)), Received::TimedOut);
         assert!(Instant::now() >= until);
         drop(receiver);
         assert_eq!(sender.send((), SOON), Err(()));

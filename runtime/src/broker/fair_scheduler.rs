@@ -1,10 +1,10 @@
-//! Whose run is next. A pool runs so many scripts at once; those who share it get their turns
-//! fairly, however many runs one of them asks for.
+//! Fair scheduling of runs. A pool has a limited number of slots; the keys that share it get slots
+//! fairly, however many runs one of them requests.
 //!
-//! The contract: whoever has the fewest runs under way is next. One party never holds every
-//! slot, so that another's first run starts at once. And the more runs a party has under way,
-//! the less of the processor each further one gets from the kernel, so that a party with many
-//! busy scripts weighs about as much as one with a single script.
+//! The contract: the waiting key with the fewest running runs is next. One key never holds every
+//! slot, so another key's first run starts at once. And the more runs a key has running, the higher
+//! the niceness of each further one, so that a key with many busy scripts gets about as much CPU as
+//! one with a single script.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,17 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Of this many slots, one is kept for others.
+/// One slot in this many is reserved for other keys.
 const RESERVED_SHARE: usize = 8;
-/// What each further run of a party adds to its niceness: about a third of the weight is left.
+/// What each further run of a key adds to its niceness: it leaves about a third of the CPU weight.
 const NICENESS_STEP: i32 = 5;
 const MAX_NICENESS: i32 = 19;
 
-/// One of those who share a pool, such as a connected client. Clones are the same party.
+/// Identifies one of the users of a pool, such as a connected client. Clones are the same key.
 #[derive(Debug, Clone)]
 pub struct FairShareKey(u64);
 
 impl FairShareKey {
+    /// A key that differs from all others of this process.
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -35,29 +36,31 @@ impl Default for FairShareKey {
     }
 }
 
-/// The slots and the lines for them.
+/// The slots of a pool and the queues of runs that wait for them.
 pub struct FairScheduler {
-    per_party: usize,
+    per_key: usize,
     state: Mutex<State>,
 }
 
 struct State {
     free: usize,
+    /// Running runs by key.
     running: HashMap<u64, usize>,
-    /// One line for each party that waits; who was served last stands last.
-    lines: VecDeque<Line>,
+    /// One queue for each key that waits; the key that got a permit last is last.
+    queues: VecDeque<KeyQueue>,
 }
 
-struct Line {
-    party: u64,
+/// The runs of one key that wait for a slot.
+struct KeyQueue {
+    key: u64,
     waiting: VecDeque<oneshot::Sender<RunPermit>>,
 }
 
-/// A slot. Dropping it lets the next run begin.
+/// A slot of the pool. Dropping it lets the next run start.
 pub struct RunPermit {
-    turns: Arc<FairScheduler>,
-    party: u64,
-    /// How many runs the party has under way, this one included.
+    scheduler: Arc<FairScheduler>,
+    key: u64,
+    /// How many runs the key had running when this one started, itself included.
     rank: usize,
 }
 
@@ -70,51 +73,50 @@ impl FairScheduler {
             0
         };
         Arc::new(Self {
-            per_party: slots - reserved,
+            per_key: slots - reserved,
             state: Mutex::new(State {
                 free: slots,
                 running: HashMap::new(),
-                lines: VecDeque::new(),
+                queues: VecDeque::new(),
             }),
         })
     }
 
-    /// Waits for a slot. Dropping the future leaves the line.
-    pub async fn acquire(self: &Arc<Self>, party: &FairShareKey) -> RunPermit {
+    /// Waits for a slot. Dropping the future leaves the queue.
+    pub async fn acquire(self: &Arc<Self>, key: &FairShareKey) -> RunPermit {
         let waiting = {
             let (granted, waiting) = oneshot::channel();
-            self.lock().line(party.0).push_back(granted);
+            self.lock().queue(key.0).push_back(granted);
             waiting
         };
-        self.serve();
+        self.grant_free_slots();
         match waiting.await {
-            Ok(turn) => turn,
-            // The sender goes only with this very structure, which outlives the call.
+            Ok(permit) => permit,
+            // Unreachable: the sender is dropped only with `self`, which outlives the call.
             Err(_) => RunPermit {
-                turns: self.clone(),
-                party: party.0,
-                rank: self.lock().begin(party.0),
+                scheduler: self.clone(),
+                key: key.0,
+                rank: self.lock().begin(key.0),
             },
         }
     }
 
-    /// Gives out the slots that are free.
-    fn serve(self: &Arc<Self>) {
+    fn grant_free_slots(self: &Arc<Self>) {
         loop {
-            let next = self.lock().next(self.per_party);
-            let Some((party, rank, waiting)) = next else {
+            let next = self.lock().next(self.per_key);
+            let Some((key, rank, waiting)) = next else {
                 return;
             };
-            // Whoever has left the line gets no turn. To drop one here would call this again, once
-            // for each that has left.
+            // The waiter was dropped. Ends its run directly: dropping a permit would call this
+            // function recursively, once for each dropped waiter.
             if waiting.is_closed() {
-                self.lock().end(party);
+                self.lock().end(key);
                 continue;
             }
-            // One that leaves at this very moment drops the turn, and its slot is free again.
+            // A waiter that is dropped at this moment drops the permit, which frees the slot again.
             let _ = waiting.send(RunPermit {
-                turns: self.clone(),
-                party,
+                scheduler: self.clone(),
+                key,
                 rank,
             });
         }
@@ -126,59 +128,59 @@ impl FairScheduler {
 }
 
 impl State {
-    fn line(&mut self, party: u64) -> &mut VecDeque<oneshot::Sender<RunPermit>> {
-        let known = self.lines.iter().position(|line| line.party == party);
+    fn queue(&mut self, key: u64) -> &mut VecDeque<oneshot::Sender<RunPermit>> {
+        let known = self.queues.iter().position(|queue| queue.key == key);
         let index = known.unwrap_or_else(|| {
-            self.lines.push_back(Line {
-                party,
+            self.queues.push_back(KeyQueue {
+                key,
                 waiting: VecDeque::new(),
             });
-            self.lines.len() - 1
+            self.queues.len() - 1
         });
-        &mut self.lines[index].waiting
+        &mut self.queues[index].waiting
     }
 
-    /// The next run to begin, if a slot is free for it.
-    fn next(&mut self, per_party: usize) -> Option<(u64, usize, oneshot::Sender<RunPermit>)> {
+    /// The next run to start, if a slot is free for it.
+    fn next(&mut self, per_key: usize) -> Option<(u64, usize, oneshot::Sender<RunPermit>)> {
         if self.free == 0 {
             return None;
         }
         let (index, _) = self
-            .lines
+            .queues
             .iter()
             .enumerate()
-            .map(|(index, line)| (index, self.running.get(&line.party).copied().unwrap_or(0)))
-            .filter(|(_, running)| *running < per_party)
+            .map(|(index, queue)| (index, self.running.get(&queue.key).copied().unwrap_or(0)))
+            .filter(|(_, running)| *running < per_key)
             .min_by_key(|(_, running)| *running)?;
-        let mut line = self.lines.remove(index)?;
-        let waiting = line.waiting.pop_front();
-        let party = line.party;
-        if !line.waiting.is_empty() {
-            self.lines.push_back(line);
+        let mut queue = self.queues.remove(index)?;
+        let waiting = queue.waiting.pop_front();
+        let key = queue.key;
+        if !queue.waiting.is_empty() {
+            self.queues.push_back(queue);
         }
-        Some((party, self.begin(party), waiting?))
+        Some((key, self.begin(key), waiting?))
     }
 
-    fn begin(&mut self, party: u64) -> usize {
+    fn begin(&mut self, key: u64) -> usize {
         self.free = self.free.saturating_sub(1);
-        let running = self.running.entry(party).or_default();
+        let running = self.running.entry(key).or_default();
         *running += 1;
         *running
     }
 
-    fn end(&mut self, party: u64) {
+    fn end(&mut self, key: u64) {
         self.free += 1;
-        if let Some(running) = self.running.get_mut(&party) {
+        if let Some(running) = self.running.get_mut(&key) {
             *running -= 1;
             if *running == 0 {
-                self.running.remove(&party);
+                self.running.remove(&key);
             }
         }
     }
 }
 
 impl RunPermit {
-    /// How far the run stands back for those of others.
+    /// The niceness of the run's worker: 0 for the first run of a key.
     pub fn niceness(&self) -> i32 {
         let further = i32::try_from(self.rank.saturating_sub(1)).unwrap_or(i32::MAX);
         further.saturating_mul(NICENESS_STEP).min(MAX_NICENESS)
@@ -187,8 +189,8 @@ impl RunPermit {
 
 impl Drop for RunPermit {
     fn drop(&mut self) {
-        self.turns.lock().end(self.party);
-        self.turns.serve();
+        self.scheduler.lock().end(self.key);
+        self.scheduler.grant_free_slots();
     }
 }
 
@@ -198,37 +200,37 @@ mod tests {
     use futures_util::FutureExt;
 
     #[tokio::test]
-    async fn one_party_never_holds_every_slot() {
-        let turns = FairScheduler::new(8);
+    async fn one_key_never_holds_every_slot() {
+        let scheduler = FairScheduler::new(8);
         let (greedy, other) = (FairShareKey::new(), FairShareKey::new());
         let mut held = Vec::new();
-        while let Some(turn) = turns.acquire(&greedy).now_or_never() {
-            held.push(turn);
+        while let Some(permit) = scheduler.acquire(&greedy).now_or_never() {
+            held.push(permit);
         }
         assert_eq!(held.len(), 7);
-        assert!(turns.acquire(&other).now_or_never().is_some());
+        assert!(scheduler.acquire(&other).now_or_never().is_some());
     }
 
     #[tokio::test]
-    async fn whoever_has_fewer_runs_is_next() {
-        let turns = FairScheduler::new(4);
+    async fn the_key_with_fewer_runs_is_next() {
+        let scheduler = FairScheduler::new(4);
         let (greedy, other) = (FairShareKey::new(), FairShareKey::new());
         let mut held = vec![
-            turns.acquire(&greedy).await,
-            turns.acquire(&greedy).await,
-            turns.acquire(&greedy).await,
+            scheduler.acquire(&greedy).await,
+            scheduler.acquire(&greedy).await,
+            scheduler.acquire(&greedy).await,
         ];
-        let _first = turns.acquire(&other).await;
+        let _first = scheduler.acquire(&other).await;
         let many: Vec<_> = (0..5)
             .map(|_| {
-                let (turns, greedy) = (turns.clone(), greedy.clone());
-                tokio::spawn(async move { turns.acquire(&greedy).await })
+                let (scheduler, greedy) = (scheduler.clone(), greedy.clone());
+                tokio::spawn(async move { scheduler.acquire(&greedy).await })
             })
             .collect();
         tokio::task::yield_now().await;
         let second = tokio::spawn({
-            let (turns, other) = (turns.clone(), other.clone());
-            async move { turns.acquire(&other).await }
+            let (scheduler, other) = (scheduler.clone(), other.clone());
+            async move { scheduler.acquire(&other).await }
         });
         tokio::task::yield_now().await;
         held.pop();
@@ -239,30 +241,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn leaving_the_line_frees_the_slot() {
-        let turns = FairScheduler::new(1);
-        let party = FairShareKey::new();
-        let held = turns.acquire(&party).await;
+    async fn leaving_the_queue_frees_the_slot() {
+        let scheduler = FairScheduler::new(1);
+        let key = FairShareKey::new();
+        let held = scheduler.acquire(&key).await;
         let waiting = tokio::spawn({
-            let (turns, party) = (turns.clone(), party.clone());
-            async move { turns.acquire(&party).await }
+            let (scheduler, key) = (scheduler.clone(), key.clone());
+            async move { scheduler.acquire(&key).await }
         });
         tokio::task::yield_now().await;
         waiting.abort();
         let _ = waiting.await;
         drop(held);
-        assert!(turns.acquire(&party).now_or_never().is_some());
-        assert!(turns.lock().running.is_empty());
+        assert!(scheduler.acquire(&key).now_or_never().is_some());
+        assert!(scheduler.lock().running.is_empty());
     }
 
     #[tokio::test]
-    async fn further_runs_stand_back() {
-        let turns = FairScheduler::new(32);
-        let party = FairShareKey::new();
+    async fn further_runs_of_a_key_have_a_higher_niceness() {
+        let scheduler = FairScheduler::new(32);
+        let key = FairShareKey::new();
         let held = [
-            turns.acquire(&party).await,
-            turns.acquire(&party).await,
-            turns.acquire(&party).await,
+            scheduler.acquire(&key).await,
+            scheduler.acquire(&key).await,
+            scheduler.acquire(&key).await,
         ];
         assert_eq!(held.each_ref().map(RunPermit::niceness), [0, 5, 10]);
     }

@@ -1,22 +1,29 @@
-//! The broker: keeps worker processes and answers the requests of their scripts.
+//! The broker: starts worker processes, answers the requests of their scripts, and ends them.
+//!
+//! A run gets a permit from the `fair_scheduler` and a worker from the `pool`; the `run_loop` drives
+//! it over the `worker_link`. `starter` and `reaper` start and end processes, each on its own thread.
 
+mod background_thread;
 mod budget;
 mod call_log;
-mod conclusion;
 mod deadline;
 mod deferred_channel;
 mod fair_scheduler;
+mod outcome;
 mod pending;
 mod pool;
 mod prefork;
 #[cfg(feature = "worker")]
-mod prefork_fork;
+mod proc_stat;
 mod process;
 mod reaper;
 mod resource_monitor;
 mod run_loop;
+mod spawn;
+mod starter;
 mod template;
 mod worker_link;
+mod worker_process;
 
 pub use fair_scheduler::FairShareKey;
 pub use pool::{Pool, PoolOptions};

@@ -1,4 +1,4 @@
-//! The requests of a run that wait for their answers.
+//! The requests of a run that wait for answers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use pml_protocol::{
     ToolResult,
 };
 
-/// 500 characters, and at most 50 hits.
+/// 500 characters of up to 4 bytes.
 const MAX_QUERY_BYTES: usize = 2_000;
 const MAX_HITS: u32 = 50;
 const MAX_ID_BYTES: usize = 512;
@@ -18,7 +18,7 @@ const MAX_URI_BYTES: usize = 64 * 1024;
 
 /// An answer on its way back to the worker.
 pub struct Answered {
-    /// The worker's number of the request.
+    /// The id that the worker gave the request.
     pub id: u32,
     pub result: ToolResult,
     /// Set for tool calls: the index in the call log, and the time from dispatch to answer.
@@ -74,7 +74,7 @@ impl PendingRequests {
                 (Some(dispatched), _) => dispatched.elapsed(),
                 // The host does not queue.
                 (None, Ok(_)) => started.elapsed(),
-                // It was refused before it was sent.
+                // The host refused it before it was sent.
                 (None, Err(_)) => Duration::ZERO,
             };
             ask.answered(result, time)
@@ -87,7 +87,7 @@ impl PendingRequests {
         self.futures.push(Box::pin(std::future::ready(answered)));
     }
 
-    /// The next answer, in the order in which they come; waits for ever if nothing is pending.
+    /// The next answer, in the order in which they come; pending for ever if there is none.
     ///
     /// # Cancel safety
     ///
@@ -119,13 +119,14 @@ impl Ask {
     }
 }
 
-/// The id under which a call is logged: what is over the limit is cut, and still over it.
+/// The tool id as the call log shows it: cut one byte over the limit, so that a cut id is never a
+/// valid one.
 pub fn logged_id(tool: &str) -> &str {
     &tool[..tool.floor_char_boundary(MAX_ID_BYTES + 1)]
 }
 
-/// Bounds names and numbers of a request. The script's side has checked them; a compromised worker
-/// may send anything.
+/// Checks the sizes of names and numbers in a request. The worker's JavaScript has checked them; a
+/// compromised worker may send anything.
 fn sanitize(request: &mut Request) -> Result<(), Failure> {
     let fits = match request {
         Request::Search { query, limit, .. } => {
@@ -148,12 +149,12 @@ fn sanitize(request: &mut Request) -> Result<(), Failure> {
         }
         Request::Store { key, .. } => key.len() <= MAX_ID_BYTES,
         Request::Resource { server, request } => {
-            let wanted = match request {
+            let fits = match request {
                 ResourceRequest::ReadResource { uri } => uri.len() <= MAX_URI_BYTES,
                 ResourceRequest::GetPrompt { name, .. } => name.len() <= MAX_ID_BYTES,
                 ResourceRequest::ListResources | ResourceRequest::ListPrompts => true,
             };
-            wanted && server.len() <= MAX_ID_BYTES
+            fits && server.len() <= MAX_ID_BYTES
         }
         Request::Harness { .. } => true,
     };
@@ -161,7 +162,7 @@ fn sanitize(request: &mut Request) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::new(
             FailureKind::Arguments,
-            format!("a name has at most {MAX_ID_BYTES} bytes, an address 64 KiB"),
+            format!("a name has at most {MAX_ID_BYTES} bytes, a URI 64 KiB"),
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Warm workers: started ahead of time, used once.
+//! A pool of warm workers: started ahead of time, each used for one run.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,34 +10,43 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::conclusion::failed_to_start;
 use super::fair_scheduler::{FairScheduler, FairShareKey};
+use super::outcome::failed_to_start;
 use super::prefork::PreforkedWorker;
-use super::process::{Origin, Starter, Worker};
 use super::reaper::REPLY_FIRST;
 use super::run_loop::{self, OnEvent, RunOptions, RunRequest, Script};
+use super::starter::{Origin, Starter};
+use super::worker_process::WorkerProcess;
 use crate::worker_options::WorkerOptions;
 use pml_protocol::{Limits, Outcome, ToolHost};
 
-/// How long a run has the machine to itself before its worker is replaced.
+/// How long after the start of a run its worker is replaced at the earliest: most runs are over by
+/// then, and the replacement does not compete with them for the CPU.
 const REFILL_DELAY: Duration = Duration::from_millis(10);
 
+/// The options of a [`Pool`].
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
-    /// The program to start workers from; it calls `worker::run_if_requested`.
+    /// The program that workers are started from. It calls `worker::run_if_requested` in `main`.
     pub program: PathBuf,
-    /// Workers kept ready; each one taken is replaced.
+    /// How many workers are kept ready. Each one that a run takes is replaced.
     pub warm: usize,
-    /// Runs at the same time; more of them wait.
+    /// How many runs are executed at the same time; further ones wait.
     pub running: usize,
+    /// The limits of the warm workers. A run with other memory limits gets a new worker.
     pub limits: Limits,
+    /// Whether V8 may compile to machine code.
     pub jit: bool,
-    /// Run scripts even where the kernel would not put up every wall.
+    /// Runs scripts even where the kernel lacks a part of the sandbox.
     pub allow_missing_walls: bool,
 }
 
 impl PoolOptions {
-    /// Workers from this very program, one warm per core.
+    /// Options with workers from the current program, one of them warm per core.
+    ///
+    /// # Errors
+    ///
+    /// If the path of the current program cannot be determined.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             program: std::env::current_exe()?,
@@ -62,27 +71,28 @@ enum PoolError {
     Closed,
 }
 
-/// A pool of workers. Dropping it ends them all.
+/// A pool of workers. Dropping it kills and reaps them all.
 pub struct Pool {
     options: PoolOptions,
-    // Before the starter: it waits until these are dead.
-    warm: Mutex<VecDeque<oneshot::Receiver<io::Result<Worker>>>>,
+    // Declared, and so dropped, before the starter, which waits until these are reaped.
+    warm: Mutex<VecDeque<oneshot::Receiver<io::Result<WorkerProcess>>>>,
     starter: Starter,
     scheduler: Arc<FairScheduler>,
-    /// A clone for each run that has its worker.
-    under_way: Arc<()>,
+    /// Cloned for each run that has its worker.
+    in_flight: Arc<()>,
     cores: usize,
     /// Scheduling key of runs without [`RunOptions::fair_share`].
     unkeyed: FairShareKey,
 }
 
 impl Pool {
+    /// A pool with these options. It starts its warm workers at once.
     pub fn new(options: PoolOptions) -> Self {
         let pool = Self {
             starter: Starter::new(options.program.clone()),
             warm: Mutex::default(),
             scheduler: FairScheduler::new(options.running),
-            under_way: Arc::default(),
+            in_flight: Arc::default(),
             cores: cores(),
             unkeyed: FairShareKey::new(),
             options,
@@ -91,33 +101,39 @@ impl Pool {
         pool
     }
 
-    /// Has a worker made ready ahead of its run, beyond those that are kept ready: for a program
-    /// that knows it will run one script and has something else to do first. One that was begun
-    /// earlier still is taken if it fits.
-    pub fn prepare(&self, ahead: Option<PreforkedWorker>) {
+    /// Starts a worker ahead of its run, beyond those that are kept ready: for a program that will
+    /// run one script and has something else to do first. Uses the preforked worker if its options
+    /// are those of this pool, and kills it otherwise.
+    pub fn prepare(&self, preforked: Option<PreforkedWorker>) {
         let options = self.warm_options();
-        let fits = ahead.as_ref().is_some_and(|ahead| ahead.options == options);
-        // One that does not fit is dropped here too, and ended while nobody waits for it.
-        let adopted = ahead.and_then(|ahead| self.starter.adopt(ahead));
+        let fits = preforked
+            .as_ref()
+            .is_some_and(|preforked| preforked.options == options);
+        // A worker that does not fit is adopted too: dropping it kills it without waiting for its end.
+        let adopted = preforked.and_then(|preforked| self.starter.adopt(preforked));
         let worker = match adopted.filter(|_| fits) {
             Some(worker) => {
                 let (ready, receiver) = oneshot::channel();
-                // The receiver is right here.
+                // Cannot fail: the receiver is in scope.
                 let _ = ready.send(Ok(worker));
                 receiver
             }
-            None => self.starter.request(options, Origin::Start, Duration::ZERO),
+            None => self.starter.request(options, Origin::Spawn, Duration::ZERO),
         };
         self.lock().push_back(worker);
     }
 
+    /// The limits of [`PoolOptions`].
     pub fn limits(&self) -> &Limits {
         &self.options.limits
     }
 
-    /// Runs a script and gives its outcome; every failure of the script, of its worker and of
-    /// the machine is one. `limits` should come from [`Limits::lowered`]. Dropping the future
-    /// ends the run.
+    /// Runs a script and returns its outcome. Every failure of the script, of its worker and of the
+    /// machine is an outcome. `limits` should come from [`Limits::lowered`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the run and kills its worker.
     pub async fn run(
         &self,
         script: Script,
@@ -129,7 +145,7 @@ impl Pool {
         self.run_with(script, options, limits, host, on_event).await
     }
 
-    /// The same, with more to say about the run.
+    /// [`Pool::run`] with [`RunOptions`].
     pub async fn run_with(
         &self,
         script: Script,
@@ -157,42 +173,42 @@ impl Pool {
         }
     }
 
-    /// Replaces the worker that was taken, but not while scripts still need the processors.
+    /// Replaces the worker that the run took, but not while other runs need the CPUs.
     async fn refill_behind(&self, run: impl Future<Output = Outcome>) -> Outcome {
-        let under_way = self.under_way.clone();
+        let in_flight = self.in_flight.clone();
         let mut run = pin!(run);
         if let Ok(outcome) = timeout(REFILL_DELAY, &mut run).await {
-            drop(under_way);
+            drop(in_flight);
             self.refill_if_idle(self.cores - 1);
             return outcome;
         }
         self.refill_if_idle(self.cores);
         let outcome = run.await;
-        drop(under_way);
+        drop(in_flight);
         self.refill_if_idle(0);
         outcome
     }
 
-    /// Refills unless more runs than these are under way: the last of many refills for all.
-    fn refill_if_idle(&self, most: usize) {
-        // One is the pool's own.
-        if Arc::strong_count(&self.under_way) <= most + 1 {
+    /// Refills if at most `max_runs` are in flight: the last run of a burst refills for all.
+    fn refill_if_idle(&self, max_runs: usize) {
+        // The pool itself holds one reference.
+        if Arc::strong_count(&self.in_flight) <= max_runs + 1 {
             self.refill(REPLY_FIRST);
         }
     }
 
-    /// A warm worker, or a fresh one where the limits differ from those the warm ones have.
-    async fn worker(&self, limits: &Limits) -> Result<Worker, PoolError> {
-        let wanted = WorkerOptions::for_limits(limits, self.options.jit);
-        let is_usual = wanted == self.warm_options();
-        let origin = if is_usual {
+    /// A warm worker, or a new one where the limits differ from those of the warm ones.
+    async fn worker(&self, limits: &Limits) -> Result<WorkerProcess, PoolError> {
+        let options = WorkerOptions::for_limits(limits, self.options.jit);
+        let is_warm_kind = options == self.warm_options();
+        let origin = if is_warm_kind {
             self.origin()
         } else {
-            Origin::Start
+            Origin::Spawn
         };
-        let kept = is_usual.then(|| self.lock().pop_front()).flatten();
+        let warm = is_warm_kind.then(|| self.lock().pop_front()).flatten();
         let mut worker =
-            kept.unwrap_or_else(|| self.starter.request(wanted, origin, Duration::ZERO));
+            warm.unwrap_or_else(|| self.starter.request(options, origin, Duration::ZERO));
         let started = match worker.try_recv() {
             Ok(started) => started,
             Err(_not_yet) => {
@@ -215,16 +231,18 @@ impl Pool {
         }
     }
 
-    /// A template is worth its start only to a pool that goes on.
+    /// Starting a template only pays off for a pool that keeps workers warm.
     fn origin(&self) -> Origin {
         if self.options.warm > 0 {
-            Origin::Copy
+            Origin::Fork
         } else {
-            Origin::Start
+            Origin::Spawn
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<oneshot::Receiver<io::Result<Worker>>>> {
+    fn lock(
+        &self,
+    ) -> std::sync::MutexGuard<'_, VecDeque<oneshot::Receiver<io::Result<WorkerProcess>>>> {
         self.warm.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,8 @@
-//! One run, as the broker sees it: messages in, answers out, and an end in any case.
+//! The broker's side of one run: receives the worker's messages, sends answers, and ends the run in
+//! any case.
 //!
-//! The broker trusts nothing a worker sends: every limit that the worker keeps is kept here as well,
-//! and a worker that breaks the protocol, hangs or dies becomes an outcome like any other.
+//! The broker trusts nothing that a worker sends. It enforces every limit of the worker again, and a
+//! worker that breaks the protocol, hangs or dies becomes an outcome like any other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +16,18 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::budget::Budget;
 use super::call_log::CallLog;
-use super::conclusion::{Stage, cause_of_death, explain, failed_to_start, outcome_of};
 use super::deadline::{Deadline, DeadlineEvent};
 use super::fair_scheduler::FairShareKey;
+use super::outcome::{Stage, crash_error, explain, failed_to_start, outcome_of};
 use super::pending::{Answered, Ask, PendingRequests, logged_id};
-use super::process::Worker;
-use super::reaper::Ending;
+use super::process::Ending;
 use super::resource_monitor::ResourceMonitor;
 use super::worker_link::WorkerLink;
+use super::worker_process::WorkerProcess;
 
 /// How long a fresh process may take to start on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(20);
-/// How long a worker has to end a run by itself once a limit is crossed.
+/// How long a worker has to end a run by itself after a limit was crossed.
 const GRACE: Duration = Duration::from_millis(250);
 /// How often the worker's memory and CPU time are sampled.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
@@ -42,7 +43,7 @@ pub struct Script {
     pub args: Vec<String>,
 }
 
-/// What a run has besides its script, its limits and its tools.
+/// Options of a run besides its script, limits and tools.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The run's identity; `None` for a run of the local user.
@@ -51,13 +52,13 @@ pub struct RunOptions {
     pub fair_share: Option<FairShareKey>,
     /// Deterministic time and randomness; `None` for the real ones.
     pub clock: Option<VirtualClock>,
-    /// What timers do on such a clock.
+    /// What timers do on a virtual clock.
     pub timers: TimerMode,
     /// Set for a test file.
     pub test: Option<TestSpec>,
 }
 
-/// What happens during a run, as it happens.
+/// An event of a run, reported while it runs.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The worker has the script.
@@ -88,7 +89,7 @@ pub enum Event<'a> {
 /// Receives the [`Event`]s of a run.
 pub type OnEvent<'a> = dyn FnMut(Event<'_>) + Send + 'a;
 
-/// All that a run needs but its worker.
+/// Everything that a run needs except its worker.
 pub struct RunRequest {
     pub script: Script,
     pub options: RunOptions,
@@ -98,7 +99,11 @@ pub struct RunRequest {
 }
 
 /// Runs a script in a worker.
-pub async fn run(mut worker: Worker, request: RunRequest, on_event: &mut OnEvent<'_>) -> Outcome {
+pub async fn run(
+    mut worker: WorkerProcess,
+    request: RunRequest,
+    on_event: &mut OnEvent<'_>,
+) -> Outcome {
     let limits = request.limits;
     let size = request.script.source.len() as u64;
     if size > limits.source_bytes {
@@ -206,16 +211,16 @@ impl<'e> ActiveRun<'e> {
         }
         loop {
             tokio::select! {
-                // The deadline first: a worker that floods the broker must not postpone it.
+                // The deadline first: a worker that floods the broker with messages must not delay it.
                 biased;
                 event = self.deadline.next() => match event {
                     DeadlineEvent::Passed => return self.time_out(),
                     DeadlineEvent::Clock { stopped } => {
-                        // The end of a worker that cannot be reached is noticed below.
+                        // A send to a worker that is gone fails; `receive` reports its end.
                         let _ = self.link.send(&ToWorker::Clock { stopped });
                     }
                 },
-                // Before the messages, which may never end.
+                // Before the messages, for the same reason.
                 _ = self.samples.tick(), if self.stage == Stage::Running => {
                     let monitor = self.monitor.as_ref();
                     if let Some(crossed) = monitor.and_then(|monitor| monitor.check(&self.limits)) {
@@ -257,7 +262,7 @@ impl<'e> ActiveRun<'e> {
         self.stop(error)
     }
 
-    /// Ends the run from this side. An earlier verdict, the worker's own, stands.
+    /// Ends the run from this side. An earlier verdict, which is the worker's own, stands.
     fn stop(&mut self, error: RunError) -> Ended {
         self.verdict.get_or_insert(error);
         Ended::Stopped
@@ -303,7 +308,9 @@ impl<'e> ActiveRun<'e> {
     fn on_ready(&mut self, mut missing_walls: Vec<String>) -> Option<Ended> {
         match &mut self.monitor {
             Some(monitor) => monitor.begin(),
-            None => missing_walls.push("memory gauge: /proc does not show the worker".to_owned()),
+            None => {
+                missing_walls.push("resource monitor: /proc does not show the worker".to_owned());
+            }
         }
         if !missing_walls.is_empty() && !self.allow_missing_walls {
             let message = format!(
@@ -320,13 +327,13 @@ impl<'e> ActiveRun<'e> {
         None
     }
 
-    /// A result waits only briefly for calls that the script does not await.
+    /// Warns in the log: a worker with a result waits only briefly for calls that were not awaited.
     fn warn_of_unanswered_calls(&mut self) {
         if let Some(calls) = self.calls.unanswered() {
             let text = format!(
                 "the script ended while {calls} had not answered, and the answer is lost: await every call"
             );
-            // Where the log is full, the warning is left out.
+            // The warning is dropped where the log is full.
             let _ = self.log(Level::Warn, text);
         }
     }
@@ -388,11 +395,12 @@ impl<'e> ActiveRun<'e> {
         };
         let sent = self.link.send(&ToWorker::Answer { id, answer });
         if self.pending.is_empty() {
-            // The script has all its answers, and may ask again at once.
+            // The script has all its answers, and may send the next request at once.
             self.link.expect_request();
         }
         if let Err(error) = sent {
-            // The answer is too large for a message; without another one the script would wait.
+            // The answer is too large for a message. Without another one the script would wait for
+            // ever.
             let answer = Err(Failure::new(
                 FailureKind::Tool,
                 format!("the answer of the tool cannot be passed on: {error}"),
@@ -416,7 +424,7 @@ impl<'e> ActiveRun<'e> {
             Ended::Stopped | Ended::Lost => {
                 let status = ending.map(|ending| ending.status);
                 let verdict = self.verdict;
-                Err(verdict.unwrap_or_else(|| cause_of_death(self.stage, status)))
+                Err(verdict.unwrap_or_else(|| crash_error(self.stage, status)))
             }
         };
         let mut outcome = outcome_of(result);

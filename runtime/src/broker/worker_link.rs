@@ -1,4 +1,4 @@
-//! The broker's end of the socket.
+//! The broker's end of a worker's socket.
 
 use std::future::pending;
 use std::io::{self, Write};
@@ -12,8 +12,8 @@ use crate::spin_wait::SpinWait;
 use pml_protocol::framing::{FrameReader, FramingError, encode};
 use pml_protocol::message::{FromWorker, ToWorker};
 
-/// Sending never waits: a worker that writes while we would wait for it to read could wait for
-/// us in turn.
+/// Sends and receives the messages of a run. Sending never waits: the worker's writes block, so two
+/// waiting sides would be a deadlock.
 pub struct WorkerLink {
     socket: AsyncFd<UnixStream>,
     inbox: FrameReader,
@@ -21,10 +21,10 @@ pub struct WorkerLink {
     spin: SpinWait,
 }
 
-/// What did not fit into the socket, until the worker has read enough.
+/// Bytes that did not fit into the socket's buffer.
 struct Unsent {
     bytes: Vec<u8>,
-    /// How many of them are on their way.
+    /// How many of them are written.
     sent: usize,
     socket: AsyncFd<UnixStream>,
 }
@@ -39,6 +39,12 @@ impl WorkerLink {
         })
     }
 
+    /// Sends a message, or queues what the socket does not take.
+    ///
+    /// # Errors
+    ///
+    /// If the message is too large for a frame. A worker that is gone is noticed by
+    /// [`WorkerLink::receive`].
     pub fn send(&mut self, message: &ToWorker) -> Result<(), FramingError> {
         let frame = encode(message)?;
         if let Some(unsent) = &mut self.unsent {
@@ -47,14 +53,14 @@ impl WorkerLink {
         }
         let sent = self.socket.get_ref().write(&frame).unwrap_or(0);
         if sent < frame.len() {
-            // A broker without descriptors cannot wait for the worker to read; the run ends at its
-            // time limit.
+            // Without a free descriptor the broker cannot wait until the socket is writable; the run
+            // then ends at its time limit.
             self.unsent = Unsent::new(self.socket.get_ref(), &frame[sent..]).ok();
         }
         Ok(())
     }
 
-    /// How much waits for the worker to read.
+    /// How many bytes are queued.
     pub fn unsent_bytes(&self) -> usize {
         self.unsent
             .as_ref()
@@ -66,8 +72,16 @@ impl WorkerLink {
         self.spin.request_sent();
     }
 
-    /// The next message; `None` when the worker has closed its end. Sends what is unsent while
-    /// it waits. Safe to cancel: bytes that have arrived stay in the inbox.
+    /// The next message; `None` when the worker has closed its end. Sends queued bytes while it
+    /// waits.
+    ///
+    /// # Errors
+    ///
+    /// If the socket fails, or the worker sends a malformed or too large frame.
+    ///
+    /// # Cancel safety
+    ///
+    /// Bytes that have arrived stay in the inbox.
     pub async fn receive(&mut self) -> io::Result<Option<FromWorker>> {
         let (socket, inbox) = (&self.socket, &mut self.inbox);
         loop {
@@ -102,11 +116,11 @@ impl Unsent {
         })
     }
 
-    /// Takes note of what was sent, and says whether that was all.
+    /// Notes how many bytes were written, and returns whether all are.
     fn is_sent(&mut self, sent: io::Result<usize>) -> bool {
-        // Where nothing more can be sent, the reading side will tell that the worker is gone.
+        // Where no more can be written the worker is gone, which the reading side reports.
         self.sent += sent.unwrap_or(self.bytes.len() - self.sent);
-        // Not with every piece: each would move all that is behind it.
+        // Not after every write: each drain moves all bytes behind it.
         if self.sent >= self.bytes.len() / 2 {
             self.bytes.drain(..self.sent);
             self.sent = 0;

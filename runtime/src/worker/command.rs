@@ -1,4 +1,4 @@
-//! How a process becomes a worker, and what it does from start to end.
+//! The life of a worker process, from its command line to its exit.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,13 +18,13 @@ use super::walls::Walls;
 use super::{execute, isolate, template, walls};
 use crate::worker_options::{Role, WorkerCommand, WorkerOptions, is_worker};
 
-/// Until V8 has compiled what every run does.
+/// How many rehearsals it takes until V8 has compiled what every run uses.
 const REHEARSALS: usize = 32;
 
-/// A forked worker that has no script by then has time for a rehearsal.
+/// A forked worker that has no script after this time runs a rehearsal of its own.
 const IDLE_AFTER: Duration = Duration::from_millis(5);
 
-/// How long a forked worker waits to be killed. The broker does it long before.
+/// How long a forked worker waits to be killed. The broker does so much earlier.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The connection arrives as standard input: the one descriptor that `posix_spawn` can hand over
@@ -56,7 +56,8 @@ fn run_command(command: &WorkerCommand) -> i32 {
 
 /// Turns this process, a fork of one that has done nothing yet, into a worker.
 pub(crate) fn become_worker(parent: libc::pid_t, options: WorkerOptions, socket: &OwnedFd) -> ! {
-    // SAFETY: a worker has no use for the standard input that it replaces.
+    // SAFETY: takes two integers. The caller keeps `socket` open, and no code of a worker reads the
+    // standard input that is replaced.
     unsafe { libc::dup2(socket.as_raw_fd(), SOCKET) };
     exit(run_worker(parent, options, Then::RunScript))
 }
@@ -93,7 +94,7 @@ fn exit(code: i32) -> ! {
 /// A worker that was started for one script.
 fn run_worker(parent: libc::pid_t, options: WorkerOptions, then: Then) -> i32 {
     let startup = Startup::new(parent, options);
-    // A script waits already: there is no time to rehearse.
+    // Its script already waits, so it does not rehearse.
     let Some(isolate) = startup.isolate(0) else {
         return 1;
     };
@@ -116,7 +117,7 @@ fn run_template(parent: libc::pid_t, options: WorkerOptions, then: Then) -> i32 
     let Some(event_loop) = event_loop() else {
         return 1;
     };
-    if !startup.writer.has_news_within(IDLE_AFTER) {
+    if !startup.writer.is_readable_within(IDLE_AFTER) {
         // Touches the copy-on-write pages that the fork still shares. Before its threads begin:
         // each such page fault interrupts the CPUs of all threads (TLB shootdown). Not while
         // scripts wait for workers, where it would be a quarter of all work.
@@ -131,7 +132,7 @@ fn run_template(parent: libc::pid_t, options: WorkerOptions, then: Then) -> i32 
     startup.serve(isolate, &event_loop, then, leave)
 }
 
-/// What a worker has before its isolate: the walls that bind one thread, and its connection.
+/// What a worker has before its isolate: the walls that apply to one thread, and its connection.
 struct Startup {
     options: WorkerOptions,
     walls: Walls,
@@ -165,8 +166,8 @@ impl Startup {
             .ok()?;
         Some(event_loop.block_on(async {
             let mut isolate = isolate::create(&self.options, self.control.clone());
-            for number in 0..rehearsals {
-                execute::rehearse(&mut isolate, &format!("rehearsal-{number}.ts")).await;
+            for index in 0..rehearsals {
+                execute::rehearse(&mut isolate, &format!("rehearsal-{index}.ts")).await;
             }
             if rehearsals > 0 {
                 template::forget_code();
@@ -176,8 +177,8 @@ impl Startup {
         }))
     }
 
-    /// Puts up the last walls, says that the worker is ready, runs its one script, reports, and
-    /// leaves.
+    /// Installs the last walls, reports that the worker is ready, runs its script, sends the report,
+    /// and calls `leave`.
     fn serve(
         mut self,
         mut isolate: Isolate,
@@ -212,7 +213,7 @@ impl Startup {
                 }
             }
             let Some(ToWorker::Run(spec)) = connection.receive().await else {
-                // The broker has no more use for a warm worker.
+                // The pool was dropped: this warm worker is not needed.
                 exit(0);
             };
             if !is_walled && !spec.allow_missing_walls {

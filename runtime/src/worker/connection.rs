@@ -1,7 +1,7 @@
 //! The worker's end of the socket.
 //!
-//! Writing blocks: a frame is on its way when `send` returns, even from a script that never
-//! yields, and from the watchdog's thread as well. Reading is part of the event loop.
+//! Writing blocks: a frame is written when `send` returns, even from a script that never yields, and
+//! from the watchdog's thread as well. Reading is part of the event loop.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -28,25 +28,31 @@ use crate::spin_wait::SpinWait;
 /// The writing half, shared by the script's thread and the watchdog.
 pub struct Writer {
     socket: OwnedFd,
-    turn: Mutex<()>,
+    /// Held while a frame is written.
+    lock: Mutex<()>,
 }
 
 impl Writer {
     pub fn new(socket: OwnedFd) -> Self {
         Self {
             socket,
-            turn: Mutex::new(()),
+            lock: Mutex::new(()),
         }
     }
 
+    /// Writes a message, and blocks until all of it is written.
+    ///
+    /// # Errors
+    ///
+    /// `FileTooLarge` for a message over the frame limit, or the error of the socket.
     pub fn send(&self, message: &FromWorker) -> io::Result<()> {
         let frame = encode(message).map_err(|error| match error {
             FramingError::TooLarge { .. } => io::Error::new(io::ErrorKind::FileTooLarge, error),
             FramingError::Malformed(_) => io::Error::other(error),
         })?;
-        // A thread that panicked while writing takes the process with it; the lock's state
-        // carries no data.
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // A panic while writing ends the process, and the mutex protects no data, so poison does not
+        // matter.
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rest = frame.as_slice();
         while !rest.is_empty() {
             match send_some(self.socket.as_fd(), rest) {
@@ -61,19 +67,20 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the broker says something within this time, or has done so.
-    pub fn has_news_within(&self, time: Duration) -> bool {
+    /// Waits for a message from the broker for at most `time`. Returns whether there is one.
+    pub fn is_readable_within(&self, time: Duration) -> bool {
         let mut poll = libc::pollfd {
             fd: self.socket.as_raw_fd(),
             events: libc::POLLIN,
             revents: 0,
         };
         let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-        // SAFETY: one valid entry.
+        // SAFETY: the pointer is to one `pollfd`, a local that outlives the call.
         unsafe { libc::poll(&raw mut poll, 1, millis) > 0 }
     }
 }
 
+/// Writes as many bytes as the socket takes.
 pub fn send_some(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `bytes`, which outlives the call.
     let sent = unsafe {
@@ -93,19 +100,21 @@ fn wait_writable(socket: BorrowedFd<'_>) {
         events: libc::POLLOUT,
         revents: 0,
     };
-    // SAFETY: one valid entry. A failed wait is a busy wait, which the caller's loop bears.
+    // SAFETY: the pointer is to one `pollfd`, a local that outlives the call. A failed wait makes the
+    // caller's loop a busy wait, which is harmless.
     unsafe { libc::poll(&raw mut poll, 1, -1) };
 }
 
-/// Both halves, for the script's thread.
+/// Both halves of the socket, for the script's thread.
 pub struct Connection {
     writer: Arc<Writer>,
     reader: AsyncFd<UnixStream>,
     frames: RefCell<FrameReader>,
+    /// The requests without an answer, by id.
     waiting: RefCell<HashMap<u32, oneshot::Sender<ToolResult>>>,
     next_id: Cell<u32>,
     spin: RefCell<SpinWait>,
-    /// Bytes the script may still log; set when the run begins.
+    /// Bytes that the script may still log; set when the run begins.
     log_left: Cell<u64>,
     on_log_overflow: RefCell<Option<Box<dyn Fn()>>>,
 }
@@ -126,22 +135,22 @@ impl Connection {
         }))
     }
 
-    /// Grants the run its share of log bytes; `on_overflow` hears when they are spent.
+    /// Sets how many bytes the run may log. `on_overflow` is called when they are used up.
     pub fn allow_logs(&self, bytes: u64, on_overflow: impl Fn() + 'static) {
         self.log_left.set(bytes);
         *self.on_log_overflow.borrow_mut() = Some(Box::new(on_overflow));
     }
 
-    /// The next message that is not an answer; answers go to whoever waits for them. `None` when
-    /// the broker is gone.
+    /// The next message that is not an answer; answers go to the requests that wait for them. `None`
+    /// when the broker is gone.
     pub async fn receive(&self) -> Option<ToWorker> {
         loop {
-            // A malformed message means that the two sides disagree about everything: the end.
+            // After a malformed frame the stream cannot be read any further.
             let popped = self.frames.borrow_mut().pop::<ToWorker>().ok()?;
             match popped {
                 Some(ToWorker::Answer { id, answer }) => {
                     if let Some(waiter) = self.waiting.borrow_mut().remove(&id) {
-                        // A script that no longer waits is no error.
+                        // Fails if the script no longer waits, which is not an error.
                         let _ = waiter.send(answer);
                     }
                 }
@@ -151,7 +160,7 @@ impl Connection {
         }
     }
 
-    /// Waits for more from the broker. `None` when it is gone.
+    /// Waits for bytes from the broker. `None` when it is gone.
     async fn fill(&self) -> Option<()> {
         poll_fn(|context| self.poll_read(context)).await
     }
@@ -172,12 +181,13 @@ impl Connection {
         Poll::Ready(None)
     }
 
-    /// Says something that needs no answer. A broker that is gone takes this process with it.
-    pub fn tell(&self, message: &FromWorker) {
+    /// Sends a message that needs no answer. An error is ignored: a worker whose broker is gone is
+    /// killed.
+    pub fn notify(&self, message: &FromWorker) {
         let _ = self.writer.send(message);
     }
 
-    /// Whether a request is still unanswered.
+    /// Whether a request is unanswered.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.borrow().is_empty()
     }
@@ -210,7 +220,7 @@ impl BrokerClient for Connection {
             return false;
         };
         self.log_left.set(left);
-        // A broker that is gone takes the whole process with it soon.
+        // Fails if the broker is gone; the kernel then kills this process.
         self.writer.send(&FromWorker::Log { level, text }).is_ok()
     }
 }

@@ -1,9 +1,9 @@
 //! Ends a run that has crossed a limit.
 //!
-//! Three steps, each a backstop of the one before: V8 is told to terminate, again and again,
-//! because deno_core cancels a termination while it formats an exception; the event loop is told
-//! to stop waiting; and the broker is told first of all, so that it can kill a process in which
-//! neither helped.
+//! Three mechanisms, each a fallback for another: V8 is terminated, repeatedly, because deno_core
+//! cancels a termination while it formats an exception; the event loop is notified, so that it stops
+//! waiting; and the broker is informed before both, so that it can kill a process in which neither
+//! helped.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,22 +13,24 @@ use deno_core::v8::IsolateHandle;
 use tokio::sync::Notify;
 
 use super::connection::Writer;
+use crate::resource_usage::own_cpu_time;
 use crate::timer_fd::TimerFd;
-use crate::worker_options::peak_rss_bytes;
 use pml_protocol::Limits;
 use pml_protocol::message::FromWorker;
 use pml_protocol::{ErrorKind, RunError};
 
+/// How often V8 is terminated until it stops.
 const TERMINATE_AGAIN: Duration = Duration::from_millis(10);
-/// Processor time is polled: often enough to be fair, seldom enough to cost nothing.
+/// The shortest and longest interval between two reads of the CPU clock, which has no notification.
 const CPU_POLL: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(50));
 
+/// Watches the limits of the run and ends it. Shared by the script's thread and the watchdog.
 pub struct Control {
     writer: Arc<Writer>,
     isolate: OnceLock<IsolateHandle>,
     state: Mutex<State>,
-    /// Wakes the watchdog. It is set while the state is held, so that no two settings cross.
-    bell: OnceLock<TimerFd>,
+    /// Wakes the watchdog. Armed only under the lock of `state`, so that settings do not interleave.
+    timer: OnceLock<TimerFd>,
     tripped: Notify,
 }
 
@@ -45,7 +47,7 @@ struct Clock {
     cpu_at_start: Duration,
     wall: Duration,
     cpu: Duration,
-    /// Since when the run has been waiting for a person.
+    /// Since when the clock is stopped, because a person is asked.
     stopped: Option<Instant>,
 }
 
@@ -55,19 +57,23 @@ impl Control {
             writer,
             isolate: OnceLock::new(),
             state: Mutex::default(),
-            bell: OnceLock::new(),
+            timer: OnceLock::new(),
             tripped: Notify::new(),
         }
     }
 
-    /// Names the isolate to terminate and starts the thread that watches the clocks.
+    /// Sets the isolate to terminate and starts the watchdog thread.
+    ///
+    /// # Panics
+    ///
+    /// If the timer or the thread cannot be created: without its watchdog a worker must not run
+    /// scripts.
     pub fn watch(self: &Arc<Self>, runtime: &mut JsRuntime) {
         let _ = self.isolate.set(runtime.v8_isolate().thread_safe_handle());
-        self.announce_panics();
-        // Without its watchdog a worker must not run scripts; a panic ends it before it does. The
-        // bell is made here because copies of a process share what was made before.
-        let bell = TimerFd::new().expect("a fresh process can have a timer");
-        let _ = self.bell.set(bell);
+        self.report_panics();
+        // Created here, after the fork: forks would share an earlier timer.
+        let timer = TimerFd::new().expect("a fresh process can create a timer");
+        let _ = self.timer.set(timer);
         let control = self.clone();
         std::thread::Builder::new()
             .name("watchdog".to_owned())
@@ -80,7 +86,7 @@ impl Control {
     pub fn begin(&self, limits: &Limits) {
         let clock = Clock {
             started: Instant::now(),
-            cpu_at_start: process_cpu_time(),
+            cpu_at_start: own_cpu_time(),
             wall: Duration::from_millis(limits.wall_ms),
             cpu: Duration::from_millis(limits.cpu_ms),
             stopped: None,
@@ -90,7 +96,7 @@ impl Control {
         self.arm(&state, clock.check().unwrap_or_default());
     }
 
-    /// Time that passes while the clock is stopped is not the script's. Processor time always is.
+    /// Stops the clock or lets it go on. Stopped time does not count; CPU time always does.
     pub fn stop_clock(&self, stop: bool) {
         let mut state = self.lock();
         if let Some(clock) = &mut state.clock {
@@ -106,7 +112,7 @@ impl Control {
         self.arm(&state, Duration::ZERO);
     }
 
-    /// Ends the run with this verdict; the first one stands.
+    /// Ends the run with this error. The first one stands.
     pub fn trip(&self, error: RunError) {
         {
             let mut state = self.lock();
@@ -129,27 +135,28 @@ impl Control {
         }
     }
 
+    /// The error that the run was ended with.
     pub fn verdict(&self) -> Option<RunError> {
         self.lock().verdict.clone()
     }
 
-    /// The run is over; no verdict counts any more. The watchdog is not told: it looks by itself
-    /// after a while, and the process ends before that.
+    /// Ends the watch: later errors do not count. The watchdog is not woken; it sees the flag at its
+    /// next timer, and the process ends before that.
     pub fn finish(&self) {
         self.lock().finished = true;
     }
 
-    /// A panic ends this process; the broker should hear that it was one.
-    fn announce_panics(self: &Arc<Self>) {
+    /// Reports a panic to the broker before it ends this process.
+    fn report_panics(self: &Arc<Self>) {
         let control = Arc::downgrade(self);
         std::panic::set_hook(Box::new(move |panic| {
-            // Where, without the folders of whoever built it.
-            let place = panic.location().map_or_else(String::new, |location| {
+            // The file name alone: the folders are those of the build machine.
+            let position = panic.location().map_or_else(String::new, |location| {
                 let file = location.file().rsplit('/').next().unwrap_or_default();
                 format!(" at {file}:{}", location.line())
             });
             if let Some(control) = control.upgrade() {
-                let message = format!("the worker panicked{place}");
+                let message = format!("the worker panicked{position}");
                 control.trip(RunError::new(ErrorKind::Internal, message));
             }
         }));
@@ -172,7 +179,7 @@ impl Control {
                 }
                 (false, false, None) => {}
                 (false, false, Some(clock)) => match clock.check() {
-                    Ok(next_look) => self.arm(&state, next_look),
+                    Ok(next_check) => self.arm(&state, next_check),
                     Err(crossed) => {
                         drop(state);
                         self.trip(crossed);
@@ -181,15 +188,16 @@ impl Control {
                 },
             }
             drop(state);
-            if let Some(bell) = self.bell.get() {
-                bell.wait();
+            if let Some(timer) = self.timer.get() {
+                timer.wait();
             }
         }
     }
 
-    fn arm(&self, _state: &State, time: Duration) {
-        if let Some(bell) = self.bell.get() {
-            bell.arm(time);
+    /// Wakes the watchdog after `delay`. The parameter proves that the caller holds the lock.
+    fn arm(&self, _state: &State, delay: Duration) {
+        if let Some(timer) = self.timer.get() {
+            timer.arm(delay);
         }
     }
 
@@ -199,13 +207,13 @@ impl Control {
 }
 
 impl Clock {
-    /// How long to wait before the next look, or the limit that was crossed.
+    /// The time until the next check, or the error of the limit that was crossed.
     fn check(&self) -> Result<Duration, RunError> {
         let wall = match self.stopped {
             Some(since) => since - self.started,
             None => self.started.elapsed(),
         };
-        let cpu = process_cpu_time().saturating_sub(self.cpu_at_start);
+        let cpu = own_cpu_time().saturating_sub(self.cpu_at_start);
         if cpu >= self.cpu {
             let limit = self.cpu.as_millis();
             let message = format!("the script used its {limit} ms of CPU time");
@@ -217,35 +225,10 @@ impl Clock {
             return Err(RunError::new(ErrorKind::Timeout, message));
         }
         let (soonest, latest) = CPU_POLL;
-        let next_look = (self.cpu - cpu).clamp(soonest, latest);
+        let next_check = (self.cpu - cpu).clamp(soonest, latest);
         Ok(match self.stopped {
-            Some(_) => next_look,
-            None => next_look.min(self.wall - wall),
+            Some(_) => next_check,
+            None => next_check.min(self.wall - wall),
         })
     }
-}
-
-/// Processor time of this process, all threads.
-pub fn process_cpu_time() -> Duration {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the clock exists on every Linux, and `time` is ours to fill.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
-    Duration::new(
-        u64::try_from(time.tv_sec).unwrap_or(0),
-        u32::try_from(time.tv_nsec).unwrap_or(0),
-    )
-}
-
-/// The most memory that this process has held.
-pub fn own_peak_rss_bytes() -> u64 {
-    // SAFETY: zeros are valid counts, which the call replaces.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-        usage
-    };
-    peak_rss_bytes(&usage)
 }

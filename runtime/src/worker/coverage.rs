@@ -1,7 +1,7 @@
-//! Which lines of a test's files ran, and how often.
+//! Line coverage of test files.
 //!
-//! V8 counts blocks of the JavaScript it runs; the source map tells which line of TypeScript each
-//! piece of it came from.
+//! V8 counts how often each block of JavaScript runs; the source map maps blocks to lines of
+//! TypeScript.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +24,7 @@ use super::loader::Loaded;
 
 type Responses = Rc<RefCell<HashMap<i32, String>>>;
 
-/// A count that is under way.
+/// A coverage measurement that is running.
 pub struct Coverage {
     session: LocalInspectorSession,
     responses: Responses,
@@ -38,16 +38,16 @@ struct FileLines {
 }
 
 impl Coverage {
-    /// Must begin before the first line of a script is compiled.
+    /// Starts counting. Call it before the script is compiled.
     pub fn begin(isolate: &mut Isolate) -> Self {
         isolate.runtime.maybe_init_inspector();
         let responses = Responses::default();
-        let kept = responses.clone();
+        let received = responses.clone();
         let session = JsRuntimeInspector::create_local_session(
             isolate.runtime.inspector(),
             Box::new(move |message: InspectorMsg| {
                 if let InspectorMsgKind::Message(id) = message.kind {
-                    kept.borrow_mut().insert(id, message.content);
+                    received.borrow_mut().insert(id, message.content);
                 }
             }),
             InspectorSessionKind::NonBlocking {
@@ -61,20 +61,20 @@ impl Coverage {
         coverage
     }
 
-    /// What V8 answers; it does so before the question returns.
+    /// Sends a command to V8's profiler. V8 responds before `post_message` returns.
     fn ask(&mut self, id: i32, method: &str, params: serde_json::Value) -> Option<String> {
         self.session.post_message(id, method, Some(params));
         self.responses.borrow_mut().remove(&id)
     }
 
-    /// Sends the counts to whoever runs the tests.
+    /// Sends the counts to the test harness.
     pub async fn finish(mut self, isolate: &Isolate, connection: &Connection) {
         let taken = self.ask(3, "Profiler.takePreciseCoverage", json!({}));
         let files = taken
             .and_then(|text| serde_json::from_str::<Response>(&text).ok())
             .map(|response| lines_of(&response.result.result, &isolate.loader.loaded()))
             .unwrap_or_default();
-        // A message of numbers and paths is always JSON; a broker that is gone is noticed later.
+        // Numbers and paths always serialize. That the broker is gone is noticed elsewhere.
         if let Ok(message) = to_raw_value(&json!({ "coverage": files })) {
             let _ = connection.ask(Request::Harness { message }).await;
         }
@@ -113,7 +113,7 @@ struct Range {
 fn lines_of(scripts: &[ScriptCoverage], loaded: &HashMap<String, Loaded>) -> Vec<FileLines> {
     let mut files: BTreeMap<String, BTreeMap<u32, u64>> = BTreeMap::new();
     for script in scripts {
-        let (Some(module), Ok(address)) =
+        let (Some(module), Ok(specifier)) =
             (loaded.get(&script.url), ModuleSpecifier::parse(&script.url))
         else {
             continue;
@@ -124,9 +124,9 @@ fn lines_of(scripts: &[ScriptCoverage], loaded: &HashMap<String, Loaded>) -> Vec
             .flat_map(|function| &function.ranges);
         let lines = count_lines(module, ranges.copied().collect());
         let file = files
-            .entry(address.path().trim_start_matches('/').to_owned())
+            .entry(specifier.path().trim_start_matches('/').to_owned())
             .or_default();
-        // A script that ran twice is compiled twice.
+        // A script that a test runs twice is compiled twice.
         for (line, count) in lines {
             *file.entry(line).or_default() += count;
         }
@@ -137,12 +137,12 @@ fn lines_of(scripts: &[ScriptCoverage], loaded: &HashMap<String, Loaded>) -> Vec
         .collect()
 }
 
-/// The count of each line of the source: that of the piece of it that ran most.
+/// The count of each source line: the highest count of the blocks on it.
 fn count_lines(module: &Loaded, mut ranges: Vec<Range>) -> BTreeMap<u32, u64> {
     let Ok(map) = SourceMap::from_slice(&module.mapping.source_map()) else {
         return BTreeMap::new();
     };
-    // V8 counts in units of UTF-16, and so does the source map.
+    // V8's offsets and the source map count UTF-16 units.
     let mut starts = vec![0];
     let mut length = 0;
     for unit in module.code.encode_utf16() {
@@ -151,21 +151,21 @@ fn count_lines(module: &Loaded, mut ranges: Vec<Range>) -> BTreeMap<u32, u64> {
             starts.push(length);
         }
     }
-    // Inner ranges after the ones that contain them: the last word counts.
+    // Inner ranges after the ones that contain them: the last count written stands.
     ranges.sort_by_key(|range| (range.start_offset, usize::MAX - range.end_offset));
     let mut counts = vec![0; length];
     for range in ranges {
         let end = range.end_offset.min(length);
-        if let Some(piece) = counts.get_mut(range.start_offset..end) {
-            piece.fill(range.count);
+        if let Some(block) = counts.get_mut(range.start_offset..end) {
+            block.fill(range.count);
         }
     }
     let mut lines: BTreeMap<u32, u64> = BTreeMap::new();
     for token in map.tokens().filter(|token| token.has_source()) {
-        let place = starts
+        let offset = starts
             .get(token.get_dst_line() as usize)
             .map(|start| start + token.get_dst_col() as usize);
-        if let Some(count) = place.and_then(|place| counts.get(place)) {
+        if let Some(count) = offset.and_then(|offset| counts.get(offset)) {
             let line = lines.entry(token.get_src_line() + 1).or_default();
             *line = (*line).max(*count);
         }

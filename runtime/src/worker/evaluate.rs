@@ -1,4 +1,4 @@
-//! Into V8 and back: compiling what a script has become, calling it, reading what it left.
+//! Compiles the translated script in V8, calls it, and reads its result.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -12,16 +12,18 @@ use super::isolate::Isolate;
 use pml_protocol::{TestSpec, TimerMode, VirtualClock};
 use pml_script::Goal;
 
-/// Characters of a small script.
+/// UTF-16 units of a script that is compiled eagerly.
 const SMALL: usize = 4 * 1024;
 
-/// What a script leaves behind: JSON text, or the description of a failure.
-pub struct Left {
+/// How a script completed, as `js/60_result.js` returns it.
+pub struct Completion {
+    /// The result as JSON text.
     pub result: Option<String>,
-    pub fault: Option<String>,
+    /// The description of the error that it ended with, as JSON text.
+    pub error: Option<String>,
 }
 
-/// Compiles the code and gives the function that it defines.
+/// Compiles the code and returns the function that it defines.
 pub async fn function_of(
     isolate: &mut Isolate,
     specifier: &ModuleSpecifier,
@@ -39,7 +41,7 @@ pub async fn function_of(
     }
 }
 
-/// Runs the code as a script and gives its value.
+/// Runs the code as a classic script and returns its value.
 fn value_of(
     isolate: &mut Isolate,
     specifier: &ModuleSpecifier,
@@ -51,9 +53,9 @@ fn value_of(
         v8::String::new(scope, specifier.as_str()),
         v8::String::new(scope, code),
     ) else {
-        // The limit for scripts is far below.
-        let told = JsErrorBox::generic("the script is too long for V8");
-        return Err(CoreErrorKind::JsBox(told).into_box());
+        // The size limit of scripts is far lower.
+        let error = JsErrorBox::generic("the script is too long for V8");
+        return Err(CoreErrorKind::JsBox(error).into_box());
     };
     let origin = v8::ScriptOrigin::new(
         scope,
@@ -68,31 +70,31 @@ fn value_of(
         false,
         None,
     );
-    // V8 compiles functions when they are called, and reads them once more then. What is small is
-    // compiled sooner than read twice.
-    let how = match code.length() {
+    // V8 compiles functions lazily and then parses them a second time. For a small script, eager
+    // compilation is faster than parsing twice.
+    let options = match code.length() {
         ..=SMALL => CompileOptions::EagerCompile,
         _ => CompileOptions::NoCompileOptions,
     };
     let mut source = script_compiler::Source::new(code, Some(&origin));
-    let script = script_compiler::compile(scope, &mut source, how, NoCacheReason::NoReason);
+    let script = script_compiler::compile(scope, &mut source, options, NoCacheReason::NoReason);
     let value = script.and_then(|script| script.run(scope));
     match value {
         Some(value) => Ok(v8::Global::new(scope, value)),
         None => {
             let thrown = scope.exception();
-            Err(failure(scope, thrown))
+            Err(core_error(scope, thrown))
         }
     }
 }
 
-/// The function that a module exports.
+/// The function that a module exports as its default.
 async fn default_export(
     isolate: &mut Isolate,
     id: ModuleId,
 ) -> Result<v8::Global<v8::Value>, CoreError> {
     let runtime = &mut isolate.runtime;
-    // The module only defines a function: this ends at once, and cannot fail.
+    // The module only defines a function: its evaluation ends at once and cannot fail.
     let evaluated = runtime.mod_evaluate(id);
     runtime
         .with_event_loop_promise(Box::pin(evaluated), PollEventLoopOptions::default())
@@ -100,13 +102,14 @@ async fn default_export(
     let exports = runtime.get_module_namespace(id)?;
     deno_core::scope!(scope, runtime);
     let exports = v8::Local::new(scope, exports);
-    // What the translation made has a default export.
+    // The translation always makes a default export.
     let function = v8::String::new(scope, "default")
         .and_then(|name| exports.get(scope, name.into()))
         .unwrap_or_else(|| v8::undefined(scope).into());
     Ok(v8::Global::new(scope, function))
 }
 
+/// Prepares the global state for a run: `args`, the log limit, and the virtual clock.
 pub fn begin(
     isolate: &mut Isolate,
     args: &[String],
@@ -115,29 +118,29 @@ pub fn begin(
 ) {
     let begin = isolate.driver.begin.clone();
     deno_core::scope!(scope, &mut isolate.runtime);
-    let words: Vec<v8::Local<v8::Value>> = args
+    let args: Vec<v8::Local<v8::Value>> = args
         .iter()
         .filter_map(|arg| v8::String::new(scope, arg))
         .map(Into::into)
         .collect();
-    let words = v8::Array::new_with_elements(scope, &words).into();
-    let mut given = vec![words, v8::Number::new(scope, log_bytes as f64).into()];
+    let args = v8::Array::new_with_elements(scope, &args).into();
+    let mut parameters = vec![args, v8::Number::new(scope, log_bytes as f64).into()];
     if let Some((clock, timers)) = clock {
-        given.push(v8::Number::new(scope, f64::from(clock.seed)).into());
-        given.push(v8::Number::new(scope, clock.time_ms as f64).into());
-        given.push(v8::Boolean::new(scope, timers == TimerMode::Skipped).into());
+        parameters.push(v8::Number::new(scope, f64::from(clock.seed)).into());
+        parameters.push(v8::Number::new(scope, clock.time_ms as f64).into());
+        parameters.push(v8::Boolean::new(scope, timers == TimerMode::Skipped).into());
     }
     let undefined = v8::undefined(scope).into();
-    // `begin` copies strings; it can fail only in an isolate that is being terminated.
-    let _ = v8::Local::new(scope, begin).call(scope, undefined, &given);
+    // `begin` only stores its arguments; it fails only in an isolate that is being terminated.
+    let _ = v8::Local::new(scope, begin).call(scope, undefined, &parameters);
 }
 
-/// Calls the function of a file of tests, and then the tests it has named.
+/// Calls the function of a test file, and then the tests that it declared.
 pub async fn run_tests(
     isolate: &mut Isolate,
     file: v8::Global<v8::Value>,
     test: &TestSpec,
-) -> Result<Left, CoreError> {
+) -> Result<Completion, CoreError> {
     let settings = {
         deno_core::scope!(scope, &mut isolate.runtime);
         let settings =
@@ -146,21 +149,25 @@ pub async fn run_tests(
         v8::Global::new(scope, settings)
     };
     let run = isolate.driver.run_tests.clone();
-    what_is_left(isolate, &run, &[file, settings]).await
+    call_driver(isolate, &run, &[file, settings]).await
 }
 
 /// Calls the script's function.
-pub async fn run(isolate: &mut Isolate, script: v8::Global<v8::Value>) -> Result<Left, CoreError> {
+pub async fn run(
+    isolate: &mut Isolate,
+    script: v8::Global<v8::Value>,
+) -> Result<Completion, CoreError> {
     let run = isolate.driver.run.clone();
-    what_is_left(isolate, &run, &[script]).await
+    call_driver(isolate, &run, &[script]).await
 }
 
-async fn what_is_left(
+/// Calls `__pml.run` or `__pml.runTests`.
+async fn call_driver(
     isolate: &mut Isolate,
     driver: &v8::Global<v8::Function>,
-    given: &[v8::Global<v8::Value>],
-) -> Result<Left, CoreError> {
-    let value = call(isolate, driver, given).await?;
+    arguments: &[v8::Global<v8::Value>],
+) -> Result<Completion, CoreError> {
+    let value = call(isolate, driver, arguments).await?;
     deno_core::scope!(scope, &mut isolate.runtime);
     let pair = v8::Local::new(scope, value);
     let pair = v8::Local::<v8::Array>::try_from(pair).ok();
@@ -168,14 +175,15 @@ async fn what_is_left(
         let item = pair?.get_index(scope, index)?;
         item.is_string().then(|| item.to_rust_string_lossy(scope))
     };
-    Ok(Left {
+    Ok(Completion {
         result: item(0),
-        fault: item(1),
+        error: item(1),
     })
 }
 
-/// The description of a failure that nobody has heard of yet.
-pub async fn leftover(isolate: &mut Isolate) -> Result<Option<String>, CoreError> {
+/// The description of an uncaught exception or unhandled rejection outside of the script's own
+/// promise, if there is one.
+pub async fn uncaught_error(isolate: &mut Isolate) -> Result<Option<String>, CoreError> {
     let leftover = isolate.driver.leftover.clone();
     let value = call(isolate, &leftover, &[]).await?;
     deno_core::scope!(scope, &mut isolate.runtime);
@@ -183,27 +191,27 @@ pub async fn leftover(isolate: &mut Isolate) -> Result<Option<String>, CoreError
     Ok(value.is_string().then(|| value.to_rust_string_lossy(scope)))
 }
 
-/// Calls one of our functions and waits for what it promises. deno_core has this too, but makes two
+/// Calls a driver function and waits for its promise. deno_core can do so too, but creates two
 /// functions for every promise, which takes V8 as long as a small script.
 async fn call(
     isolate: &mut Isolate,
     function: &v8::Global<v8::Function>,
-    given: &[v8::Global<v8::Value>],
+    arguments: &[v8::Global<v8::Value>],
 ) -> Result<v8::Global<v8::Value>, CoreError> {
     let returned = {
         deno_core::scope!(scope, &mut isolate.runtime);
         v8::tc_scope!(let scope, scope);
-        let given: Vec<v8::Local<v8::Value>> = given
+        let arguments: Vec<v8::Local<v8::Value>> = arguments
             .iter()
             .map(|value| v8::Local::new(scope, value))
             .collect();
         let undefined = v8::undefined(scope).into();
         let function = v8::Local::new(scope, function);
-        match function.call(scope, undefined, &given) {
+        match function.call(scope, undefined, &arguments) {
             Some(returned) => v8::Global::new(scope, returned),
             None => {
                 let thrown = scope.exception();
-                return Err(failure(scope, thrown));
+                return Err(core_error(scope, thrown));
             }
         }
     };
@@ -217,7 +225,7 @@ async fn call(
         if let Poll::Ready(Err(error)) = polled {
             return Poll::Ready(Err(error));
         }
-        // Promises are settled in there and nowhere else.
+        // Promises are settled only by the event loop.
         match settled(isolate, &returned) {
             Some(settled) => Poll::Ready(settled),
             None => polled.map(|_| Err(CoreErrorKind::PendingPromiseResolution.into_box())),
@@ -226,7 +234,8 @@ async fn call(
     .await
 }
 
-/// What a promise was settled with, or a value that is no promise.
+/// The value that a promise was settled with, or a value that is not a promise. `None` while it is
+/// pending.
 fn settled(
     isolate: &mut Isolate,
     returned: &v8::Global<v8::Value>,
@@ -244,13 +253,14 @@ fn settled(
         }
         v8::PromiseState::Rejected => {
             let thrown = promise.result(scope);
-            Some(Err(failure(scope, Some(thrown))))
+            Some(Err(core_error(scope, Some(thrown))))
         }
     }
 }
 
-/// What was thrown. Where V8 was told to stop it is not, and the verdict says why it was told.
-fn failure<'s>(
+/// The error of a thrown value. Where V8 was terminated there is none, and the verdict of the run
+/// says why.
+fn core_error<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     thrown: Option<v8::Local<'s, v8::Value>>,
 ) -> CoreError {

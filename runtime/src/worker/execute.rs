@@ -1,4 +1,4 @@
-//! One run, from the text of the script to the report.
+//! The worker's side of one run, from the source of the script to the report.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -11,32 +11,34 @@ use deno_core::{ModuleSpecifier, PollEventLoopOptions, v8};
 use serde_json::value::RawValue;
 
 use super::connection::Connection;
-use super::control::{Control, own_peak_rss_bytes, process_cpu_time};
+use super::control::Control;
 use super::coverage::Coverage;
 use super::evaluate;
-use super::fault::{self, Fault};
 use super::isolate::Isolate;
 use super::loader::Loaded;
+use super::script_error::{self, ThrownValue};
+use crate::resource_usage::{own_cpu_time, own_peak_rss_bytes};
 use pml_protocol::message::{FromWorker, Report, Returned, RunSpec, ToWorker};
 use pml_protocol::{ErrorKind, Hint, RunError, Stats, millis};
 use pml_script::{Form, transpile, transpile_as};
 
-/// Characters of a script's name that its address keeps.
+/// Characters of a script's name that its specifier keeps.
 const MAX_NAME: usize = 100;
-/// A little of what most scripts do.
+/// Uses what most scripts use.
 const REHEARSAL: &str = r#"
 interface Item { id: number; name?: string }
 const items: Item[] = [{ id: 1, name: "one" }, { id: 2 }];
 const names = await Promise.all(items.map(async (item) => item.name ?? `#${item.id}`));
 return { names: names.filter((name) => name.length > 1), list: [1, "one", null] };
 "#;
-/// How long a result waits for tool calls that nobody awaited.
-const LEFTOVER_CALLS: Duration = Duration::from_secs(2);
-/// What is left of the time limit then, to answer.
-const TO_ANSWER: Duration = Duration::from_millis(100);
-/// A script of this size leaves the parser's memory behind; it is given back at once.
+/// How long a result waits for tool calls that the script did not await.
+const UNAWAITED_CALLS_LIMIT: Duration = Duration::from_secs(2);
+/// The part of the time limit that is kept for the report.
+const REPORT_TIME: Duration = Duration::from_millis(100);
+/// Above this size, the parser's free memory is returned to the system.
 const LARGE_SOURCE: usize = 64 * 1024;
 
+/// Runs a script under the limits of its spec.
 pub async fn run(
     isolate: &mut Isolate,
     spec: RunSpec,
@@ -44,7 +46,7 @@ pub async fn run(
     connection: &Rc<Connection>,
 ) -> Report {
     let started = Instant::now();
-    let cpu_at_start = process_cpu_time();
+    let cpu_at_start = own_cpu_time();
     control.begin(&spec.limits);
     let overflow = control.clone();
     let log_limit = spec.limits.log_bytes;
@@ -56,13 +58,13 @@ pub async fn run(
     let result = tokio::select! {
         biased;
         () = control.tripped() => Err(RunError::new(ErrorKind::Internal, "stopped")),
-        result = script(isolate, &spec, connection) => result,
-        // Answers reach the script through this branch; it ends only when the broker is gone.
+        result = run_script(isolate, &spec, connection) => result,
+        // Delivers answers to the script; ends only when the broker is gone.
         () = listen(connection, control) => {
             Err(RunError::new(ErrorKind::Internal, "the broker is gone"))
         }
     };
-    // A terminated script fails in odd ways; the verdict says why.
+    // A terminated script fails with arbitrary errors; the verdict is the cause.
     let result = match control.verdict() {
         Some(verdict) => Err(verdict),
         None => result,
@@ -71,7 +73,7 @@ pub async fn run(
         result,
         stats: Stats {
             wall_ms: millis(started.elapsed()),
-            cpu_ms: millis(process_cpu_time().saturating_sub(cpu_at_start)),
+            cpu_ms: millis(own_cpu_time().saturating_sub(cpu_at_start)),
             heap_bytes: heap_bytes(isolate),
             peak_rss_bytes: own_peak_rss_bytes(),
         },
@@ -83,6 +85,7 @@ fn heap_bytes(isolate: &mut Isolate) -> u64 {
     heap.used_heap_size() as u64
 }
 
+/// Reads messages until the broker is gone.
 async fn listen(connection: &Connection, control: &Control) {
     while let Some(message) = connection.receive().await {
         if let ToWorker::Clock { stopped } = message {
@@ -91,7 +94,7 @@ async fn listen(connection: &Connection, control: &Control) {
     }
 }
 
-async fn script(
+async fn run_script(
     isolate: &mut Isolate,
     spec: &RunSpec,
     connection: &Rc<Connection>,
@@ -115,17 +118,17 @@ async fn script(
         spec.limits.log_bytes,
         spec.clock.map(|clock| (clock, spec.timers)),
     );
-    let stalled = |error: CoreError| fault::stalled(&error);
-    let left = match &spec.test {
+    let stalled = |error: CoreError| script_error::stalled(&error);
+    let completion = match &spec.test {
         Some(test) => evaluate::run_tests(isolate, function, test).await,
         None => evaluate::run(isolate, function).await,
     };
-    let left = match left {
-        Ok(left) => left,
+    let completion = match completion {
+        Ok(completion) => completion,
         Err(error) => {
-            // What nobody caught is most often why nothing settles the promise.
-            if let Ok(fault) = evaluate::leftover(isolate).await {
-                check(fault.as_deref(), &specifier, &spec.name)?;
+            // An uncaught error is the most frequent reason that nothing settles the promise.
+            if let Ok(uncaught) = evaluate::uncaught_error(isolate).await {
+                check(uncaught.as_deref(), &specifier, &spec.name)?;
             }
             return Err(stalled(error));
         }
@@ -133,40 +136,40 @@ async fn script(
     if let Some(coverage) = coverage {
         coverage.finish(isolate, connection).await;
     }
-    check(left.fault.as_deref(), &specifier, &spec.name)?;
-    // Tests wait for what they are about; what they left behind holds up nobody.
-    let is_done = left.result.is_some() || spec.test.is_some();
+    check(completion.error.as_deref(), &specifier, &spec.name)?;
+    // A test awaits what it checks, so the end of a test file does not wait for anything else.
+    let is_done = completion.result.is_some() || spec.test.is_some();
     let wall = Duration::from_millis(spec.limits.wall_ms);
-    let patience = LEFTOVER_CALLS.min(wall.saturating_sub(started.elapsed() + TO_ANSWER));
-    let later = settle(isolate, connection, is_done.then_some(patience))
+    let grace = UNAWAITED_CALLS_LIMIT.min(wall.saturating_sub(started.elapsed() + REPORT_TIME));
+    let uncaught = settle(isolate, connection, is_done.then_some(grace))
         .await
         .map_err(stalled)?;
-    check(later.as_deref(), &specifier, &spec.name)?;
-    let Some(result) = left.result else {
+    check(uncaught.as_deref(), &specifier, &spec.name)?;
+    let Some(result) = completion.result else {
         return Ok(Returned::Nothing);
     };
     RawValue::from_string(result)
         .map(Returned::Json)
-        .map_err(|error| internal(format!("the result is no JSON: {error}")))
+        .map_err(|error| internal(format!("the result is not JSON: {error}")))
 }
 
-/// Runs a script of no consequence, before there is a real one: what is touched for the first time
-/// costs most, and a warm worker has the time. Each rehearsal in a process has a name of its own.
+/// Runs a script without effects before the real one arrives: the first use of code and pages costs
+/// most, and a warm worker has the time. Each rehearsal in a process needs a different name.
 pub async fn rehearse(isolate: &mut Isolate, name: &str) {
-    // It cannot fail in a way that the script's own run would not show.
+    // A failure would also occur in the real run, and is reported there.
     let _ = try_to_rehearse(isolate, name).await;
 }
 
 async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
-    // No script has an address like this one.
+    // The scheme keeps the specifier apart from those of scripts.
     let specifier = ModuleSpecifier::parse(&format!("pml:{name}")).ok()?;
     let script = transpile(name, REHEARSAL).ok()?;
     let function = evaluate::function_of(isolate, &specifier, script.goal, script.code);
     let function = function.await.ok()?;
     evaluate::begin(isolate, &[], 0, None);
     evaluate::run(isolate, function).await.ok()?;
-    evaluate::leftover(isolate).await.ok()?;
-    // The report asks for it.
+    evaluate::uncaught_error(isolate).await.ok()?;
+    // Part of every report.
     heap_bytes(isolate);
     Some(())
 }
@@ -175,15 +178,15 @@ fn internal(message: impl Into<String>) -> RunError {
     RunError::new(ErrorKind::Internal, message)
 }
 
-/// Fails if the script left the description of a failure.
-fn check(fault: Option<&str>, specifier: &ModuleSpecifier, name: &str) -> Result<(), RunError> {
-    let Some(fault) = fault else { return Ok(()) };
-    let fault: Fault = serde_json::from_str(fault)
-        .map_err(|error| internal(format!("the failure is no JSON: {error}")))?;
-    Err(fault::thrown(&fault, specifier, name))
+/// Fails if there is a description of an error.
+fn check(error: Option<&str>, specifier: &ModuleSpecifier, name: &str) -> Result<(), RunError> {
+    let Some(error) = error else { return Ok(()) };
+    let thrown: ThrownValue = serde_json::from_str(error)
+        .map_err(|error| internal(format!("the error of the script is not JSON: {error}")))?;
+    Err(script_error::uncaught(&thrown, specifier, name))
 }
 
-/// The script's address inside the isolate: its name and nothing of where it lies.
+/// The script's specifier inside the isolate: its file name, without the folder.
 fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
     let mut specifier =
         ModuleSpecifier::parse("file:///").map_err(|error| internal(error.to_string()))?;
@@ -197,7 +200,7 @@ fn specifier(name: &str) -> Result<ModuleSpecifier, RunError> {
     Ok(specifier)
 }
 
-/// The same for a file of tests, whose imports count from where it lies.
+/// The specifier of a test file: its path, which its imports are relative to.
 fn specifier_of_path(path: &str) -> Result<ModuleSpecifier, RunError> {
     let mut specifier =
         ModuleSpecifier::parse("file:///").map_err(|error| internal(error.to_string()))?;
@@ -205,7 +208,7 @@ fn specifier_of_path(path: &str) -> Result<ModuleSpecifier, RunError> {
     Ok(specifier)
 }
 
-/// Translates the script and gives the function that it has become.
+/// Translates and compiles the script. Returns its function.
 async fn load(
     isolate: &mut Isolate,
     spec: &RunSpec,
@@ -218,13 +221,13 @@ async fn load(
         None => Form::Script,
     };
     let script = transpile_as(form, &spec.name, &spec.source)
-        .map_err(|rejection| fault::rejected(&rejection))?;
+        .map_err(|rejection| script_error::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     if spec.source.len() > LARGE_SOURCE {
-        // SAFETY: gives free pages back to the system; touches nothing in use.
+        // SAFETY: takes an integer, and returns only free memory of the allocator to the system.
         unsafe { libc::malloc_trim(0) };
     }
-    connection.tell(&FromWorker::Parsed { micros });
+    connection.notify(&FromWorker::Parsed { micros });
     isolate.loader.set_script(
         specifier.clone(),
         Loaded {
@@ -234,40 +237,40 @@ async fn load(
     );
     evaluate::function_of(isolate, specifier, script.goal, script.code)
         .await
-        .map_err(|error| fault::unloadable(&error, specifier))
+        .map_err(|error| script_error::unloadable(&error, specifier))
 }
 
-/// Lets the script come to its end. With a result only its unfinished tool calls are waited for,
-/// for as long as `patience`: what is left over from a race must not hold up the answer. Without
-/// one, the script's work is all it is about, so everything is waited for, as Deno does. Gives the
-/// description of a failure that happened behind the result.
+/// Runs the event loop to its end. A script with a result only waits for its unanswered tool calls,
+/// for at most `grace`: a call that lost a race must not delay the result. A script without a result
+/// is run for its effects, so everything is waited for, as in Deno. Returns the description of an
+/// uncaught error.
 async fn settle(
     isolate: &mut Isolate,
     connection: &Connection,
-    patience: Option<Duration>,
+    grace: Option<Duration>,
 ) -> Result<Option<String>, CoreError> {
-    let has_result = patience.is_some();
+    let has_result = grace.is_some();
     let settled = poll_fn(|context| {
-        let waited = connection.is_waiting();
+        let was_waiting = connection.is_waiting();
         let polled = isolate
             .runtime
             .poll_event_loop(context, PollEventLoopOptions::default());
-        // What follows an answer runs during a poll, and may ask again: only a poll that begins
-        // and ends with nothing asked is the end.
+        // The code behind an answer runs during a poll, and may send another request: the script is
+        // done only after a poll that begins and ends without an open request.
         if polled.is_pending() && has_result && !connection.is_waiting() {
-            if !waited {
+            if !was_waiting {
                 return Poll::Ready(Ok(()));
             }
             context.waker().wake_by_ref();
         }
         polled
     });
-    match patience {
-        // What was not answered by then is cancelled, and the broker tells so.
-        Some(patience) => tokio::time::timeout(patience, settled)
+    match grace {
+        // The broker cancels the calls that are unanswered by then, and logs a warning.
+        Some(grace) => tokio::time::timeout(grace, settled)
             .await
             .unwrap_or(Ok(()))?,
         None => settled.await?,
     }
-    evaluate::leftover(isolate).await
+    evaluate::uncaught_error(isolate).await
 }

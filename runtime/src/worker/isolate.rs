@@ -1,9 +1,8 @@
-//! The isolate: V8 from the snapshot, hardened.
+//! Creates the isolate from the snapshot, and removes what a script must not reach.
 
 use std::cell::RefCell;
-use std::ffi::{c_char, c_void};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use deno_core::{JsRuntime, RuntimeOptions, SourceMapper, v8, v8_set_flags};
 use pml_ops::BrokerClient;
@@ -11,24 +10,18 @@ use pml_ops::BrokerClient;
 use super::buffers::Buffers;
 use super::connection::Connection;
 use super::control::Control;
+use super::heap_guard::HeapGuard;
 use super::loader::Loader;
-use super::stack;
+use super::stack_trace::prepare_stack_trace;
 use crate::worker_options::WorkerOptions;
-use pml_protocol::{ErrorKind, RunError};
 
 static SNAPSHOT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/worker.snapshot"));
-
-/// What the heap may grow past its limit so that V8 can still unwind. A fixed amount: a factor
-/// would let a script that allocates while it unwinds grow without end.
-const UNWINDING_ROOM: usize = 16 * 1024 * 1024;
-
-/// How V8 says so.
-const TOO_LARGE: &str = "invalid size error";
 
 /// An isolate, ready for its script.
 pub struct Isolate {
     pub runtime: JsRuntime,
     pub loader: Rc<Loader>,
+    /// Taken out of the global object, so that the script cannot replace them.
     pub driver: Driver,
 }
 
@@ -40,14 +33,14 @@ pub struct Driver {
     pub leftover: Function,
 }
 
-/// The way back from generated lines to the script's own.
+/// Maps lines of generated code to lines of the source.
 pub type Mapper = Rc<RefCell<SourceMapper>>;
 
 /// Starts V8. Must happen on the first thread, before any other exists.
 pub fn init_platform(jit: bool) {
-    // The first element stands for the program's name.
+    // The first element is the program's name.
     let mut flags = vec!["pml".to_owned()];
-    // A template has no threads to compile on: every copy would do again what it left undone.
+    // A template has no threads to compile on: every fork would repeat what was left undone.
     flags.push("--no-concurrent-sparkplug".to_owned());
     if !jit {
         flags.push("--jitless".to_owned());
@@ -56,6 +49,7 @@ pub fn init_platform(jit: bool) {
     JsRuntime::init_platform(None);
 }
 
+/// Creates an isolate that trips `control` at its memory limits.
 pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
     let loader = Rc::new(Loader::default());
     let buffers = Buffers::new(to_usize(options.buffer_bytes), control.clone());
@@ -67,7 +61,7 @@ pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
         module_loader: Some(loader.clone()),
         extensions: pml_ops::extensions(),
         startup_snapshot: Some(SNAPSHOT),
-        // They are in the snapshot; binding them again would cost a twentieth of the start.
+        // The snapshot contains the registered ops; registering them again takes 5 % of the start.
         skip_op_registration: true,
         create_params: Some(params),
         ..Default::default()
@@ -76,14 +70,14 @@ pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
     runtime.op_state().borrow_mut().put(mapper);
     runtime
         .v8_isolate()
-        .set_prepare_stack_trace_callback(stack::prepare);
+        .set_prepare_stack_trace_callback(prepare_stack_trace);
 
-    let memory = Memory {
+    let guard = HeapGuard {
         control,
         buffers,
         heap_bytes: options.heap_bytes,
     };
-    memory.watch(&mut runtime);
+    guard.install(&mut runtime);
     let driver = seal(&mut runtime);
     Isolate {
         runtime,
@@ -93,7 +87,7 @@ pub fn create(options: &WorkerOptions, control: Arc<Control>) -> Isolate {
 }
 
 impl Isolate {
-    /// Gives the script's ops someone to ask.
+    /// Sets the connection that the ops send requests over.
     pub fn connect(&mut self, connection: Rc<Connection>) {
         let state = self.runtime.op_state();
         state.borrow_mut().put::<Rc<dyn BrokerClient>>(connection);
@@ -106,14 +100,14 @@ fn to_usize(bytes: u64) -> usize {
 
 type Function = v8::Global<v8::Function>;
 
-/// Takes the driving functions out of the global object, removes deno_core from it, and forbids
-/// code from strings.
+/// Takes the driver functions out of the global object, removes deno_core from it, and forbids code
+/// generation from strings (`eval`, `new Function`).
 fn seal(runtime: &mut JsRuntime) -> Driver {
     deno_core::scope!(scope, runtime);
     let context = scope.get_current_context();
     context.set_allow_generation_from_strings(false);
     let global = context.global(scope);
-    // The snapshot in this binary defines these names; a binary without them cannot start.
+    // The snapshot in this binary defines these names, so no `expect` below can fail.
     let driver = property(scope, global, "__pml");
     let driver = driver.to_object(scope).expect("`__pml` is an object");
     let seal = function(scope, driver, "seal");
@@ -152,70 +146,4 @@ fn function<'s>(
     property(scope, object, name)
         .try_into()
         .expect("the snapshot defines this function")
-}
-
-/// For the out-of-memory handler, which V8 calls without any data of ours.
-static MEMORY: OnceLock<Memory> = OnceLock::new();
-
-/// What bounds the memory of the isolate.
-struct Memory {
-    control: Arc<Control>,
-    buffers: Arc<Buffers>,
-    heap_bytes: u64,
-}
-
-impl Memory {
-    fn watch(self, runtime: &mut JsRuntime) {
-        // One isolate per process: the cell is empty here.
-        let _ = MEMORY.set(self);
-        let isolate = runtime.v8_isolate();
-        isolate.add_near_heap_limit_callback(near_heap_limit, std::ptr::null_mut());
-        isolate.set_oom_error_handler(out_of_memory);
-        v8::V8::set_fatal_error_handler(failed_check);
-    }
-
-    /// V8 does not say what it has too little of; a buffer that was just refused tells.
-    fn trip(&self) {
-        if self.buffers.are_full() {
-            return self.buffers.trip();
-        }
-        self.control.trip(RunError::new(
-            ErrorKind::Memory,
-            format!(
-                "the script's heap exceeds {} MiB",
-                self.heap_bytes / (1024 * 1024)
-            ),
-        ));
-    }
-}
-
-unsafe extern "C" fn near_heap_limit(_: *mut c_void, current: usize, _initial: usize) -> usize {
-    trip_memory();
-    current + UNWINDING_ROOM
-}
-
-/// V8 aborts the process after this returns; the broker must know why.
-unsafe extern "C" fn out_of_memory(_location: *const c_char, _details: &v8::OomDetails) {
-    trip_memory();
-}
-
-/// V8 aborts the process after this returns. What it says when a script asks for an array beyond all
-/// measure is no mistake of its own.
-fn failed_check(_file: &str, _line: i32, message: &str) {
-    let Some(memory) = MEMORY.get() else { return };
-    if message.contains(TOO_LARGE) {
-        let told = "the script makes an array that is too large for V8";
-        memory.control.trip(RunError::new(ErrorKind::Memory, told));
-    } else {
-        let told = format!("V8 failed a check of its own: {message}");
-        memory
-            .control
-            .trip(RunError::new(ErrorKind::Internal, told));
-    }
-}
-
-fn trip_memory() {
-    if let Some(memory) = MEMORY.get() {
-        memory.trip();
-    }
 }

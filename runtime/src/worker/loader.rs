@@ -1,5 +1,5 @@
-//! The module loader: one script, one API_SPECIFIER, nothing else. A test may import files beside it as
-//! well; the broker reads them.
+//! The module loader: the script and the module `pml`, nothing else. A test may also import files
+//! beside it, which the broker reads.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,25 +22,26 @@ use pml_script::{
     transpile_as,
 };
 
-/// A module whose address ends like this is a script that a test runs.
+/// The query of a module's specifier that makes it a script which a test runs.
 const AS_SCRIPT: &str = "script";
 
+/// Resolves and loads the modules of a run.
 #[derive(Default)]
 pub struct Loader {
     script: RefCell<Option<ModuleSpecifier>>,
-    /// Where imported files come from, if this is a test.
+    /// The connection to read imported files over, if this is a test.
     files: RefCell<Option<Rc<Connection>>>,
     loaded: Rc<RefCell<HashMap<String, Loaded>>>,
 }
 
-/// A module as V8 has it, and the way back to the lines it was written in.
+/// A module as V8 compiled it, and its mapping to the source.
 pub struct Loaded {
     pub code: String,
     pub mapping: SourceMapping,
 }
 
 impl Loader {
-    /// Names the script of this run and the way back to its lines.
+    /// Sets the script of this run.
     pub fn set_script(&self, specifier: ModuleSpecifier, loaded: Loaded) {
         self.loaded
             .borrow_mut()
@@ -48,12 +49,12 @@ impl Loader {
         *self.script.borrow_mut() = Some(specifier);
     }
 
-    /// Lets the script import files that the broker reads, and the API_SPECIFIER for tests.
+    /// Allows imports of files, which the broker reads, and of the module `pml/test`.
     pub fn allow_files(&self, connection: Rc<Connection>) {
         *self.files.borrow_mut() = Some(connection);
     }
 
-    /// Every module that was loaded, by its address.
+    /// Every module that was loaded, by its specifier.
     pub fn loaded(&self) -> std::cell::Ref<'_, HashMap<String, Loaded>> {
         self.loaded.borrow()
     }
@@ -65,7 +66,7 @@ impl Loader {
             .is_some_and(|script| script.as_str() == specifier)
     }
 
-    /// Before there is a script, the worker runs only code of its own.
+    /// Whether no script is set yet: the worker then runs only its rehearsals.
     fn in_rehearsal(&self) -> bool {
         self.script.borrow().is_none()
     }
@@ -74,7 +75,8 @@ impl Loader {
         self.files.borrow().is_some()
     }
 
-    /// A file that a test imports, or runs as a script: then the path counts from the test.
+    /// The file that a test imports, relative to the importing file, or runs as a script, relative to
+    /// the test.
     fn resolve_file(
         &self,
         specifier: &str,
@@ -101,7 +103,8 @@ impl Loader {
     }
 }
 
-/// Whether a relative path leads above the root. Addresses stop there, files do not.
+/// Whether a relative path leads above the root. Joining URLs hides that, because it stops at the
+/// root.
 fn climbs_out(base: &str, specifier: &str) -> bool {
     let mut depth = base.matches('/').count().saturating_sub(1);
     specifier.split('/').any(|part| match part {
@@ -145,8 +148,8 @@ impl ModuleLoader for Loader {
         _referrer: Option<&ModuleLoadReferrer>,
         _options: ModuleLoadOptions,
     ) -> ModuleLoadResponse {
-        // The API_SPECIFIER lives in the snapshot and the script is handed over: whatever gets here is a
-        // file of a test, or something else.
+        // The snapshot contains the module `pml`, and the script is passed as code. Anything else is a
+        // file of a test, or refused.
         let files = self.files.borrow().clone();
         let Some(files) = files.filter(|_| specifier.scheme() == "file") else {
             return ModuleLoadResponse::Sync(Err(self.refuse(specifier.as_str())));
@@ -183,13 +186,13 @@ async fn load_file(
         ))
     })?;
     let code = module.code.clone();
-    let kept = Loaded {
+    let entry = Loaded {
         code: module.code,
         mapping: module.mapping,
     };
     loaded
         .borrow_mut()
-        .insert(specifier.as_str().to_owned(), kept);
+        .insert(specifier.as_str().to_owned(), entry);
     Ok(ModuleSource::new(
         ModuleType::JavaScript,
         ModuleSourceCode::String(code.into()),
@@ -198,23 +201,24 @@ async fn load_file(
     ))
 }
 
+/// The harness message that requests the text of a module.
 #[derive(Serialize)]
-struct Wanted<'a> {
+struct ModuleRequest<'a> {
     module: &'a str,
 }
 
-/// The text of a file, from the broker: only it can read any.
+/// Reads a file through the broker: a worker has no file access.
 async fn read(files: &Connection, specifier: &ModuleSpecifier) -> Result<String, JsErrorBox> {
-    let wrong = |message: String| JsErrorBox::generic(message);
-    let message = to_raw_value(&Wanted {
+    let failed = |message: String| JsErrorBox::generic(message);
+    let message = to_raw_value(&ModuleRequest {
         module: specifier.path(),
     })
-    .map_err(|error| wrong(error.to_string()))?;
+    .map_err(|error| failed(error.to_string()))?;
     let answer = files.ask(Request::Harness { message }).await;
     let text = answer
-        .map_err(|gone| wrong(gone.to_string()))?
-        .map_err(|failure| wrong(failure.message))?;
-    serde_json::from_str(text.get()).map_err(|error| wrong(error.to_string()))
+        .map_err(|gone| failed(gone.to_string()))?
+        .map_err(|failure| failed(failure.message))?;
+    serde_json::from_str(text.get()).map_err(|error| failed(error.to_string()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! A worker: one process, one isolate, one script.
+//! The worker process: one process, one isolate, one script.
 //!
-//! Order matters here. The walls that bind a single thread go up first; V8 is made ready while
-//! the process still has one thread, because from here it may be copied, once for every script;
-//! then V8's threads begin; the system-call filter, which binds them all, goes up when V8 has
-//! everything it needs; only then does the worker say that it is ready.
+//! The order of its start matters. The walls that apply to a single thread come first. V8 starts while
+//! the process has one thread, because a template is forked in that state, once for every script. Then
+//! V8's threads start. The system-call filter, which applies to all threads, is installed when V8 has
+//! all that it needs. Only then does the worker report that it is ready.
 
 mod buffers;
 mod command;
@@ -12,17 +12,16 @@ mod control;
 mod coverage;
 mod evaluate;
 mod execute;
-mod fault;
+mod heap_guard;
 mod isolate;
 mod loader;
 mod os;
 #[cfg(debug_assertions)]
 mod probe;
-mod stack;
+mod script_error;
+mod stack_trace;
 mod template;
 mod walls;
 
 pub(crate) use command::become_worker;
 pub use command::run_if_requested;
-#[cfg(test)]
-pub(crate) use control::process_cpu_time;

@@ -55,7 +55,7 @@ fn list_ops(writer: &Writer, runtime: &JsRuntime) {
 
 fn attempts() -> Vec<(&'static str, String)> {
     vec![
-        // First: what the others open stays open.
+        // First, because descriptors that the others open stay open.
         ("descriptors", open_descriptors()),
         ("read a file", open(c"/etc/passwd", libc::O_RDONLY)),
         (
@@ -74,12 +74,12 @@ fn attempts() -> Vec<(&'static str, String)> {
         ("trace", trace()),
         (
             "signal the parent",
-            // SAFETY: signal 0 only asks whether a signal could be sent.
+            // SAFETY: takes integers; signal 0 only checks whether a signal could be sent.
             outcome(i64::from(unsafe { libc::kill(libc::getppid(), 0) })),
         ),
         (
             "duplicate a descriptor",
-            // SAFETY: the copy is never used.
+            // SAFETY: takes an integer; the duplicate is never used.
             outcome(i64::from(unsafe { libc::dup(0) })),
         ),
         (
@@ -110,22 +110,23 @@ fn outcome(result: i64) -> String {
 }
 
 fn open(path: &CStr, flags: libc::c_int) -> String {
-    // SAFETY: a path that ends in zero; a descriptor, should there be one, is left open on purpose.
+    // SAFETY: the path is a C string that outlives the call. A descriptor is left open on purpose.
     outcome(i64::from(unsafe {
         libc::open(path.as_ptr(), flags, 0o600)
     }))
 }
 
 fn socket(family: libc::c_int) -> String {
-    // SAFETY: plain system call.
+    // SAFETY: takes three integers and touches no memory of this process.
     outcome(i64::from(unsafe {
         libc::socket(family, libc::SOCK_STREAM, 0)
     }))
 }
 
-/// Port 9 of the loopback: refused by a wall, or by nobody listening.
+/// Port 9 of the loopback, on which nothing listens: refused by a wall, or with ECONNREFUSED.
 fn connect() -> String {
-    // SAFETY: the address is filled and outlives the call.
+    // SAFETY: all-zero bytes are a valid `sockaddr_in`, and the pointer is to a local of the given size
+    // that outlives the call.
     unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0);
         if socket < 0 {
@@ -147,15 +148,15 @@ fn connect() -> String {
 fn exec() -> String {
     let path = c"/bin/true";
     let argv = [path.as_ptr(), std::ptr::null()];
-    // SAFETY: a path and an argument list that end in zero. Success replaces this process, which
-    // the test sees as a missing line.
+    // SAFETY: the path is a C string and the argument list ends with a null pointer. Success replaces
+    // this process, which the test sees as a missing line.
     outcome(i64::from(unsafe {
         libc::execv(path.as_ptr(), argv.as_ptr())
     }))
 }
 
 fn fork() -> String {
-    // SAFETY: a child, should there be one, leaves at once.
+    // SAFETY: a child only calls `_exit`, which is async-signal-safe; the status pointer may be null.
     unsafe {
         let child = libc::fork();
         if child == 0 {
@@ -168,9 +169,9 @@ fn fork() -> String {
     }
 }
 
-/// Looks into the parent. Without a wall the kernel says that it is not being traced (ESRCH).
+/// Reads memory of the parent. Without a wall the error is ESRCH: the parent is not being traced.
 fn trace() -> String {
-    // SAFETY: reads nothing: the parent is not traced.
+    // SAFETY: takes integers; the call fails, because this process does not trace the parent.
     outcome(unsafe {
         libc::syscall(
             libc::SYS_ptrace,
@@ -183,7 +184,7 @@ fn trace() -> String {
 }
 
 fn map(protection: libc::c_int, kind: libc::c_int) -> String {
-    // SAFETY: a fresh page that nobody uses.
+    // SAFETY: without MAP_FIXED the kernel picks unused addresses, and the page is never accessed.
     let page = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -197,15 +198,15 @@ fn map(protection: libc::c_int, kind: libc::c_int) -> String {
     outcome(if page == libc::MAP_FAILED { -1 } else { 0 })
 }
 
-/// No byte at all: what counts is whether the kernel is asked.
+/// Sends no byte: what matters is whether the call reaches the kernel.
 fn send_out_of_band() -> String {
-    // SAFETY: nothing is read.
+    // SAFETY: the length is zero, so the null pointer is not read.
     let sent = unsafe { libc::send(0, std::ptr::null(), 0, libc::MSG_OOB | libc::MSG_NOSIGNAL) };
     outcome(sent as i64)
 }
 
 fn no_new_privileges() -> String {
-    // SAFETY: plain system call.
+    // SAFETY: this option takes only integers and touches no memory of this process.
     match unsafe { libc::prctl(libc::PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) } {
         1 => "never".to_owned(),
         0 => "allowed".to_owned(),
@@ -213,8 +214,8 @@ fn no_new_privileges() -> String {
     }
 }
 
-/// Counts what is open, told apart by what a wait on it would say. `poll` needs no descriptor of
-/// its own and no file system.
+/// Counts the open descriptors: `poll` reports POLLNVAL for a closed one. It needs neither a
+/// descriptor nor the file system.
 fn open_descriptors() -> String {
     let open = (0..256)
         .filter(|descriptor| {
@@ -223,7 +224,7 @@ fn open_descriptors() -> String {
                 events: 0,
                 revents: 0,
             };
-            // SAFETY: one valid entry.
+            // SAFETY: the pointer is to one `pollfd`, a local that outlives the call.
             let answered = unsafe { libc::poll(&raw mut one, 1, 0) };
             answered >= 0 && one.revents & libc::POLLNVAL == 0
         })

@@ -21,7 +21,8 @@ pub fn fork_for_each_socket(descriptor: RawFd) {
     while let Ok(Some(socket)) = fd_passing::receive(broker) {
         match fork() {
             Ok(0) => {
-                // SAFETY: both are open; the child does not need the template's socket.
+                // SAFETY: takes two integers. Both descriptors are open, and the child does not use the
+                // template's socket.
                 unsafe { libc::dup2(socket.as_fd().as_raw_fd(), descriptor) };
                 return;
             }

@@ -1,5 +1,5 @@
 // kind: ok
-// result: ["a name has at most 512 bytes, an address 64 KiB",3]
+// result: ["a name has at most 512 bytes, a URI 64 KiB",3]
 const messages: string[] = [];
 const giant = "x:" + "y".repeat(4_000_000);
 for (const ask of [() => describeTool(giant), () => load(giant), () => listResources(giant)]) {

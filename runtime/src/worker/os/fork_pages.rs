@@ -12,8 +12,8 @@ const ADDRESSES: usize = 1 << 48;
 /// Lets forks inherit V8's heap. V8 marks it `MADV_DONTFORK`; here the heap is what forks are for.
 pub fn keep_heap_in_forks() {
     let first = PAGE as *mut c_void;
-    // SAFETY: changes what a fork inherits, and nothing in this process. The kernel skips unmapped
-    // ranges, and stops with an error at its own pages, which lie behind all others.
+    // SAFETY: MADV_DOFORK changes what a fork inherits, not the memory of this process. The kernel
+    // skips unmapped ranges, and stops with an error at its own pages, which come last.
     unsafe { libc::madvise(first, ADDRESSES - PAGE, libc::MADV_DOFORK) };
 }
 
@@ -81,7 +81,7 @@ unsafe extern "C" fn forget_object(
 
 /// Address and length of an object's read-only segments.
 fn code(object: &libc::dl_phdr_info) -> impl Iterator<Item = (u64, u64)> {
-    // SAFETY: the loader's own table.
+    // SAFETY: the loader keeps this table, of the given length, as long as the object is loaded.
     let segments =
         unsafe { std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum)) };
     segments

@@ -1,9 +1,9 @@
-//! V8's threads, begun late.
+//! Deferred start of V8's threads.
 //!
-//! V8 starts its threads when it is initialised, but a copied process has only the thread that
-//! copied it: whatever V8 gave the others to do would never be done. V8 has no way to begin them
-//! later, so this stands in for the function that begins threads. While they are held back it
-//! notes what was asked for; a worker that will not be copied any more begins them all.
+//! V8 starts its threads when it is initialised, but a forked process has only the thread that called
+//! fork: tasks that V8 queued for the others would never run. V8 has no option to start them later, so
+//! this module replaces `pthread_create`. While threads are held back it records the calls; a worker
+//! that will not be forked again starts them all.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -17,54 +17,59 @@ type Create = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// A thread that was asked for.
-struct Held {
+/// The arguments of a `pthread_create` call that is held back.
+struct HeldThread {
     thread: *mut libc::pthread_t,
     stack_bytes: Option<usize>,
     body: Body,
     data: *mut c_void,
 }
 
-// SAFETY: the pointers are V8's, which handed them over for a thread to use.
-unsafe impl Send for Held {}
+// SAFETY: V8 passed the pointers for use on another thread.
+unsafe impl Send for HeldThread {}
 
-/// `None` while threads begin at once.
-static HELD: Mutex<Option<Vec<Held>>> = Mutex::new(None);
+/// `None` while threads start at once.
+static HELD: Mutex<Option<Vec<HeldThread>>> = Mutex::new(None);
 
-/// What V8 finds in place of a thread's id meanwhile. It only looks whether it is zero.
+/// The thread id that V8 gets meanwhile. V8 only checks that it is not zero.
 const NOT_YET: libc::pthread_t = 1;
 
-/// From now on threads are noted, not begun.
+/// Holds back all threads from now on.
 pub fn hold() {
     *lock() = Some(Vec::new());
 }
 
-/// Begins the threads that were held back, and all others at once from now on.
+/// Starts the threads that were held back, except one; later threads start at once.
 ///
-/// All but one: these do V8's work in the background, any of them whatever comes, and were asked
-/// for one per processor, four at most. The script's own thread is one more.
+/// They are V8's background threads, each of which runs any task. V8 requests one per CPU, at most
+/// four; the script's own thread is one more, so one is left out.
 ///
 /// # Panics
 ///
-/// If the system has no room for them: V8 would wait for work that nobody does.
+/// If a thread cannot be started: V8 would wait for tasks that no thread runs.
 pub fn begin() {
     let held = lock().take().unwrap_or_default();
     let count = held.len().saturating_sub(1).max(1);
     for thread in held.into_iter().take(count) {
-        // SAFETY: these are the arguments that the function was called with.
+        // SAFETY: these are the arguments that V8 called the function with. They belong to its platform,
+        // which this process never tears down.
         let result = unsafe { thread.begin() };
         assert_eq!(result, 0, "a fresh process can start a thread");
     }
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Option<Vec<Held>>> {
+fn lock() -> std::sync::MutexGuard<'static, Option<Vec<HeldThread>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Held {
+impl HeldThread {
+    /// # Safety
+    ///
+    /// The pointers must still be valid, as for `pthread_create`.
     unsafe fn begin(self) -> c_int {
         let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
-        // SAFETY: initialised before it is used and destroyed after; the rest as the caller says.
+        // SAFETY: the attributes are initialised before their use and destroyed after it; the caller
+        // guarantees the rest.
         unsafe {
             libc::pthread_attr_init(attributes.as_mut_ptr());
             if let Some(bytes) = self.stack_bytes {
@@ -77,19 +82,19 @@ impl Held {
     }
 }
 
-/// The C library's own function.
+/// libc's `pthread_create`.
 fn create() -> Create {
     static CREATE: OnceLock<Create> = OnceLock::new();
     *CREATE.get_or_init(|| {
-        // SAFETY: a name that ends in zero.
+        // SAFETY: the name is a C string.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-        assert!(!found.is_null(), "the C library has threads");
-        // SAFETY: this is the function's type, by its standard.
+        assert!(!found.is_null(), "libc has pthread_create");
+        // SAFETY: POSIX defines this as the type of `pthread_create`.
         unsafe { std::mem::transmute::<*mut c_void, Create>(found) }
     })
 }
 
-/// Stands in for the C library's function of this name.
+/// Replaces libc's function of this name.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_create(
     thread: *mut libc::pthread_t,
@@ -102,13 +107,13 @@ unsafe extern "C" fn pthread_create(
         // SAFETY: the caller's attributes, if there are any, are initialised.
         let is_set = !attributes.is_null()
             && unsafe { libc::pthread_attr_getstacksize(attributes, &raw mut stack_bytes) } == 0;
-        held.push(Held {
+        held.push(HeldThread {
             thread,
             stack_bytes: is_set.then_some(stack_bytes),
             body,
             data,
         });
-        // SAFETY: the caller gave it to be written.
+        // SAFETY: `pthread_create` requires a valid pointer to write the id to.
         unsafe { thread.write(NOT_YET) };
         return 0;
     }

@@ -1,4 +1,4 @@
-//! Open descriptors: the socket, what the event loop made for itself, and no more.
+//! File descriptors: only the socket, and those that the event loop opens for itself.
 
 use std::os::fd::RawFd;
 
@@ -7,7 +7,7 @@ use super::process::set_limit;
 /// Closes every descriptor of this process but one.
 pub fn close_all_but(keep: RawFd) {
     let keep = u32::try_from(keep).unwrap_or(0);
-    // SAFETY: nothing in this process owns a descriptor yet.
+    // SAFETY: called first thing in `main`: no object in this process owns a descriptor yet.
     unsafe {
         if keep > 0 {
             libc::close_range(0, keep - 1, 0);
@@ -16,8 +16,8 @@ pub fn close_all_but(keep: RawFd) {
     }
 }
 
-/// No descriptor can be opened, received or duplicated any more. One, not zero: `poll` refuses
-/// to look at more descriptors than the limit, and the socket is one.
+/// Prevents that a descriptor is opened, received or duplicated. The limit is one, not zero: `poll`
+/// fails with more entries than the limit, and the worker polls its socket.
 pub fn forbid_more() -> Result<(), String> {
     set_limit(libc::RLIMIT_NOFILE, 1)
 }

@@ -1,10 +1,12 @@
-//! Landlock with no path: no file, no TCP port, no abstract socket, no signal to others.
+//! Landlock without any allowed path: no file, no TCP port, no abstract socket, no signal to other
+//! processes.
 
 use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
 
+/// Applies the rules to this thread and those that it starts.
 pub fn forbid() -> Result<(), String> {
-    // The newest rights this crate version knows; on an older kernel the crate drops the ones
-    // that it lacks, and the status below tells.
+    // The newest rights that the crate knows. An older kernel applies those that it has, which the
+    // status below shows.
     let abi = ABI::V6;
     let status = Ruleset::default()
         .handle_access(AccessFs::from_all(abi))
@@ -15,8 +17,8 @@ pub fn forbid() -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     match status.ruleset {
         RulesetStatus::NotEnforced => Err("this kernel does not have it".to_owned()),
-        // Files are covered since the first version; what an older kernel leaves out (ports,
-        // signals) the system-call filter covers.
+        // Every version covers files; the system-call filter covers what older kernels leave out
+        // (ports, signals).
         RulesetStatus::PartiallyEnforced | RulesetStatus::FullyEnforced => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! The walls around a worker. Each stands on its own: a hole in one is still behind the others.
+//! The walls: the sandbox of a worker. Each layer holds without the others.
 
 mod descriptors;
 mod filesystem;
@@ -9,14 +9,14 @@ use std::os::fd::RawFd;
 
 use crate::worker_options::WorkerOptions;
 
-/// Which walls this kernel would not give.
+/// The walls of this process, with those that the kernel refused.
 #[derive(Default)]
 pub struct Walls {
     missing: Vec<String>,
 }
 
-/// Everything that binds one thread and those it starts, or the process as a whole. Call before
-/// any thread exists.
+/// Installs the walls that apply to one thread and those that it starts, or to the whole process. Call
+/// it before any other thread exists.
 pub fn before_threads(parent: libc::pid_t, socket: RawFd, options: &WorkerOptions) -> Walls {
     let mut walls = Walls::default();
     process::die_with(parent);
@@ -28,28 +28,29 @@ pub fn before_threads(parent: libc::pid_t, socket: RawFd, options: &WorkerOption
 }
 
 impl Walls {
-    /// What a copied process does not have from the one it was copied from: the tie to its parent,
-    /// and a domain of its own, so that copies cannot reach each other.
+    /// Installs what a forked worker does not inherit: the death signal of its parent, and its own
+    /// landlock domain, so that forks cannot reach each other.
     pub fn around_fork(&mut self, parent: libc::pid_t) {
         process::die_with(parent);
         self.note("landlock", filesystem::forbid());
     }
 
-    /// The system-call filter, for all threads at once. Nothing may be started after this.
+    /// Installs the system-call filter for all threads. No thread may be started after this.
     pub fn after_threads(&mut self, options: &WorkerOptions) {
         self.note("descriptor limit", descriptors::forbid_more());
         self.note("seccomp", syscalls::filter(options.jit));
     }
 
+    /// The walls that the kernel refused, each with the reason.
     pub fn missing(self) -> Vec<String> {
         self.missing
     }
 
     fn note(&mut self, wall: &str, result: Result<(), String>) {
         if let Err(reason) = result {
-            let told = format!("{wall}: {reason}");
-            if !self.missing.contains(&told) {
-                self.missing.push(told);
+            let missing = format!("{wall}: {reason}");
+            if !self.missing.contains(&missing) {
+                self.missing.push(missing);
             }
         }
     }

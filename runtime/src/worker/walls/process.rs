@@ -1,33 +1,34 @@
-//! What the kernel knows about the process: its parent, its privileges, its limits.
+//! Attributes of the process: the death signal of its parent, its privileges, its resource limits.
 
 use std::io;
 
 use crate::worker_options::WorkerOptions;
 
-/// Room for everything that is neither V8's heap nor array buffers. An idle worker counts about
-/// 150 MiB, most of it the range that V8 keeps for machine code; the rest is for its compiler,
-/// the parser, and buffers that V8 does not ask our allocator for.
+/// Memory for everything that is neither V8's heap nor counted buffers. An idle worker uses about
+/// 150 MiB, most of it the range that V8 reserves for machine code; the rest is for its compiler, the
+/// parser, and buffers that V8 does not allocate with our allocator.
 const DATA_BESIDES_HEAP: u64 = 320 * 1024 * 1024;
 
-/// The parser and V8 recurse on the first thread; the kernel keeps this much address space free
-/// below it.
+/// The stack of the first thread, on which the parser and V8 recurse.
 const STACK: u64 = 64 * 1024 * 1024;
 
-/// Has the kernel kill this process when its parent dies, however it dies.
+/// Makes the kernel kill this process when its parent ends for any reason.
 pub fn die_with(parent: libc::pid_t) {
-    // SAFETY: plain system calls.
+    // SAFETY: these calls take only integers and touch no memory of this process; `_exit` does not
+    // return.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // The parent may have died before the line above.
+        // The parent may have ended before the line above.
         if libc::getppid() != parent {
             libc::_exit(1);
         }
     }
 }
 
-/// No program this process might start could gain rights, and nobody may inspect its memory.
+/// Prevents that this process gains privileges by `exec`, and that other processes of the user read
+/// its memory.
 pub fn forbid_privileges() -> Result<(), String> {
-    // SAFETY: plain system calls.
+    // SAFETY: these options take only integers and touch no memory of this process.
     unsafe {
         libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0);
         match libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) {
@@ -37,7 +38,7 @@ pub fn forbid_privileges() -> Result<(), String> {
     }
 }
 
-/// Hard limits behind the soft ones: no core file, no file at all, and an end to memory that
+/// Sets hard limits behind the worker's own: no core file, no file at all, and a limit of memory that
 /// neither V8 nor the buffer allocator counts.
 pub fn limit_resources(options: &WorkerOptions) -> Result<(), String> {
     let data = options
@@ -50,12 +51,13 @@ pub fn limit_resources(options: &WorkerOptions) -> Result<(), String> {
     set_limit(libc::RLIMIT_STACK, STACK)
 }
 
+/// Sets a resource limit that cannot be raised again.
 pub fn set_limit(resource: libc::__rlimit_resource_t, value: u64) -> Result<(), String> {
     let limit = libc::rlimit {
         rlim_cur: value,
         rlim_max: value,
     };
-    // SAFETY: the structure is filled and outlives the call.
+    // SAFETY: the pointer is to a local that outlives the call.
     match unsafe { libc::setrlimit(resource, &raw const limit) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error().to_string()),

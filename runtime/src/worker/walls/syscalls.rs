@@ -1,8 +1,8 @@
-//! The system-call filter: what V8 and the event loop need to run, and nothing that reaches
-//! outside the process.
+//! The system-call filter: it allows what V8 and the event loop need, and nothing that reaches outside
+//! the process.
 //!
-//! Anything else fails with EPERM instead of killing the process: a call that a new V8 makes in
-//! passing then costs a feature, not every run.
+//! Every other call fails with EPERM. It does not kill the process: a call that a new version of V8
+//! makes then costs a feature, not every run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter_all_threads,
 };
 
-/// Memory, time, locks, the socket that is already open, and the way out.
+/// Memory, time, locks, the open socket, and exit.
 const ALLOWED: &[libc::c_long] = &[
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -53,6 +53,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_write,
 ];
 
+/// Applies the filter to all threads.
 pub fn filter(jit: bool) -> Result<(), String> {
     let program = program(jit).map_err(|error| error.to_string())?;
     apply_filter_all_threads(&program).map_err(|error| error.to_string())
@@ -61,8 +62,8 @@ pub fn filter(jit: bool) -> Result<(), String> {
 fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
-    // Shared memory is counted by no limit. Out-of-band bytes and timers that follow the clock of the
-    // wall are corners of the kernel that nobody needs, so both are used with the flags that we use.
+    // Flags are pinned: `mmap` to MAP_PRIVATE (no rlimit counts shared memory), `sendto` to
+    // MSG_NOSIGNAL (no MSG_OOB), `recvfrom` to none, `timerfd_settime` to relative timers.
     let mut map = vec![masked(3, libc::MAP_TYPE, libc::MAP_PRIVATE)?];
     let mut protect = Vec::new();
     if !jit {
@@ -81,10 +82,10 @@ fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
         libc::SYS_timerfd_settime,
         vec![SeccompRule::new(set_timer)?],
     );
-    // `abort` signals its own process; nobody else's.
+    // `abort` signals its own process.
     rules.insert(
         libc::SYS_tgkill,
-        vec![SeccompRule::new(vec![to_myself()?])?],
+        vec![SeccompRule::new(vec![is_own_pid()?])?],
     );
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     SeccompFilter::new(
@@ -96,10 +97,10 @@ fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     .try_into()
 }
 
-/// All bits of a word.
+/// A mask of all bits.
 const ALL: libc::c_int = -1;
 
-/// That an argument, as far as these bits go, has this value.
+/// The condition that an argument, masked with `bits`, has this value.
 fn masked(
     argument: u8,
     bits: libc::c_int,
@@ -113,7 +114,8 @@ fn masked(
     )
 }
 
-fn to_myself() -> Result<SeccompCondition, seccompiler::BackendError> {
+/// The condition that the first argument is the pid of this process.
+fn is_own_pid() -> Result<SeccompCondition, seccompiler::BackendError> {
     SeccompCondition::new(
         0,
         SeccompCmpArgLen::Dword,

@@ -1,5 +1,5 @@
-//! Puts a failure of a script into words: its kind, its place in the script as it was written,
-//! and its stack.
+//! Turns a failure of a script into a [`RunError`]: its kind, its position in the source, and its
+//! stack.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,18 +13,18 @@ use pml_script::{Rejection, RejectionKind};
 
 /// A thrown value, as `js/55_errors.js` describes it.
 #[derive(Deserialize)]
-pub struct Fault {
+pub struct ThrownValue {
     kind: Option<ErrorKind>,
     message: String,
-    /// The code of a [`Hint`]. A script can make a `ToolError` with any, so it is not relied on.
+    /// The code of a [`Hint`]. A script can create a `ToolError` with any code.
     hint: Option<String>,
     stack: Option<String>,
-    cause: Option<Box<Fault>>,
+    cause: Option<Box<ThrownValue>>,
     #[serde(default)]
-    errors: BTreeMap<String, Fault>,
+    errors: BTreeMap<String, ThrownValue>,
 }
 
-/// A script that is not TypeScript, or asks for a module it may not have.
+/// The error of a script with a syntax error, or with an import that is not allowed.
 pub fn rejected(rejection: &Rejection) -> RunError {
     let kind = match rejection.kind {
         RejectionKind::Syntax => ErrorKind::Syntax,
@@ -41,9 +41,9 @@ pub fn rejected(rejection: &Rejection) -> RunError {
     }
 }
 
-/// A module that V8 refused before it ran any of it.
+/// The error of code that V8 refused to compile.
 pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
-    let (message, place) = core_message(error, specifier);
+    let (message, position) = core_message(error, specifier);
     let message = match message.trim_start_matches("SyntaxError: ") {
         "RangeError: Maximum call stack size exceeded" => {
             "the script nests too deeply to be parsed"
@@ -51,13 +51,13 @@ pub fn unloadable(error: &CoreError, specifier: &ModuleSpecifier) -> RunError {
         message => message,
     };
     RunError {
-        line: place.map(|(line, _)| line),
-        column: place.map(|(_, column)| column),
+        line: position.map(|(line, _)| line),
+        column: position.map(|(_, column)| column),
         ..RunError::new(ErrorKind::Syntax, message)
     }
 }
 
-/// A script that the event loop gave up on.
+/// The error of a script whose promise was not settled when the event loop ended.
 pub fn stalled(error: &CoreError) -> RunError {
     match error.as_kind() {
         CoreErrorKind::PendingPromiseResolution => RunError::new(
@@ -69,6 +69,7 @@ pub fn stalled(error: &CoreError) -> RunError {
     }
 }
 
+/// The message of an error of deno_core, and its line and column in the script.
 fn core_message(error: &CoreError, specifier: &ModuleSpecifier) -> (String, Option<(u32, u32)>) {
     let CoreErrorKind::Js(js) = error.as_kind() else {
         return (error.to_string(), None);
@@ -77,7 +78,7 @@ fn core_message(error: &CoreError, specifier: &ModuleSpecifier) -> (String, Opti
         .exception_message
         .trim_start_matches("Uncaught ")
         .trim_start_matches("(in promise) ");
-    let place = js
+    let position = js
         .frames
         .iter()
         .find(|frame| frame.file_name.as_deref() == Some(specifier.as_str()))
@@ -86,13 +87,13 @@ fn core_message(error: &CoreError, specifier: &ModuleSpecifier) -> (String, Opti
             let column = u32::try_from(frame.column_number?).ok()?;
             Some((line, column))
         });
-    (message.to_owned(), place)
+    (message.to_owned(), position)
 }
 
-/// What the script's side can tell of an error. It is told from inside, next to the script, so
-/// the kinds that say something of pml are not believed.
-fn kind_of(fault: &Fault) -> ErrorKind {
-    let told = fault.kind.filter(|kind| {
+/// The kind of an error. The description comes from inside the isolate, where the script can forge
+/// it, so only kinds that say nothing about pml itself are accepted.
+fn kind_of(thrown: &ThrownValue) -> ErrorKind {
+    let claimed = thrown.kind.filter(|kind| {
         matches!(
             kind,
             ErrorKind::Tool
@@ -102,29 +103,29 @@ fn kind_of(fault: &Fault) -> ErrorKind {
                 | ErrorKind::Memory
         )
     });
-    told.unwrap_or(ErrorKind::Runtime)
+    claimed.unwrap_or(ErrorKind::Runtime)
 }
 
-/// A script that threw.
-pub fn thrown(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> RunError {
-    let place = fault
+/// The error of a script that threw.
+pub fn uncaught(thrown: &ThrownValue, specifier: &ModuleSpecifier, name: &str) -> RunError {
+    let position = thrown
         .stack
         .as_deref()
-        .and_then(|stack| first_place(stack, specifier));
-    let stack = full_stack(fault, specifier, name);
-    let kind = kind_of(fault);
-    let hint = fault.hint.as_deref().and_then(Hint::from_code);
-    let hint = hint.unwrap_or_else(|| hint_for_v8_error(kind, &fault.message));
+        .and_then(|stack| first_position(stack, specifier));
+    let stack = full_stack(thrown, specifier, name);
+    let kind = kind_of(thrown);
+    let hint = thrown.hint.as_deref().and_then(Hint::from_code);
+    let hint = hint.unwrap_or_else(|| hint_for_v8_error(kind, &thrown.message));
     let error = RunError {
-        line: place.map(|(line, _)| line),
-        column: place.map(|(_, column)| column),
-        stack: (stack.lines().count() > fault.message.lines().count()).then_some(stack),
-        ..RunError::new(kind, fault.message.clone())
+        line: position.map(|(line, _)| line),
+        column: position.map(|(_, column)| column),
+        stack: (stack.lines().count() > thrown.message.lines().count()).then_some(stack),
+        ..RunError::new(kind, thrown.message.clone())
     };
     error.with_hint(hint)
 }
 
-/// The hint for an error that V8 threw. V8 has no codes for its errors, only these texts.
+/// The hint for an error that V8 threw. V8's errors have no codes, so the message decides.
 fn hint_for_v8_error(kind: ErrorKind, message: &str) -> Hint {
     if kind != ErrorKind::Runtime {
         return Hint::for_run(kind);
@@ -138,35 +139,35 @@ fn hint_for_v8_error(kind: ErrorKind, message: &str) -> Hint {
         .map_or(Hint::None, Hint::for_undefined_name)
 }
 
-/// The stack of an error, of what caused it, and of the errors it gathers.
-fn full_stack(fault: &Fault, specifier: &ModuleSpecifier, name: &str) -> String {
-    let mut text = fault.message.clone();
-    for frame in frames(fault) {
+/// The stack of an error, of the errors in it (`AggregateError`), and of its cause.
+fn full_stack(thrown: &ThrownValue, specifier: &ModuleSpecifier, name: &str) -> String {
+    let mut text = thrown.message.clone();
+    for frame in frames(thrown) {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{}", frame.replace(specifier.as_str(), name));
     }
-    for gathered in fault.errors.values() {
-        let gathered = full_stack(gathered, specifier, name);
-        let _ = write!(text, "\n    {}", gathered.replace('\n', "\n    "));
+    for inner in thrown.errors.values() {
+        let inner = full_stack(inner, specifier, name);
+        let _ = write!(text, "\n    {}", inner.replace('\n', "\n    "));
     }
-    if let Some(cause) = &fault.cause {
+    if let Some(cause) = &thrown.cause {
         let _ = write!(text, "\nCaused by: {}", full_stack(cause, specifier, name));
     }
     text
 }
 
-/// The frames of a stack. The message, which may have many lines, comes before them.
-fn frames(fault: &Fault) -> impl Iterator<Item = &str> {
-    let stack = fault.stack.as_deref().unwrap_or_default();
+/// The frames of a stack, which follow the message. The message may have many lines.
+fn frames(thrown: &ThrownValue) -> impl Iterator<Item = &str> {
+    let stack = thrown.stack.as_deref().unwrap_or_default();
     stack
-        .strip_prefix(fault.message.as_str())
+        .strip_prefix(thrown.message.as_str())
         .unwrap_or(stack)
         .lines()
         .filter(|line| line.starts_with("    at "))
 }
 
 /// The line and column of the first frame in the script: `…file:///script.ts:3:7…`.
-fn first_place(stack: &str, specifier: &ModuleSpecifier) -> Option<(u32, u32)> {
+fn first_position(stack: &str, specifier: &ModuleSpecifier) -> Option<(u32, u32)> {
     stack
         .lines()
         .filter(|line| line.starts_with("    at "))

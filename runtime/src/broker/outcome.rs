@@ -1,4 +1,4 @@
-//! From the end of a run to its outcome.
+//! Turns the end of a run into its outcome.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -7,7 +7,7 @@ use pml_protocol::{ErrorKind, Outcome, RunError};
 use pml_script::code_frame;
 use serde_json::value::RawValue;
 
-/// Bytes of an error's texts, whatever the worker sends.
+/// Byte limits of the texts of an error. A compromised worker may send more.
 const MAX_MESSAGE: usize = 16 * 1024;
 const MAX_STACK: usize = 32 * 1024;
 const MAX_HINT: usize = 1024;
@@ -15,12 +15,15 @@ const MAX_HINT: usize = 1024;
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// The worker has not said that it is ready.
     Starting,
+    /// The worker translates the script.
     Parsing,
+    /// The script runs.
     Running,
 }
 
-/// The outcome where there was no worker to run anything.
+/// The outcome of a run that got no worker.
 pub fn failed_to_start(reason: &str) -> Outcome {
     outcome_of(Err(RunError::new(ErrorKind::Internal, reason)))
 }
@@ -38,7 +41,7 @@ pub fn outcome_of(result: Result<Option<Box<RawValue>>, RunError>) -> Outcome {
     }
 }
 
-/// Bounds the texts of an error and adds the code frame.
+/// Shortens the texts of an error to their limits and adds the code frame.
 pub fn explain(error: &mut RunError, source: &str) {
     shorten(&mut error.message, MAX_MESSAGE);
     if let Some(stack) = &mut error.stack {
@@ -52,7 +55,7 @@ pub fn explain(error: &mut RunError, source: &str) {
         .and_then(|line| code_frame::render(source, line, error.column.unwrap_or(1)));
 }
 
-/// Cuts a text between characters.
+/// Cuts a text at a character boundary.
 fn shorten(text: &mut String, limit: usize) {
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit));
@@ -60,8 +63,8 @@ fn shorten(text: &mut String, limit: usize) {
     }
 }
 
-/// Why a worker died without a report.
-pub fn cause_of_death(stage: Stage, status: Option<ExitStatus>) -> RunError {
+/// The error of a run whose worker died without a report.
+pub fn crash_error(stage: Stage, status: Option<ExitStatus>) -> RunError {
     let cause = match status.map(|status| (status.signal(), status.code())) {
         Some((Some(signal), _)) => format!("signal {signal}"),
         Some((None, Some(code))) => format!("exit code {code}"),
@@ -76,8 +79,8 @@ pub fn cause_of_death(stage: Stage, status: Option<ExitStatus>) -> RunError {
             ErrorKind::Syntax,
             "the script nests too deeply to be parsed",
         ),
-        // A panic and V8's own checks are announced; what is left is memory that the kernel
-        // would not give.
+        // The worker reports panics and failed checks of V8 before it aborts. An abort without a
+        // report is an allocation that the kernel refused.
         Stage::Running if status.and_then(|status| status.signal()) == Some(libc::SIGABRT) => {
             RunError::new(
                 ErrorKind::Memory,

@@ -1,18 +1,20 @@
-//! How a stack trace reads: the script's own frames, at the lines it was written in.
+//! Formats stack traces: the frames of the script alone, at their lines in the TypeScript source.
 //!
-//! V8 asks for this whenever an error's `stack` is first read. Everything about the error may be
-//! a getter of the script's, so each is read in a scope that catches what it throws, and no text
-//! is copied whole.
+//! V8 calls this when an error's `stack` is first read. Every property of the error may be a getter of
+//! the script, so each is read in a scope that catches what it throws, and only the beginning of a
+//! string is copied.
 
 use std::fmt::Write;
 
 use deno_core::{JsRuntime, SourceMapApplication, v8};
 
-/// A script can raise `Error.stackTraceLimit` as it likes.
+/// A limit that a script cannot raise, as it can `Error.stackTraceLimit`.
 const MAX_FRAMES: u32 = 50;
+/// The most UTF-16 units that are copied of a string.
 const MAX_TEXT: usize = 4_000;
 
-pub fn prepare<'s, 'i>(
+/// The callback for `Isolate::set_prepare_stack_trace_callback`.
+pub fn prepare_stack_trace<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
     error: v8::Local<'s, v8::Value>,
     frames: v8::Local<'s, v8::Array>,
@@ -34,7 +36,7 @@ pub fn prepare<'s, 'i>(
     }
 }
 
-/// `Name: message`, as far as both are text.
+/// `Name: message`; a property that is not a string is left out.
 fn header<'s>(scope: &mut v8::PinScope<'s, '_>, error: v8::Local<'s, v8::Value>) -> String {
     let Ok(error) = v8::Local::<v8::Object>::try_from(error) else {
         return String::new();
@@ -59,15 +61,15 @@ fn property<'s>(
     Some(beginning(scope, value))
 }
 
-/// A text, cut before it is copied.
+/// The first [`MAX_TEXT`] units of a string.
 fn beginning(scope: &v8::PinScope<'_, '_>, text: v8::Local<'_, v8::String>) -> String {
     let mut units = vec![0; text.length().min(MAX_TEXT)];
     text.write_v2(scope, 0, &mut units, v8::WriteFlags::empty());
     String::from_utf16_lossy(&units)
 }
 
-/// One frame in V8's own words, with the place in the script as it was written. `None` for
-/// frames that are not the script's.
+/// One frame as V8 formats it, with its position in the source. `None` for frames outside the
+/// script.
 fn describe<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     frame: v8::Local<'s, v8::Object>,
@@ -80,11 +82,11 @@ fn describe<'s>(
     }
     let line = call(scope, frame, "getLineNumber")?.uint32_value(scope)?;
     let column = call(scope, frame, "getColumnNumber")?.uint32_value(scope)?;
-    let words = call(scope, frame, "toString")?;
-    let words = v8::Local::<v8::String>::try_from(words).ok()?;
-    let words = beginning(scope, words);
+    let text = call(scope, frame, "toString")?;
+    let text = v8::Local::<v8::String>::try_from(text).ok()?;
+    let text = beginning(scope, text);
     let (mapped_line, mapped_column) = original(scope, &file, line, column);
-    Some(words.replace(
+    Some(text.replace(
         &format!("{file}:{line}:{column}"),
         &format!("{file}:{mapped_line}:{mapped_column}"),
     ))
@@ -102,6 +104,7 @@ fn call<'s>(
     function.call(scope, frame.into(), &[])
 }
 
+/// The position in the source of a position in generated code.
 fn original(scope: &mut v8::PinScope<'_, '_>, file: &str, line: u32, column: u32) -> (u32, u32) {
     let state = JsRuntime::op_state_from(scope);
     let mapper = state
