@@ -32,7 +32,7 @@ mod types;
 fn main() {
     // First of all: a worker must start V8 before anything else happens in its process.
     pml_runtime::worker::run_if_requested();
-    // And a script's worker starts while this process reads what it is to do.
-    let worker = run::is_asked_for().then(run::begin_worker).flatten();
+    // The worker of `pml run` starts while this process reads its command line and configuration.
+    let worker = run::is_requested().then(run::fork_worker).flatten();
     command::run(worker).leave()
 }

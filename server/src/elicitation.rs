@@ -72,11 +72,7 @@ pub struct OpenElicitation {
 
 impl OpenElicitation {
     /// Sends the request over the connection.
-    pub async fn send(
-        peer: &Peer<RoleServer>,
-        request: &ApprovalRequest,
-        time: Duration,
-    ) -> Self {
+    pub async fn send(peer: &Peer<RoleServer>, request: &ApprovalRequest, time: Duration) -> Self {
         let Some(request) = elicit_request(request) else {
             return Self { open: None, time };
         };

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use pml_hosts::{ApprovalRequest, Decision};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation, InputRequest,
-    InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation,
+    InputRequest, InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
     SubscriptionFilter,
 };
@@ -23,10 +23,10 @@ use crate::notifications::{Notifications, Subscriber, severity_number};
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
 use crate::stateless_clients::ClientName;
+use crate::tool_descriptions;
 use crate::tool_reply::refusal;
 use crate::tool_task::{TaskEvent, ToolTask};
 use crate::tools::{self, ToolCall};
-use crate::tool_descriptions;
 
 /// The key of the elicitation in an `input_required` reply.
 const APPROVAL: &str = "approval";
@@ -319,7 +319,9 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = name_of(&context)?;
         let pending = self.state.pending_approvals();
-        let fingerprint = name.as_ref().map(|name| pending.fingerprint(name, &request));
+        let fingerprint = name
+            .as_ref()
+            .map(|name| pending.fingerprint(name, &request));
         let task = match (request.request_state.take(), fingerprint) {
             (Some(token), Some(fingerprint)) => {
                 let responses = request.input_responses.take().unwrap_or_default();

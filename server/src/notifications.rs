@@ -118,7 +118,9 @@ impl Notifications {
     pub async fn finish(mut self) {
         self.line = None;
         if let Some(mut sender) = self.sender.take()
-            && tokio::time::timeout(FLUSH_TIMEOUT, &mut sender).await.is_err()
+            && tokio::time::timeout(FLUSH_TIMEOUT, &mut sender)
+                .await
+                .is_err()
         {
             sender.abort();
         }
@@ -145,8 +147,11 @@ async fn send(subscriber: Subscriber, mut events: mpsc::Receiver<RunEvent>) {
         }
         if let (Some(token), Some(text)) = (&subscriber.progress, last) {
             step += 1.0;
-            let notification = Notification::new(subscriber.session.replies().beginning(&text, LINE_CHARS));
-            notification.progress(&subscriber.peer, token.clone(), step).await;
+            let notification =
+                Notification::new(subscriber.session.replies().beginning(&text, LINE_CHARS));
+            notification
+                .progress(&subscriber.peer, token.clone(), step)
+                .await;
         }
         if events.is_closed() {
             continue;

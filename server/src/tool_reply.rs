@@ -1,9 +1,9 @@
 //! The reply of one of our tools. Every constructor takes scrubbed values, so nothing else can be
 //! sent.
 
-use pml_scrub::Scrubbed;
 use pml_protocol::Stats;
 use pml_reply::{Block, RunReply};
+use pml_scrub::Scrubbed;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, MetaObject};
 use serde_json::value::RawValue;

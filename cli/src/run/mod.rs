@@ -1,8 +1,9 @@
 //! `pml run`: one script, once.
 
-mod backing;
 mod report;
+mod run_tools;
 pub mod script;
+mod tool_source;
 mod trace;
 
 use std::path::{Path, PathBuf};
@@ -10,21 +11,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_runtime::{
-    Ahead, ErrorKind, Event, Limits, Outcome, Pool, PoolOptions, RunError, Stats, Wishes,
-    WorkerOptions,
-};
+use pml_protocol::{ErrorKind, Limits, LogLine, Outcome, RequestedLimits, RunError, Stats};
+use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, Script, WorkerOptions};
 use pml_scrub::Scrubber;
-use pml_session::Session;
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
-use crate::memory::Memory;
-use crate::paint::Paint;
-use crate::{complain, exit, interrupt, progress, searching};
-use backing::{Backing, BackingArgs, Rehearsal};
+use crate::style::Style;
+use crate::tool_cache::ToolCache;
+use crate::{diagnostics, exit, interrupt, progress, search_setup};
+use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
 use script::Origin;
+use tool_source::{ToolSource, ToolSourceArgs};
 use trace::Trace;
 
 /// Run a script in the sandbox
@@ -64,7 +63,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<u64>,
 
-    /// Processor-time limit [default: 5s]
+    /// CPU-time limit [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     cpu: Option<u64>,
 
@@ -85,7 +84,7 @@ pub struct RunArgs {
     max_output: Option<u64>,
 
     #[command(flatten)]
-    backing: BackingArgs,
+    source: ToolSourceArgs,
 
     /// Replace personal data and secrets in the result, the logs and the error
     ///
@@ -124,7 +123,7 @@ impl RunArgs {
             output_chars: self.max_output.unwrap_or(operator.output_chars),
             ..operator
         };
-        limits.lowered(&Wishes::default())
+        limits.lowered(&RequestedLimits::default())
     }
 
     fn tool_timeout(&self, settings: &Settings) -> Option<Duration> {
@@ -144,146 +143,215 @@ impl RunArgs {
     }
 }
 
-/// What to say to someone who wrote them elsewhere.
+/// The hint for script arguments that were written elsewhere.
 pub const WHERE_ARGUMENTS_GO: &str =
     "Arguments for the script go after `--`: pml run script.ts -- first second";
 
-/// Whether the command line is one of `pml run`, as far as its first word tells.
-pub fn is_asked_for() -> bool {
+/// Whether the command line is one of `pml run`, judged by its first argument.
+pub fn is_requested() -> bool {
     std::env::args_os().nth(1).is_some_and(|word| word == "run")
 }
 
 const INTERRUPTED: &str = "interrupted";
 
-/// A worker as most runs need it, before anything is known about this one.
-pub fn begin_worker() -> Option<Ahead> {
-    Ahead::begin(WorkerOptions::for_limits(&Limits::default(), true))
+/// Forks a worker with the options that most runs need, before the command line is parsed.
+pub fn fork_worker() -> Option<PreforkedWorker> {
+    PreforkedWorker::fork(WorkerOptions::for_limits(&Limits::default(), true))
 }
 
-pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<Ahead>) -> ExitCode {
-    let paint = Paint::for_stderr();
-    run_script(args, config, worker, paint).unwrap_or_else(exit::mistake)
-}
-
-/// An error is a mistake in the usage or the configuration; everything else is an exit code.
-fn run_script(
-    args: &RunArgs,
-    config: Option<&Path>,
-    worker: Option<Ahead>,
-    paint: Paint,
-) -> anyhow::Result<ExitCode> {
-    let settings = config::load(config)?;
-    let limits = args.limits(&settings);
-    let pool = Pool::new(PoolOptions {
-        warm: 0,
-        limits,
-        jit: !args.no_jit,
-        allow_missing_walls: args.allow_missing_walls,
-        ..PoolOptions::new()?
-    });
-    // The worker starts while the script is being read, if it has not long begun.
-    pool.prepare(worker);
-    let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
-    let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
-    let tool_timeout = args.tool_timeout(&settings);
-    let scrubber = match args.scrub {
-        true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
-        false => None,
+pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<PreforkedWorker>) -> ExitCode {
+    let style = Style::for_stderr();
+    let prepared = match PreparedRun::new(args, config, worker) {
+        Ok(prepared) => prepared,
+        Err(error) => return exit::mistake(error),
     };
-    let memory = Memory::of(&settings.servers);
-    let mode = args.backing.mode(&memory)?;
+    prepared.run(style).unwrap_or_else(exit::mistake)
+}
 
-    let event_loop = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    event_loop.block_on(async {
-        // What is told while it happens is told unscrubbed.
-        let live = !args.json && !args.scrub;
-        let began = Instant::now();
-        let mut so_far = Outcome::default();
-        let mut on_event = |event: Event<'_>| {
-            match &event {
-                Event::Log(line) => so_far.logs.push((*line).clone()),
-                Event::CallEnded { call, .. } => so_far.calls.push((*call).clone()),
-                _ => {}
-            }
-            if let Some(trace) = &mut trace {
-                trace.note(&event);
-            }
-            if let Event::Log(line) = event
-                && live
-            {
-                report::print_log(line, paint);
+/// A run whose files are read and whose worker is starting.
+struct PreparedRun<'a> {
+    args: &'a RunArgs,
+    settings: Settings,
+    limits: Limits,
+    pool: Pool,
+    script: Script,
+    trace: Option<Trace>,
+    scrubber: Option<Arc<Scrubber>>,
+    cache: ToolCache,
+    source: ToolSource,
+}
+
+/// A run that has ended, or was interrupted.
+struct EndedRun {
+    outcome: Outcome,
+    is_interrupted: bool,
+}
+
+impl<'a> PreparedRun<'a> {
+    /// An error is a mistake in the usage or the configuration; everything else is an outcome.
+    fn new(
+        args: &'a RunArgs,
+        config: Option<&Path>,
+        worker: Option<PreforkedWorker>,
+    ) -> anyhow::Result<Self> {
+        let settings = config::load(config)?;
+        let limits = args.limits(&settings);
+        let pool = Pool::new(PoolOptions {
+            warm: 0,
+            limits,
+            jit: !args.no_jit,
+            allow_missing_walls: args.allow_missing_walls,
+            ..PoolOptions::new()?
+        });
+        // The worker starts while the script is being read, if it was not forked before.
+        pool.prepare(worker);
+        let script = script::read(&args.origin(), limits.source_bytes, args.args.clone())?;
+        let trace = args.trace.as_deref().map(Trace::create).transpose()?;
+        let scrubber = match args.scrub {
+            true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
+            false => None,
+        };
+        let cache = ToolCache::for_config(&settings.servers);
+        let source = args.source.source(&cache)?;
+        Ok(Self {
+            args,
+            settings,
+            limits,
+            pool,
+            script,
+            trace,
+            scrubber,
+            cache,
+            source,
+        })
+    }
+
+    fn run(self, style: Style) -> anyhow::Result<ExitCode> {
+        let event_loop = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        event_loop.block_on(self.run_in_event_loop(style))
+    }
+
+    async fn run_in_event_loop(mut self, style: Style) -> anyhow::Result<ExitCode> {
+        // Logs and progress that are printed as they come are not scrubbed.
+        let is_live = !self.args.json && !self.args.scrub;
+        let scrub_rules = std::mem::take(&mut self.settings.scrub);
+        let search = search_setup::open(self.settings.servers.file.as_deref())?;
+        let tools = RunTools::open(RunToolsOptions {
+            source: self.source,
+            tool_timeout: self.args.tool_timeout(&self.settings),
+            config: self.settings.servers,
+            search,
+            scrubber: self.scrubber,
+            limits: self.limits,
+            progress: Box::new(move |reported| {
+                if is_live {
+                    progress::print(&reported, style);
+                }
+            }),
+        })?;
+        let name = self.script.name.clone();
+        let print_log = |line: &LogLine| {
+            if is_live {
+                report::print_log(line, style);
             }
         };
-        let name = script.name.clone();
-        let scrub_rules = settings.scrub;
-        let search = searching::open(settings.servers.file.as_deref())?;
-        let backing = Backing::new(
-            mode,
-            settings.servers,
-            search,
-            scrubber,
-            tool_timeout,
-            &limits,
-            {
-                move |told| {
-                    if live {
-                        progress::print(&told, paint);
-                    }
-                }
-            },
-        )?;
-        let limits = Session::runtime_limits(limits);
-        let options = backing.options();
-        let run = pool.run_with(script, options, limits, backing.host(), &mut on_event);
-        let ended = interrupt::or(run).await?;
-        let is_whole = ended.is_some();
-        let mut outcome = ended.unwrap_or_else(|| interrupted(so_far, began));
-        if args.scrub {
-            let began = Instant::now();
-            outcome = backing.session().scrub(outcome);
-            if let Some(trace) = &mut trace {
-                trace.scrubbed(began);
+        let trace = &mut self.trace;
+        let ended = execute(&self.pool, self.script, self.limits, &tools, trace, print_log).await?;
+        let EndedRun {
+            outcome,
+            is_interrupted,
+        } = ended;
+        let scrub_started = Instant::now();
+        let outcome = tools.replies().outcome(outcome, &self.limits).into_outcome();
+        if self.args.scrub {
+            if let Some(trace) = trace {
+                trace.scrubbed(scrub_started);
             }
-            if !args.json {
+            if !self.args.json {
                 let lines = outcome.logs.iter();
-                lines.for_each(|line| report::print_log(line, paint));
+                lines.for_each(|line| report::print_log(line, style));
             }
         }
 
-        // The answer first: servers take their time to leave.
-        report::print_problems(backing.session().problems());
-        if let Some(notice) = backing.session().search_notice() {
-            complain::warning(format_args!("searched by words alone: {notice}"));
-        }
-        let rehearsal = backing.rehearsal();
-        let mut code = exit::interrupted();
-        if is_whole || args.json {
-            let printed = print(args, &outcome, rehearsal.as_ref(), paint);
-            code = if is_whole { printed } else { code };
-        }
-        let kept = backing.keep(&name, &scrub_rules);
-        let traced = trace.map_or(Ok(()), |trace| {
-            trace.finish(&outcome, |tool| backing.session().scrub_words(tool))
+        // The result first: servers take their time to stop.
+        let code = report_run(self.args, &tools, &outcome, is_interrupted, style);
+        let saved = tools.save_recording(&name, &scrub_rules);
+        let traced = self.trace.map_or(Ok(()), |trace| {
+            trace.finish(&outcome, |tool| tools.replies().text(tool).into_inner())
         });
-        let session = backing.session();
-        // A replay has no servers to learn from.
-        if session.has_listed() && session.gateway().servers().next().is_some() {
-            memory.keep_tools(&session.gateway().tools(), session.problems());
+        tools.save_tools(&self.cache);
+        tools.close().await;
+        saved.and(traced).map(|()| code)
+    }
+}
+
+/// Runs the script to its end, or until Ctrl-C.
+async fn execute(
+    pool: &Pool,
+    script: Script,
+    limits: Limits,
+    tools: &RunTools,
+    trace: &mut Option<Trace>,
+    print_log: impl Fn(&LogLine) + Send,
+) -> anyhow::Result<EndedRun> {
+    let started = Instant::now();
+    let mut so_far = Outcome::default();
+    let mut on_event = |event: Event<'_>| {
+        match &event {
+            Event::Log(line) => {
+                so_far.logs.push((*line).clone());
+                print_log(line);
+            }
+            Event::CallEnded { call, .. } => so_far.calls.push((*call).clone()),
+            _ => {}
         }
-        memory.keep_shapes(session.take_observed());
-        backing.close().await;
-        kept.and(traced).map(|()| code)
+        if let Some(trace) = trace {
+            trace.note(&event);
+        }
+    };
+    let run = pool.run_with(script, tools.options(), limits, tools.host(), &mut on_event);
+    Ok(match interrupt::or(run).await? {
+        Some(outcome) => EndedRun {
+            outcome,
+            is_interrupted: false,
+        },
+        None => EndedRun {
+            outcome: interrupted(so_far, started),
+            is_interrupted: true,
+        },
     })
 }
 
-/// What there is to say of a run that somebody ended.
-fn interrupted(so_far: Outcome, began: Instant) -> Outcome {
-    complain::error(INTERRUPTED);
+/// Prints what the run left, and returns the exit code.
+fn report_run(
+    args: &RunArgs,
+    tools: &RunTools,
+    outcome: &Outcome,
+    is_interrupted: bool,
+    style: Style,
+) -> ExitCode {
+    report::print_problems(tools.problems());
+    if let Some(notice) = tools.search_notice() {
+        diagnostics::warning(format_args!("searched by words alone: {notice}"));
+    }
+    if is_interrupted && !args.json {
+        return exit::interrupted();
+    }
+    let code = print(args, outcome, tools.dry_run_plan().as_ref(), style);
+    match is_interrupted {
+        true => exit::interrupted(),
+        false => code,
+    }
+}
+
+/// The outcome of a run that Ctrl-C ended.
+fn interrupted(so_far: Outcome, started: Instant) -> Outcome {
+    diagnostics::error(INTERRUPTED);
     Outcome {
         stats: Stats {
-            wall_ms: began.elapsed().as_secs_f64() * 1e3,
+            wall_ms: started.elapsed().as_secs_f64() * 1e3,
             ..Stats::default()
         },
         error: Some(RunError::new(ErrorKind::Runtime, INTERRUPTED)),
@@ -294,21 +362,21 @@ fn interrupted(so_far: Outcome, began: Instant) -> Outcome {
 fn print(
     args: &RunArgs,
     outcome: &Outcome,
-    rehearsal: Option<&Rehearsal>,
-    paint: Paint,
+    plan: Option<&DryRunPlan>,
+    style: Style,
 ) -> ExitCode {
     let printed = if args.json {
-        report::print_json(outcome, rehearsal)
+        report::print_json(outcome, plan)
     } else {
-        if let Some(rehearsal) = rehearsal {
-            report::print_rehearsal(rehearsal, paint);
+        if let Some(plan) = plan {
+            report::print_plan(plan, style);
         }
-        report::print(outcome, args.origin().name().as_ref(), paint)
+        report::print(outcome, args.origin().name().as_ref(), style)
     };
     match exit::check_pipe(printed) {
         Ok(()) => exit::of(outcome),
         Err(error) => {
-            complain::error(format_args!("the result could not be printed: {error}"));
+            diagnostics::error(format_args!("the result could not be printed: {error}"));
             exit::internal()
         }
     }

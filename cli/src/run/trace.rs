@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context;
-use pml_runtime::{Event, Outcome};
+use pml_protocol::Outcome;
+use pml_runtime::Event;
 use serde::Serialize;
 
-/// A span of time on one lane. Times are microseconds since the command began.
+/// A complete event on one lane. Times are microseconds since the command began.
 #[derive(Serialize)]
 struct Span {
     name: String,
@@ -36,7 +37,7 @@ pub struct Trace {
 const RUN_LANE: usize = 0;
 
 impl Trace {
-    /// Opens the file first: a path that cannot be written should not cost a run.
+    /// Opens the file, so that a path that cannot be written fails before the script runs.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
         let file = File::create(path)
             .with_context(|| format!("the trace file {} cannot be written", path.display()))?;
@@ -61,7 +62,7 @@ impl Trace {
                 self.span("start", "worker", 0, now, RUN_LANE, None);
             }
             Event::Parsed { micros } => {
-                // Both messages may have been read at once: it began no earlier than the worker.
+                // Both messages may have been read at once: parsing began after the start.
                 let began = now.saturating_sub(*micros).max(self.started.unwrap_or(0));
                 self.span("transpile", "worker", began, *micros, RUN_LANE, None);
             }
@@ -84,10 +85,10 @@ impl Trace {
         }
     }
 
-    /// Scrubbing that began then and has just ended.
-    pub fn scrubbed(&mut self, began: Instant) {
+    /// Adds the scrubbing, which started then and has just ended.
+    pub fn scrubbed(&mut self, started: Instant) {
         let now = self.now();
-        let took = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let took = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.span(
             "scrub",
             "broker",
@@ -119,15 +120,15 @@ impl Trace {
         });
     }
 
-    /// `tell` is how the id of a tool may be shown.
+    /// Writes the file. `scrub` makes the tool ids fit to show.
     pub fn finish(
         mut self,
         outcome: &Outcome,
-        tell: impl Fn(&str) -> String,
+        scrub: impl Fn(&str) -> String,
     ) -> anyhow::Result<()> {
         let now = self.now();
         for call in self.spans.iter_mut().filter(|span| span.cat == "call") {
-            call.name = tell(&call.name);
+            call.name = scrub(&call.name);
         }
         let began = self.started.unwrap_or(now);
         let details = serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats });

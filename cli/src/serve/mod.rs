@@ -1,6 +1,6 @@
 //! `pml serve`: the MCP server that AI clients talk to.
 
-mod notebook;
+mod cached_tools;
 mod print_config;
 
 use std::env::VarError;
@@ -11,28 +11,29 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use pml_runtime::{Pool, PoolOptions, Wishes};
+use pml_protocol::RequestedLimits;
+use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
-use pml_server::{House, HouseOptions, HttpOptions, serve_http, serve_stdio};
+use pml_server::{HttpOptions, ServerOptions, ServerState, serve_http, serve_stdio};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
-use crate::{exit, searching, servers};
-use notebook::RememberedTools;
+use crate::{exit, search_setup, servers};
+use cached_tools::CachedTools;
 use print_config::ClientName;
 
-/// The variable that holds the token: an argument could be read by every user of the machine.
+/// The variable with the bearer token: an argument would be visible to every user of the machine.
 const TOKEN: &str = "PML_TOKEN";
-/// What the last tasks get to end.
-const LAST_TASKS: Duration = Duration::from_millis(500);
+/// How long background tasks have to end after the server.
+const TASK_TIMEOUT: Duration = Duration::from_millis(500);
 const DEFAULT_DRAIN: u64 = 10_000;
-/// Agents ask for many things at once, and a worker that waits takes next to nothing.
+/// Agents send many calls at once, and an idle worker costs less than 1 MB.
 const WARM: usize = 32;
 
-/// Be an MCP server in front of all others
+/// Serve all tools to AI clients as one MCP server
 ///
 /// An AI client sees three tools: execute_code, search_tools and call_tool. Personal data and
 /// secrets are replaced in everything that leaves.
@@ -64,15 +65,15 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N")]
     warm: Option<usize>,
 
-    /// How long running calls have to end when the server does [default: 10s]
+    /// How long calls in flight have to end when the server shuts down [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     drain: Option<u64>,
 
-    /// How log lines on standard error are written
+    /// The format of log lines on standard error
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
 
-    /// What is logged
+    /// The lowest level that is logged
     #[arg(long, value_enum, default_value = "info")]
     log_level: LogLevel,
 
@@ -128,10 +129,10 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let served = event_loop.block_on(async {
         let limits = *pool.limits();
         let tool_timeout = settings.limits.tool_timeout();
-        let search = searching::open(settings.servers.file.as_deref())?;
-        let notebook = Arc::new(RememberedTools::of(&settings.servers));
+        let search = search_setup::open(settings.servers.file.as_deref())?;
+        let observer = Arc::new(CachedTools::for_config(&settings.servers));
         let gateway = servers::open(settings.servers)?;
-        let house = House::open(HouseOptions {
+        let state = ServerState::open(ServerOptions {
             pool,
             gateway: gateway.clone(),
             search,
@@ -139,32 +140,32 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             limits,
             tool_timeout,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
-            notebook,
+            observer,
         });
-        close_on_signal(&house)?;
+        close_on_signal(&state)?;
         let served = match http {
             Some(options) => {
-                serve_http(house, options, |address| {
+                serve_http(state, options, |address| {
                     tracing::info!(url = %format_args!("http://{address}/mcp"), "listening");
                 })
                 .await
             }
-            None => serve_stdio(house).await,
+            None => serve_stdio(state).await,
         };
         servers::close(&gateway).await;
         anyhow::Ok(served?)
     });
-    // The workers end with what is left of the house. A thread may still wait for standard input;
-    // nobody waits for that thread for long.
-    event_loop.shutdown_timeout(LAST_TASKS);
+    // The workers end with the last reference to the state. A thread may still block on standard
+    // input; it is not joined.
+    event_loop.shutdown_timeout(TASK_TIMEOUT);
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// The first signal lets running calls end; a second one is not waited for.
-fn close_on_signal(house: &House) -> anyhow::Result<()> {
+/// The first signal drains calls in flight; the second one exits at once.
+fn close_on_signal(state: &ServerState) -> anyhow::Result<()> {
     let mut terminated = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
-    let house = house.clone();
+    let state = state.clone();
     tokio::spawn(async move {
         for last in [false, true] {
             tokio::select! {
@@ -175,7 +176,7 @@ fn close_on_signal(house: &House) -> anyhow::Result<()> {
                 exit::interrupted().leave();
             }
             tracing::info!("shutting down");
-            house.close();
+            state.close();
         }
     });
     Ok(())
@@ -186,7 +187,7 @@ impl ServeArgs {
         let default = PoolOptions::new()?;
         Ok(PoolOptions {
             warm: self.warm.or(settings.pool.warm).unwrap_or(WARM),
-            limits: settings.limits.limits().lowered(&Wishes::default()),
+            limits: settings.limits.limits().lowered(&RequestedLimits::default()),
             jit: !self.no_jit,
             allow_missing_walls: self.allow_missing_walls,
             ..default

@@ -53,11 +53,11 @@ pub struct Lines<R, W> {
 /// What happens when the input ends.
 pub struct Ending {
     /// Tells that the client answers nothing any more.
-    pub silence: CancellationToken,
+    pub input_ended: CancellationToken,
     /// How long what is open may still be answered.
-    pub patience: Duration,
+    pub drain: Duration,
     /// Ends the calls that took longer.
-    pub over: CancellationToken,
+    pub shutdown: CancellationToken,
 }
 
 impl<R, W> Lines<R, W>
@@ -117,8 +117,8 @@ where
 
     /// Returns when every request has its answer, or the time for that is up.
     async fn all_answered(&mut self) {
-        self.ending.silence.cancel();
-        let until = *self.ended_at.get_or_insert_with(Instant::now) + self.ending.patience;
+        self.ending.input_ended.cancel();
+        let until = *self.ended_at.get_or_insert_with(Instant::now) + self.ending.drain;
         loop {
             let answered = self.answered.notified();
             let left = self
@@ -131,7 +131,7 @@ where
             }
             if tokio::time::timeout_at(until, answered).await.is_err() {
                 tracing::warn!(calls = left, "calls were cut off: the input has ended");
-                self.ending.over.cancel();
+                self.ending.shutdown.cancel();
                 return;
             }
         }

@@ -1,7 +1,7 @@
 //! How clients reach the server: over standard input and output, or over HTTP.
 
-mod http_gate;
 mod http;
+mod http_gate;
 mod lines;
 mod origins;
 mod stdio;

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 
-use crate::reply::refusal;
+use crate::tool_reply::refusal;
 
 /// What became of the bytes.
 pub enum Read {

@@ -1,0 +1,287 @@
+//! The tools of one run, and what is left to do when it has ended.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pml_gateway::{Config, Gateway, Progress, StartError};
+use pml_hosts::stack::{self, LiveRun};
+use pml_hosts::{
+    DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording, Replay,
+};
+use pml_protocol::{Limits, TimerMode, ToolHost, VirtualClock};
+use pml_reply::ReplyScrubber;
+use pml_runtime::RunOptions;
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+use pml_search::{Search, ToolFinder};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::tool_source::{LiveMode, ToolSource};
+use crate::servers;
+use crate::tool_cache::ToolCache;
+
+/// The plan of a dry run.
+#[derive(Serialize)]
+pub struct DryRunPlan {
+    /// The calls that were not sent.
+    pub planned: Vec<PlannedCall>,
+    /// Servers that were started, to list their tools.
+    pub started: Vec<String>,
+    /// Fixtures that no call used.
+    #[serde(rename = "unusedFixtures", skip_serializing_if = "Vec::is_empty")]
+    pub unused_fixtures: Vec<String>,
+}
+
+/// What the tools of a run are made of.
+pub struct RunToolsOptions {
+    pub source: ToolSource,
+    pub config: Config,
+    pub search: Search,
+    /// Set with `--scrub`.
+    pub scrubber: Option<Arc<Scrubber>>,
+    pub limits: Limits,
+    pub tool_timeout: Option<Duration>,
+    pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+}
+
+/// The host behind a run, its servers, and the way out for its outcome.
+pub struct RunTools {
+    pipeline: Pipeline,
+    /// `None` in a replay, which has no servers.
+    servers: Option<LiveServers>,
+    replies: ReplyScrubber,
+}
+
+struct LiveServers {
+    gateway: Gateway,
+    finder: Arc<ToolFinder>,
+    shapes: Arc<ObservedShapes>,
+}
+
+type Live = Arc<dyn ToolHost>;
+
+enum Pipeline {
+    Live(Live),
+    Replay(Arc<Replay>),
+    Record {
+        host: Arc<Record<Live>>,
+        clock: VirtualClock,
+        file: PathBuf,
+        raw: bool,
+    },
+    RecordMissing {
+        host: Arc<RecordMissing<Live>>,
+        recording: Recording,
+        file: PathBuf,
+        raw: bool,
+    },
+    DryRun(Arc<DryRun<Live>>),
+}
+
+impl RunTools {
+    /// Opens the gateway, unless the run is a replay. Must be called inside the event loop.
+    pub fn open(options: RunToolsOptions) -> anyhow::Result<Self> {
+        let placeholders = options
+            .scrubber
+            .map(|scrubber| Arc::new(Mutex::new(PlaceholderMap::new(scrubber))));
+        let replies = ReplyScrubber::for_person(placeholders.clone());
+        let mode = match options.source {
+            ToolSource::Replay(replay) => {
+                return Ok(Self {
+                    pipeline: Pipeline::Replay(Arc::new(replay)),
+                    servers: None,
+                    replies,
+                });
+            }
+            ToolSource::Servers(mode) => mode,
+        };
+        let servers = LiveServers::open(options.config, options.search)?;
+        let run = LiveRun {
+            gateway: servers.gateway.clone(),
+            search: servers.finder.clone(),
+            storage: Arc::default(),
+            placeholders,
+            // The person at the terminal started the script; nothing asks them again.
+            person: None,
+            observers: vec![servers.shapes.clone(), servers.finder.clone()],
+            limits: options.limits,
+            tool_timeout: options.tool_timeout,
+            progress: options.progress,
+        };
+        Ok(Self {
+            pipeline: Pipeline::new(mode, run),
+            servers: Some(servers),
+            replies,
+        })
+    }
+
+    pub fn host(&self) -> Arc<dyn ToolHost> {
+        match &self.pipeline {
+            Pipeline::Live(host) => host.clone(),
+            Pipeline::Replay(host) => host.clone(),
+            Pipeline::Record { host, .. } => host.clone(),
+            Pipeline::RecordMissing { host, .. } => host.clone(),
+            Pipeline::DryRun(host) => host.clone(),
+        }
+    }
+
+    pub fn options(&self) -> RunOptions {
+        let (clock, timers) = match &self.pipeline {
+            Pipeline::Live(_) | Pipeline::DryRun(_) => (None, TimerMode::Real),
+            Pipeline::Record { clock, .. } => (Some(*clock), TimerMode::Real),
+            Pipeline::Replay(replay) => (Some(replay.clock()), TimerMode::Skipped),
+            Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
+        };
+        RunOptions {
+            clock,
+            timers,
+            ..RunOptions::default()
+        }
+    }
+
+    /// Makes what is printed of the run.
+    pub fn replies(&self) -> &ReplyScrubber {
+        &self.replies
+    }
+
+    /// Servers whose tools a search could not see, and why.
+    pub fn problems(&self) -> &[(String, StartError)] {
+        self.servers
+            .as_ref()
+            .map_or(&[], |servers| servers.finder.problems())
+    }
+
+    /// Why searches ranked by words alone, if they did.
+    pub fn search_notice(&self) -> Option<String> {
+        self.servers.as_ref()?.finder.notice()
+    }
+
+    /// The plan of a dry run; `None` for any other run.
+    pub fn dry_run_plan(&self) -> Option<DryRunPlan> {
+        let Pipeline::DryRun(dry_run) = &self.pipeline else {
+            return None;
+        };
+        let mut planned = dry_run.planned();
+        for call in &mut planned {
+            let args = self.replies.text(&call.args.to_string()).into_inner();
+            // Scrubbed JSON is JSON, unless the policy blocks all of it.
+            call.args = serde_json::from_str(&args).unwrap_or(Value::String(args));
+        }
+        // The gateway knows the tools of the servers that were started.
+        let servers = self.servers.as_ref();
+        let tools = servers.map_or_else(Vec::new, |servers| servers.gateway.tools());
+        let mut started: Vec<String> = tools
+            .iter()
+            .map(|tool| tool.id.server().to_owned())
+            .collect();
+        started.dedup();
+        Some(DryRunPlan {
+            planned,
+            started,
+            unused_fixtures: dry_run.unused_fixtures(),
+        })
+    }
+
+    /// Writes the recording, if there is one to write, however the run ended.
+    pub fn save_recording(&self, script: &str, rules: &ScrubConfig) -> anyhow::Result<()> {
+        let scrubbed = |recording: Recording, raw: bool| match raw {
+            true => anyhow::Ok(recording),
+            false => Ok(recording.scrub(Arc::new(Scrubber::new(rules)?))?),
+        };
+        match &self.pipeline {
+            Pipeline::Record {
+                host,
+                clock,
+                file,
+                raw,
+            } => {
+                let recording = Recording::new(script, *clock, host.entries());
+                scrubbed(recording, *raw)?.save(file)?;
+            }
+            Pipeline::RecordMissing {
+                host,
+                recording,
+                file,
+                raw,
+            } => {
+                let added = host.added();
+                if added.is_empty() {
+                    return Ok(());
+                }
+                let added = scrubbed(Recording::new(script, recording.clock, added), *raw)?;
+                recording.clone().with(added).save(file)?;
+            }
+            Pipeline::Live(_) | Pipeline::Replay(_) | Pipeline::DryRun(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Keeps what was learned about the tools.
+    pub fn save_tools(&self, cache: &ToolCache) {
+        let Some(servers) = &self.servers else {
+            return;
+        };
+        if servers.finder.has_listed() && servers.gateway.servers().next().is_some() {
+            cache.save_tools(&servers.gateway.tools(), servers.finder.problems());
+        }
+        cache.save_shapes(servers.shapes.take());
+    }
+
+    /// Stops the servers.
+    pub async fn close(&self) {
+        if let Some(servers) = &self.servers {
+            servers::close(&servers.gateway).await;
+        }
+    }
+}
+
+impl LiveServers {
+    fn open(config: Config, search: Search) -> anyhow::Result<Self> {
+        let gateway = servers::open(config)?;
+        Ok(Self {
+            finder: Arc::new(ToolFinder::new(gateway.clone(), search)),
+            gateway,
+            shapes: Arc::default(),
+        })
+    }
+}
+
+impl Pipeline {
+    fn new(mode: LiveMode, run: LiveRun) -> Self {
+        match mode {
+            LiveMode::Send => Self::Live(stack::live(run)),
+            LiveMode::Record { file, raw } => {
+                let clock = clock_of_now();
+                Self::Record {
+                    host: stack::record(run, clock),
+                    clock,
+                    file,
+                    raw,
+                }
+            }
+            LiveMode::RecordMissing {
+                file,
+                recording,
+                raw,
+            } => Self::RecordMissing {
+                host: stack::record_missing(run, recording.clone()),
+                recording,
+                file,
+                raw,
+            },
+            LiveMode::DryRun(sources) => Self::DryRun(stack::dry_run(run, sources)),
+        }
+    }
+}
+
+/// A virtual clock that starts now, with a seed of its own.
+fn clock_of_now() -> VirtualClock {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    VirtualClock {
+        seed: now.subsec_nanos(),
+        time_ms: u64::try_from(now.as_millis()).unwrap_or_default(),
+    }
+}

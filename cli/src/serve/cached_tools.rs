@@ -1,0 +1,48 @@
+//! Keeps what the server learns about tools where `pml types` and `pml check` find it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pml_catalog::ResultShapes;
+use pml_gateway::{Config, StartError, Tool};
+use pml_server::ToolObserver;
+use pml_typegen::Shape;
+use serde_json::Value;
+
+use crate::tool_cache::ToolCache;
+
+pub struct CachedTools {
+    cache: ToolCache,
+    shapes: Mutex<ResultShapes>,
+}
+
+impl CachedTools {
+    pub fn for_config(config: &Config) -> Self {
+        let cache = ToolCache::for_config(config);
+        let shapes = Mutex::new(cache.shapes());
+        Self { cache, shapes }
+    }
+
+    fn shapes(&self) -> MutexGuard<'_, ResultShapes> {
+        // A shape is widened in one step.
+        self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ToolObserver for CachedTools {
+    fn tools_listed(&self, tools: &[Arc<Tool>], problems: &[(String, StartError)]) {
+        self.cache.save_tools(tools, problems);
+    }
+
+    fn record_shapes(&self, observed: Vec<(String, Shape)>) {
+        let mut shapes = self.shapes();
+        for (id, shape) in &observed {
+            shapes.add(id, shape.clone());
+        }
+        drop(shapes);
+        self.cache.save_shapes(observed);
+    }
+
+    fn result_schema(&self, tool: &str) -> Option<Value> {
+        self.shapes().schema(tool)
+    }
+}
