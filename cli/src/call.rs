@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
 use crate::exit::ExitCode;
-use crate::paint::Paint;
-use crate::{complain, config, exit, progress, servers};
+use crate::style::Style;
+use crate::{diagnostics, config, exit, progress, servers};
 
 /// Call one tool
 ///
@@ -41,7 +41,7 @@ pub struct CallArgs {
 }
 
 pub fn run(args: &CallArgs, config: Option<&Path>) -> ExitCode {
-    call(args, config).unwrap_or_else(exit::mistake)
+    call(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -52,11 +52,11 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         tool_timeout: timeout.or_else(|| settings.limits.tool_timeout()),
         ..RunLimits::default()
     };
-    servers::with(settings.servers, async |gateway| {
-        let (live, paint) = (!args.json, Paint::for_stderr());
+    servers::with_gateway(settings.servers, async |gateway| {
+        let (live, style) = (!args.json, Style::for_stderr());
         let scope = gateway.run_with_progress(limits, move |told| {
             if live {
-                progress::print(&told, paint);
+                progress::print(&told, style);
             }
         });
         let answer = gateway.call(&scope, &args.tool, arguments).await;
@@ -69,7 +69,7 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             Ok(answer) => print(&answer.value),
             Err(error) if args.json => print(&json!({ "success": false, "error": error })),
             Err(error) => {
-                complain::error(format_args!("{error} [{}]", error.kind.as_str()));
+                diagnostics::error(format_args!("{error} [{}]", error.kind.as_str()));
                 Ok(())
             }
         };
@@ -99,7 +99,7 @@ fn read(arguments: &str) -> anyhow::Result<Value> {
 }
 
 fn print(answer: &Value) -> io::Result<()> {
-    let mut out = Paint::guarded_stdout();
+    let mut out = Style::escaped_stdout();
     match answer {
         Value::String(text) => writeln!(out, "{text}")?,
         other => writeln!(out, "{other:#}")?,

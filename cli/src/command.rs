@@ -1,14 +1,16 @@
-//! The command line: which subcommands there are.
+//! The command line: the subcommands and their dispatch.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
-use pml_runtime::Ahead;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use pml_runtime::PreforkedWorker;
 
+use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    call, check, complain, completions, demo_server, doctor, exit, index, init, login, logout,
+    call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login, logout,
     model, run, scrub, search, serve, test, tools, types,
 };
 
@@ -20,14 +22,14 @@ use crate::{
     after_help = "Examples:\n  \
         pml run script.ts              run a script\n  \
         pml run -e 'return 6 * 7'      run a line of code\n  \
-        pml run --json script.ts       the whole outcome as JSON\n  \
-        pml serve                      be the one MCP server of an AI client\n  \
-        pml init                       collect the servers of your other clients\n  \
+        pml run --json script.ts       print the whole outcome as JSON\n  \
+        pml serve                      serve all tools to an AI client\n  \
+        pml init                       import the servers of your other clients\n  \
         pml tools                      list their tools\n  \
         pml search read a file         find a tool by what it does\n\n\
-        `pml help COMMAND` tells more about each command."
+        `pml help COMMAND` describes a command and its options."
 )]
-pub struct Cli {
+struct Cli {
     /// The configuration file [default: .mcp.json, else pml/mcp.json in the user's configuration folder]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -36,36 +38,42 @@ pub struct Cli {
     command: Command,
 }
 
+/// `command_groups::GROUPS` lists each of these once.
 #[derive(Subcommand)]
 enum Command {
     Run(run::RunArgs),
     Test(test::TestArgs),
-    Init(init::InitArgs),
-    Tools(tools::ToolsArgs),
-    Types(types::TypesArgs),
     Check(check::CheckArgs),
-    Search(search::SearchArgs),
-    Index(index::IndexArgs),
-    Model(model::ModelArgs),
-    Call(call::CallArgs),
+    Types(types::TypesArgs),
+    Init(init::InitArgs),
     Doctor(doctor::DoctorArgs),
+    Tools(tools::ToolsArgs),
+    Search(search::SearchArgs),
+    Call(call::CallArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
+    Index(index::IndexArgs),
+    Model(model::ModelArgs),
     Serve(serve::ServeArgs),
     Scrub(scrub::ScrubArgs),
-    DemoServer(demo_server::DemoServerArgs),
     Completions(completions::CompletionsArgs),
+    DemoServer(demo_server::DemoServerArgs),
 }
 
-/// `worker` is for the one command that runs one script.
-pub fn run(worker: Option<Ahead>) -> ExitCode {
-    let cli = match Cli::try_parse() {
+/// The command line as clap describes it.
+pub fn definition() -> clap::Command {
+    with_groups(Cli::command())
+}
+
+/// Runs the command that argv names. Only `pml run` uses `worker`.
+pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
+    let cli = match parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed pipe is no reason to fail twice.
+            // The reader may have closed the pipe.
             let _ = error.print();
             if error.kind() == ErrorKind::UnknownArgument && run::is_asked_for() {
-                complain::line(run::WHERE_ARGUMENTS_GO);
+                diagnostics::line(run::WHERE_ARGUMENTS_GO);
             }
             return if error.use_stderr() {
                 exit::usage()
@@ -78,20 +86,131 @@ pub fn run(worker: Option<Ahead>) -> ExitCode {
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Test(args) => test::run(&args),
-        Command::Init(args) => init::run(&args, config),
-        Command::Tools(args) => tools::run(&args, config),
-        Command::Types(args) => types::run(&args, config),
         Command::Check(args) => check::run(&args, config),
-        Command::Search(args) => search::run(&args, config),
-        Command::Index(args) => index::run(&args, config),
-        Command::Model(args) => model::run(&args),
-        Command::Call(args) => call::run(&args, config),
+        Command::Types(args) => types::run(&args, config),
+        Command::Init(args) => init::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
+        Command::Tools(args) => tools::run(&args, config),
+        Command::Search(args) => search::run(&args, config),
+        Command::Call(args) => call::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),
+        Command::Index(args) => index::run(&args, config),
+        Command::Model(args) => model::run(&args),
         Command::Serve(args) => serve::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
-        Command::DemoServer(args) => demo_server::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::DemoServer(args) => demo_server::run(&args),
+    }
+}
+
+fn parse(argv: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let mut command = definition();
+    command
+        .try_get_matches_from_mut(&argv)
+        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches))
+        .map_err(|error| with_suggestion(error, &command, &argv))
+}
+
+/// Suggests the command that a mistyped one is nearest to.
+///
+/// clap compares by Jaro similarity, which finds nothing for swapped letters in a short name:
+/// `rnu` and `run` have 0.56, and clap suggests from 0.7.
+fn with_suggestion(
+    mut error: clap::Error,
+    command: &clap::Command,
+    argv: &[OsString],
+) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return error;
+    }
+    // The mistyped name is a verb of the last command before it.
+    let mut parent = command;
+    for word in argv.iter().skip(1).take_while(|word| *word != typed.as_str()) {
+        parent = parent.find_subcommand(word).unwrap_or(parent);
+    }
+    let visible = parent.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let nearest = pml_nearest::typo_of(typed, visible.map(clap::Command::get_name));
+    if let Some(name) = nearest.map(str::to_owned) {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(vec![name]),
+        );
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(argv: &[&str]) -> String {
+        let argv = argv.iter().map(OsString::from).collect();
+        match parse(argv) {
+            Ok(_) => panic!("the command line is accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The command and all its descendants, with the words that call them.
+    fn commands(command: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
+        let mut all = vec![(words.to_owned(), command.clone())];
+        for verb in command.get_subcommands() {
+            all.extend(commands(verb, &format!("{words} {}", verb.get_name())));
+        }
+        all
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn a_mistyped_command_gets_the_nearest_one() {
+        for (argv, suggested) in [
+            (["pml", "rnu", "a.ts"].as_slice(), "'run'"),
+            (&["pml", "serach", "files"], "'search'"),
+            (&["pml", "demoserver"], "'demo-server'"),
+            (&["pml", "--config", "a.json", "model", "lsit"], "'list'"),
+            (&["pml", "model", "sue", "x"], "'use'"),
+        ] {
+            let refusal = refusal(argv);
+            assert!(refusal.contains(suggested), "{argv:?}\n{refusal}");
+        }
+        assert!(!refusal(&["pml", "deploy"]).contains("similar"));
+    }
+
+    #[test]
+    fn json_and_config_mean_the_same_everywhere() {
+        for (words, command) in commands(&definition(), "pml") {
+            for flag in command.get_arguments() {
+                let help = flag.get_help().map(ToString::to_string);
+                match flag.get_long() {
+                    Some("json") => assert_eq!(
+                        help.as_deref(),
+                        Some("Print the result as JSON on standard output"),
+                        "{words}"
+                    ),
+                    // A global flag, which no subcommand defines again.
+                    Some("config") => assert_eq!(words, "pml"),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        for (words, command) in commands(&definition(), "pml") {
+            let help = command.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_default();
+            assert!(help.contains("Examples:\n"), "{words}: {help}");
+            // Of the command itself: `pml model` shows those of its verbs.
+            assert!(help.contains(&format!("\n  {words}")) || help.contains(&format!("| {words}")), "{words}: {help}");
+        }
     }
 }

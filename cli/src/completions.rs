@@ -1,11 +1,10 @@
-//! `pml completions`: for the shell.
+//! `pml completions`: completion scripts for shells.
 
 use std::io::{self, Write};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
-use crate::command::Cli;
 use crate::exit::{self, ExitCode};
 
 /// Print a completion script for a shell
@@ -15,15 +14,17 @@ use crate::exit::{self, ExitCode};
     pml completions zsh > ~/.zfunc/_pml\n  \
     pml completions fish > ~/.config/fish/completions/pml.fish")]
 pub struct CompletionsArgs {
+    /// The shell
     shell: Shell,
 }
 
 pub fn run(args: &CompletionsArgs) -> ExitCode {
-    // It would panic where a reader has gone.
+    // Into memory first: `generate` panics on a closed pipe.
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "pml", &mut script);
+    let mut command = crate::command::definition();
+    generate(args.shell, &mut command, "pml", &mut script);
     match exit::check_pipe(io::stdout().write_all(&script)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => exit::mistake(error.into()),
+        Err(error) => exit::usage_error(error.into()),
     }
 }

@@ -37,7 +37,7 @@ pub struct DemoServerArgs {
 }
 
 pub fn run(args: &DemoServerArgs) -> ExitCode {
-    serve(args).unwrap_or_else(exit::mistake)
+    serve(args).unwrap_or_else(exit::usage_error)
 }
 
 fn serve(args: &DemoServerArgs) -> anyhow::Result<ExitCode> {

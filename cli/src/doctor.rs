@@ -9,7 +9,7 @@ use pml_gateway::{ServerReport, ServerStatus};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
-use crate::paint::Paint;
+use crate::style::Style;
 use crate::{config, exit, servers};
 
 /// Start every server and tell how it is
@@ -37,13 +37,13 @@ struct Printed<'a> {
 }
 
 pub fn run(args: &DoctorArgs, config: Option<&Path>) -> ExitCode {
-    examine(args, config).unwrap_or_else(exit::mistake)
+    examine(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
     let file = settings.servers.file.clone();
-    servers::with(settings.servers, async |gateway| {
+    servers::with_gateway(settings.servers, async |gateway| {
         let servers = gateway.doctor(Duration::from_millis(args.wait)).await;
         let printed = Printed {
             file: file.as_deref(),
@@ -52,7 +52,7 @@ fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode>
         exit::check_pipe(if args.json {
             print_json(&printed)
         } else {
-            print(&printed, Paint::for_stdout())
+            print(&printed, Style::for_stdout())
         })?;
         let broken = servers
             .iter()
@@ -65,16 +65,16 @@ fn examine(args: &DoctorArgs, config: Option<&Path>) -> anyhow::Result<ExitCode>
 }
 
 fn print_json(printed: &Printed<'_>) -> io::Result<()> {
-    let mut out = Paint::guarded_stdout();
+    let mut out = Style::escaped_stdout();
     serde_json::to_writer_pretty(&mut out, printed)?;
     writeln!(out)?;
     out.flush()
 }
 
-fn print(printed: &Printed<'_>, paint: Paint) -> io::Result<()> {
-    let mut out = Paint::guarded_stdout();
+fn print(printed: &Printed<'_>, style: Style) -> io::Result<()> {
+    let mut out = Style::escaped_stdout();
     if let Some(file) = printed.file {
-        writeln!(out, "{}", paint.dim(&file.display().to_string()))?;
+        writeln!(out, "{}", style.dim(&file.display().to_string()))?;
     }
     if printed.servers.is_empty() {
         writeln!(
@@ -90,9 +90,9 @@ fn print(printed: &Printed<'_>, paint: Paint) -> io::Result<()> {
         .unwrap_or(0);
     for report in printed.servers {
         let state = match report.state {
-            ServerStatus::Ready => paint.green("ready   "),
-            ServerStatus::Disabled => paint.dim("disabled"),
-            ServerStatus::Failed => paint.red("failed  "),
+            ServerStatus::Ready => style.green("ready   "),
+            ServerStatus::Disabled => style.dim("disabled"),
+            ServerStatus::Failed => style.red("failed  "),
         };
         let facts = facts(report);
         let line = format!("{:width$}  {state}  {facts}", report.server);
@@ -102,7 +102,7 @@ fn print(printed: &Printed<'_>, paint: Paint) -> io::Result<()> {
             writeln!(out, "{indent}  {problem}")?;
         }
         for remark in &report.remarks {
-            writeln!(out, "{indent}  {}", paint.dim(&format!("note: {remark}")))?;
+            writeln!(out, "{indent}  {}", style.dim(&format!("note: {remark}")))?;
         }
     }
     out.flush()

@@ -1,12 +1,12 @@
-//! Exit codes, for people's scripts and CI.
+//! Exit codes, for shell scripts and CI.
 
 use std::io::{self, Write};
 
-use pml_runtime::{ErrorKind, Outcome};
+use pml_protocol::{ErrorKind, Outcome};
 
-use crate::complain;
+use crate::diagnostics;
 
-/// How the process ends.
+/// The exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExitCode(u8);
 
@@ -14,12 +14,10 @@ impl ExitCode {
     pub const SUCCESS: Self = Self(0);
     pub const FAILURE: Self = Self(1);
 
-    /// Ends the process at once.
-    ///
-    /// Destructors of C++ libraries are left out: those of ONNX Runtime would run beneath the
-    /// thread that may still load the model.
+    /// Ends the process at once, without running the destructors of C++ libraries: those of ONNX
+    /// Runtime would run while another thread may still load the model.
     pub fn leave(self) -> ! {
-        // A reader who has gone wants nothing more.
+        // The reader may have closed the pipe.
         let _ = io::stdout().flush();
         // SAFETY: `_exit` takes any number and touches no memory of this process.
         unsafe { libc::_exit(self.0.into()) }
@@ -30,7 +28,7 @@ impl ExitCode {
 const USAGE: u8 = 2;
 const INTERNAL: u8 = 70;
 const TIMEOUT: u8 = 124;
-/// Ended by Ctrl-C, as a shell would say it.
+/// 128 + SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
 const MEMORY: u8 = 137;
 
@@ -38,9 +36,9 @@ pub fn usage() -> ExitCode {
     ExitCode(USAGE)
 }
 
-/// Tells of a mistake in the usage or the configuration.
-pub fn mistake(error: anyhow::Error) -> ExitCode {
-    complain::error(format_args!("{error:#}"));
+/// Reports an error in the usage or the configuration.
+pub fn usage_error(error: anyhow::Error) -> ExitCode {
+    diagnostics::error(format_args!("{error:#}"));
     usage()
 }
 
@@ -62,7 +60,7 @@ pub fn of(outcome: &Outcome) -> ExitCode {
     }
 }
 
-/// What became of printing: whoever closed the pipe has heard enough.
+/// The result of printing; a pipe that the reader closed is not an error.
 pub fn check_pipe(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

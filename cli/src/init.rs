@@ -11,7 +11,7 @@ use pml_client_import::{
 use serde_json::{Map, Value, json};
 
 use crate::exit::ExitCode;
-use crate::{complain, exit};
+use crate::{diagnostics, exit};
 
 const FILE_NAME: &str = ".mcp.json";
 
@@ -37,7 +37,7 @@ pub struct InitArgs {
 }
 
 pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
-    init(args, config).unwrap_or_else(exit::mistake)
+    init(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -48,11 +48,11 @@ fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let clients = clients(&found, &home);
     for problem in &found.problems {
         let path = problem.source.path.display();
-        complain::warning(format_args!("{path}: {}", problem.message));
+        diagnostics::warning(format_args!("{path}: {}", problem.message));
     }
     let servers = merge(found);
     if servers.is_empty() {
-        complain::line(nothing_found(&home, &folder));
+        diagnostics::line(nothing_found(&home, &folder));
         return Ok(ExitCode::FAILURE);
     }
     if args.print {
@@ -78,7 +78,7 @@ fn keep_old(file: &Path) -> anyhow::Result<()> {
     old.push(".old");
     let old = PathBuf::from(old);
     match std::fs::copy(file, &old) {
-        Ok(_) => complain::line(format_args!("The old file is now {}", old.display())),
+        Ok(_) => diagnostics::line(format_args!("The old file is now {}", old.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => {
             let message = format!("{} cannot be kept as {}", file.display(), old.display());

@@ -1,11 +1,11 @@
-//! Ctrl-C, and whoever else asks a command to end.
+//! SIGINT (Ctrl-C) and SIGTERM.
 
 use std::future::Future;
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What the work gives, or `None` if a signal came first; the work is dropped then.
+/// Runs `work` until it ends or a signal arrives. A signal drops the work and returns `None`.
 pub async fn or<T>(work: impl Future<Output = T>) -> io::Result<Option<T>> {
     let mut terminated = signal(SignalKind::terminate())?;
     tokio::select! {

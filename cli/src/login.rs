@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::amounts::parse_time;
 use crate::exit::ExitCode;
-use crate::{complain, config, exit, servers};
+use crate::{diagnostics, config, exit, servers};
 
 /// How long a server may take to say whether it wants a login at all.
 const KNOCK: Duration = Duration::from_secs(10);
@@ -66,14 +66,14 @@ pub struct LoginArgs {
 }
 
 pub fn run(args: &LoginArgs, config: Option<&Path>) -> ExitCode {
-    log_in(args, config).unwrap_or_else(exit::mistake)
+    log_in(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
     let url = address(&settings.servers, &args.server)?;
     let logins = OAuth::new(TokenStore::of_user()?);
-    servers::with(settings.servers, async |gateway| {
+    servers::with_gateway(settings.servers, async |gateway| {
         let mut listing = gateway.list(Some(&args.server), KNOCK).await;
         let challenge = match listing.problems.pop() {
             Some((_, StartError::LoginNeeded { challenge, .. })) => challenge,
@@ -114,7 +114,7 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
                 Ok(ExitCode::SUCCESS)
             }
             Err(error) => {
-                complain::error(format_args!("{:#}", anyhow::Error::new(error)));
+                diagnostics::error(format_args!("{:#}", anyhow::Error::new(error)));
                 Ok(ExitCode::FAILURE)
             }
         }
@@ -141,9 +141,9 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
 
 /// Prints the address in any case: a browser that opens on another screen helps nobody.
 fn show(address: &Url, open: bool) {
-    complain::line(format_args!("Log in here, and come back:\n\n  {address}\n"));
+    diagnostics::line(format_args!("Log in here, and come back:\n\n  {address}\n"));
     if open && let Err(error) = open_browser(address) {
-        complain::line(format_args!("(no browser could be opened: {error})"));
+        diagnostics::line(format_args!("(no browser could be opened: {error})"));
     }
 }
 

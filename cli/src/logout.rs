@@ -18,7 +18,7 @@ pub struct LogoutArgs {
 }
 
 pub fn run(args: &LogoutArgs, config: Option<&Path>) -> ExitCode {
-    log_out(args, config).unwrap_or_else(exit::mistake)
+    log_out(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn log_out(args: &LogoutArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {

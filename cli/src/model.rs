@@ -1,24 +1,24 @@
-//! `pml model`: which model search embeds with.
+//! `pml model`: the embedding model of search.
 
 use std::io::{self, Write};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use pml_search::{Library, LibraryOrigin, ModelChoice};
+use pml_search::{LibraryOrigin, ModelChoice, OnnxLibrary};
 
 use crate::exit::ExitCode;
-use crate::{exit, searching};
+use crate::{exit, search_setup};
 
-/// Choose the model that search uses
+/// Choose the embedding model of search
 ///
-/// The one that is part of pml needs no network but for the ONNX Runtime library, once. Others
-/// come from a model hub. After a change, tools are indexed anew at the next search.
+/// The built-in model needs the network once, to download the ONNX Runtime library. Other models
+/// are downloaded from a model hub. After a change, the next search indexes all tools again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml model list\n  \
     pml model use Xenova/bge-small-en-v1.5\n  \
     pml model use ./my-model      a folder with model.onnx, SHA256SUMS and the tokenizer's files\n  \
-    pml model path                where the model and its library are\n\n\
+    pml model path\n\n\
     Exit codes: 0 ok, 2 wrong usage.")]
 pub struct ModelArgs {
     #[command(subcommand)]
@@ -27,14 +27,19 @@ pub struct ModelArgs {
 
 #[derive(Subcommand)]
 enum ModelCommand {
-    /// The models there are; the one in use has a star
+    /// List the available models; a star marks the one in use
+    #[command(after_help = "Examples:\n  pml model list")]
     List,
     /// Use another model
+    #[command(after_help = "Examples:\n  \
+        pml model use Xenova/bge-small-en-v1.5\n  \
+        pml model use ./my-model      a folder with model.onnx, SHA256SUMS and the tokenizer's files")]
     Use {
-        /// A name of the list, or a folder
+        /// A name from `pml model list`, or a folder
         name: String,
     },
-    /// Where the model and its library are
+    /// Print where the model and the ONNX Runtime library are
+    #[command(after_help = "Examples:\n  pml model path")]
     Path,
 }
 
@@ -44,11 +49,11 @@ pub fn run(args: &ModelArgs) -> ExitCode {
         ModelCommand::Use { name } => choose(name),
         ModelCommand::Path => path(),
     };
-    done.map_or_else(exit::mistake, |()| ExitCode::SUCCESS)
+    done.map_or_else(exit::usage_error, |()| ExitCode::SUCCESS)
 }
 
 fn list() -> anyhow::Result<()> {
-    let used = ModelChoice::of_user(&searching::place()?)
+    let used = ModelChoice::load_saved(&search_setup::require_paths()?)
         .map(|model| model.to_string())
         .unwrap_or_default();
     let models = ModelChoice::list();
@@ -65,27 +70,30 @@ fn list() -> anyhow::Result<()> {
 }
 
 fn choose(name: &str) -> anyhow::Result<()> {
-    let place = searching::place()?;
+    let paths = search_setup::require_paths()?;
     let choice: ModelChoice = name.parse()?;
     choice
-        .remember(&place)
-        .with_context(|| format!("{} cannot be written", place.choice().display()))
+        .save(&paths)
+        .with_context(|| format!("{} cannot be written", paths.model_choice_file().display()))
 }
 
 fn path() -> anyhow::Result<()> {
-    let place = searching::place()?;
-    let model = match ModelChoice::of_user(&place)? {
+    let paths = search_setup::require_paths()?;
+    let model = match ModelChoice::load_saved(&paths)? {
         ModelChoice::Builtin => "part of this program".to_owned(),
         ModelChoice::Folder(folder) => folder.display().to_string(),
-        ModelChoice::Hub(_) => place.models().display().to_string(),
+        ModelChoice::Hub(_) => paths.models_folder().display().to_string(),
     };
-    let library = match Library::find(Some(&place)) {
-        Some(Library {
+    let library = match OnnxLibrary::find(Some(&paths)) {
+        Some(OnnxLibrary {
             path,
             origin: LibraryOrigin::Environment,
         }) => format!("{} (ORT_DYLIB_PATH)", path.display()),
-        Some(Library { path, .. }) => path.display().to_string(),
-        None => format!("not there yet; will be in {}", place.library().display()),
+        Some(OnnxLibrary { path, .. }) => path.display().to_string(),
+        None => format!(
+            "not downloaded yet; will be in {}",
+            paths.library_folder().display()
+        ),
     };
     let mut out = io::stdout().lock();
     let printed = writeln!(out, "model    {model}\nlibrary  {library}");

@@ -1,14 +1,14 @@
-//! What a tool tells while it works, one line on standard error each.
+//! Progress of tool calls: one line on standard error for each notification.
 
 use std::io::{self, Write};
 
 use pml_gateway::Progress;
 
-use crate::paint::Paint;
+use crate::style::Style;
 
-/// A closed standard error is no reason to stop the call.
-pub fn print(progress: &Progress, paint: Paint) {
-    let _ = writeln!(io::stderr().lock(), "{}", paint.dim(&line(progress)));
+/// A failed write is ignored: a closed standard error must not stop the call.
+pub fn print(progress: &Progress, style: Style) {
+    let _ = writeln!(io::stderr().lock(), "{}", style.dim(&line(progress)));
 }
 
 fn line(progress: &Progress) -> String {
@@ -18,7 +18,7 @@ fn line(progress: &Progress) -> String {
         None => done.to_string(),
     };
     match &progress.message {
-        // The words are the server's: they get one line, and no control over the terminal.
+        // The message is untrusted: it gets one line, without control characters.
         Some(message) => format!(
             "{tool}: {amount}: {}",
             message.replace(char::is_control, " ")
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_one_line_whatever_the_server_says() {
+    fn a_notification_is_one_line_whatever_its_message() {
         let mut progress = Progress {
             tool: "demo:slow".parse().unwrap(),
             done: 1.0,

@@ -11,7 +11,7 @@ use pml_scrub::{Report, Scrubber, Session};
 use serde_json::Value;
 
 use crate::exit::ExitCode;
-use crate::{complain, config, exit};
+use crate::{diagnostics, config, exit};
 
 /// Replace personal data and secrets in a text or in JSON
 ///
@@ -31,7 +31,7 @@ pub struct ScrubArgs {
 }
 
 pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
-    scrub(args, config).unwrap_or_else(exit::mistake)
+    scrub(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -60,7 +60,7 @@ fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Err(blocked) => {
-            complain::error(blocked);
+            diagnostics::error(blocked);
             Ok(ExitCode::FAILURE)
         }
     }
@@ -93,12 +93,12 @@ fn print_report(report: &Report) {
             "" => String::new(),
             pointer => format!(" in {pointer}"),
         };
-        complain::line(format_args!(
+        diagnostics::line(format_args!(
             "{} at line {}, characters {} to {}{pointer}, confidence {:.2}",
             finding.kind, place.line, place.start, place.end, finding.confidence
         ));
     }
     for (kind, count) in report.counts() {
-        complain::line(format_args!("{count} {kind}"));
+        diagnostics::line(format_args!("{count} {kind}"));
     }
 }

@@ -1,62 +1,61 @@
-//! `pml search`: which tool does what.
+//! `pml search`: finds tools by what they do.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use pml_gateway::{Gateway, Tool};
-use pml_search::{DEFAULT_HITS, Filter, Query};
-use pml_session::{Found, Session, SessionOptions};
+use pml_search::{DEFAULT_HITS, Filter, FoundTool, Query, ToolFinder};
 use serde_json::{Value, json};
 
 use crate::exit::ExitCode;
-use crate::paint::Paint;
-use crate::{complain, config, exit, index, searching, servers};
+use crate::style::Style;
+use crate::{config, diagnostics, exit, index, search_setup, servers};
 
 /// Find tools by what they do
 ///
-/// Each hit has a score from 0 to 1: how well the tool fits, on one scale for every query.
+/// Each hit has a score from 0 to 1. Scores are comparable between queries.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml search read a file and parse JSON\n  \
     pml search --server 'git*' --limit 3 who changed this line\n  \
-    pml search --explain send a message      what each score is made of\n  \
+    pml search --explain send a message      show the parts of each score\n  \
     pml search --json --detail full weather | jq '.tools[0].inputSchema'\n\n\
-    Exit codes: 0 found, 1 nothing fits, 2 wrong usage or configuration.")]
+    Exit codes: 0 found, 1 no tool matches, 2 wrong usage or configuration.")]
 pub struct SearchArgs {
     /// What the tool should do
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
 
-    /// How many tools, from 1 to 50
+    /// Maximum number of tools, from 1 to 50
     #[arg(long, value_name = "N", default_value_t = DEFAULT_HITS)]
     limit: u32,
 
-    /// The least score of a hit, from 0 to 1 [default: 0.1]
+    /// Minimum score of a hit, from 0 to 1 [default: 0.1]
     #[arg(long, value_name = "SCORE")]
     threshold: Option<f64>,
 
-    /// Only servers of this name; * stands for any characters
+    /// Only servers with this name; * matches any characters (repeatable)
     #[arg(long, value_name = "PATTERN")]
     server: Vec<String>,
 
-    /// Only tools whose servers say that they change nothing
+    /// Only tools that their servers declare read-only
     #[arg(long)]
     read_only: bool,
 
-    /// No tools that may destroy anything
+    /// Leave out tools that may be destructive
     #[arg(long)]
     not_destructive: bool,
 
-    /// How much of each tool
+    /// What to print of each tool
     #[arg(long, value_enum, default_value_t = Detail::Signatures)]
     detail: Detail,
 
-    /// Print JSON on standard output
+    /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
 
-    /// Show what each score is made of
+    /// Show the parts of each score
     #[arg(long)]
     explain: bool,
 }
@@ -65,14 +64,14 @@ pub struct SearchArgs {
 enum Detail {
     /// The ids
     Names,
-    /// A line of TypeScript for each
+    /// One line of TypeScript each
     Signatures,
     /// Descriptions and schemas
     Full,
 }
 
 pub fn run(args: &SearchArgs, config: Option<&Path>) -> ExitCode {
-    search(args, config).unwrap_or_else(exit::mistake)
+    search(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn search(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -83,49 +82,44 @@ fn search(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> 
         not_destructive: args.not_destructive,
     });
     let settings = config::require(config)?;
-    let search = searching::open(settings.servers.file.as_deref())?;
-    servers::with(settings.servers, async |gateway| {
-        let session = Session::new(SessionOptions {
-            gateway: gateway.clone(),
-            search,
-            scrubber: None,
-            tool_timeout: None,
-        });
-        index::finish(session.prepare_search().await).await;
-        let found = session.find(&query).await;
-        if let Some(notice) = session.search_notice() {
-            complain::warning(format_args!("searched by words alone: {notice}"));
+    let search = search_setup::open(settings.servers.file.as_deref())?;
+    servers::with_gateway(settings.servers, async |gateway| {
+        let finder = ToolFinder::new(gateway.clone(), search);
+        index::wait_until_built(finder.prepare().await).await;
+        let found = finder.find(&query).await;
+        if let Some(notice) = finder.notice() {
+            diagnostics::warning(format_args!("searched by words alone: {notice}"));
         }
-        for (server, problem) in session.problems() {
-            complain::warning(format_args!("no tools of server `{server}`: {problem}"));
+        for (server, problem) in finder.problems() {
+            diagnostics::warning(format_args!("no tools of server `{server}`: {problem}"));
         }
         exit::check_pipe(print(args, &found))?;
         if !found.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        complain::warning(nothing_found(args, gateway));
+        diagnostics::warning(nothing_found(args, gateway));
         Ok(ExitCode::FAILURE)
     })
 }
 
-/// Why there may be nothing: a server that is none, or the words.
+/// Why there are no hits: an unknown server, or a query that matches nothing.
 fn nothing_found(args: &SearchArgs, gateway: &Gateway) -> String {
     let servers: Vec<&str> = gateway.servers().collect();
-    // A pattern may fit no server and is no mistake.
+    // A pattern may match no server.
     let is_unknown = |name: &&String| !name.contains('*') && !servers.contains(&name.as_str());
     match args.server.iter().find(is_unknown) {
         Some(name) => format!(
-            "there is no server `{name}`; there are: {}",
+            "there is no server `{name}`; the servers are {}",
             servers.join(", ")
         ),
-        None => "no tool fits; try other words, or a lower --threshold".to_owned(),
+        None => "no tool matches; try other words, or a lower --threshold".to_owned(),
     }
 }
 
-fn print(args: &SearchArgs, found: &[Found]) -> io::Result<()> {
-    let mut out = Paint::guarded_stdout();
+fn print(args: &SearchArgs, found: &[FoundTool]) -> io::Result<()> {
+    let mut out = Style::escaped_stdout();
     if args.json {
-        let tools: Vec<Value> = found.iter().map(|found| in_json(args, found)).collect();
+        let tools: Vec<Value> = found.iter().map(|found| to_json(args, found)).collect();
         serde_json::to_writer_pretty(&mut out, &json!({ "tools": tools }))?;
         writeln!(out)?;
         return out.flush();
@@ -147,13 +141,13 @@ fn print(args: &SearchArgs, found: &[Found]) -> io::Result<()> {
             }
         }
         if args.explain {
-            writeln!(out, "      {}", explained(found))?;
+            writeln!(out, "      {}", explanation(found))?;
         }
     }
     out.flush()
 }
 
-fn in_json(args: &SearchArgs, found: &Found) -> Value {
+fn to_json(args: &SearchArgs, found: &FoundTool) -> Value {
     let tool = &found.tool;
     let mut value = json!({ "id": tool.id, "score": found.score });
     match args.detail {
@@ -180,7 +174,7 @@ fn in_json(args: &SearchArgs, found: &Found) -> Value {
 }
 
 fn signature(tool: &Tool) -> String {
-    pml_typegen::signature(&pml_typegen::ToolTypes {
+    pml_typegen::signature(&pml_typegen::ToolSchemas {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,
@@ -190,15 +184,15 @@ fn signature(tool: &Tool) -> String {
     })
 }
 
-fn explained(found: &Found) -> String {
+fn explanation(found: &FoundTool) -> String {
     let parts = &found.hit.parts;
     if parts.exact {
-        return "the query is its name".to_owned();
+        return "the query is the name of the tool".to_owned();
     }
-    let mut told = format!("words {:.2} ({})", parts.words, found.hit.matched.join(" "));
+    let mut text = format!("words {:.2} ({})", parts.words, found.hit.matched.join(" "));
     if let (Some(whole), Some(sentence)) = (parts.whole, parts.sentence) {
-        told.push_str(&format!(", cosine {whole:.2}, best sentence {sentence:.2}"));
+        text.push_str(&format!(", cosine {whole:.2}, best sentence {sentence:.2}"));
     }
-    told.push_str(&format!(", server {:+.2}", parts.server));
-    told
+    text.push_str(&format!(", server {:+.2}", parts.server));
+    text
 }

@@ -11,12 +11,12 @@ use pml_gateway::{Gateway, Listing, Tool};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
-use crate::memory::Memory;
-use crate::paint::Paint;
-use crate::{complain, config, exit, servers};
+use crate::tool_cache::ToolCache;
+use crate::style::Style;
+use crate::{diagnostics, config, exit, servers};
 
 /// For each server, to start and to list its tools.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
 /// Characters of a description on one line.
 const SUMMARY: usize = 72;
 
@@ -37,19 +37,19 @@ pub struct ToolsArgs {
 }
 
 pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
-    list(args, config).unwrap_or_else(exit::mistake)
+    list(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let memory = Memory::of(&settings.servers);
-    servers::with(settings.servers, async |gateway| {
+    let cache = ToolCache::for_config(&settings.servers);
+    servers::with_gateway(settings.servers, async |gateway| {
         if let Some(server) = &args.server {
             check_name(gateway, server)?;
         }
-        let listing = gateway.list(args.server.as_deref(), PATIENCE).await;
+        let listing = gateway.list(args.server.as_deref(), LISTING_TIMEOUT).await;
         if args.server.is_none() {
-            memory.keep_tools(&listing.tools, &listing.problems);
+            cache.save_tools(&listing.tools, &listing.problems);
         }
         let printed = if args.json {
             print_json(&listing)
@@ -58,10 +58,10 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         };
         exit::check_pipe(printed)?;
         if gateway.servers().next().is_none() {
-            complain::warning("the configuration has no servers; name some below `mcpServers`");
+            diagnostics::warning("the configuration has no servers; name some below `mcpServers`");
         }
         for (server, problem) in &listing.problems {
-            complain::warning(format_args!("server `{server}`: {problem}"));
+            diagnostics::warning(format_args!("server `{server}`: {problem}"));
         }
         Ok(match listing.problems.is_empty() {
             true => ExitCode::SUCCESS,
@@ -86,7 +86,7 @@ pub fn check_name(gateway: &Gateway, name: &str) -> anyhow::Result<()> {
 }
 
 fn print(listing: &Listing) -> io::Result<()> {
-    let mut out = Paint::guarded_stdout();
+    let mut out = Style::escaped_stdout();
     let mut server = None;
     for tool in &listing.tools {
         if server != Some(tool.id.server()) {
@@ -140,7 +140,7 @@ fn print_json(listing: &Listing) -> io::Result<()> {
             })
             .collect(),
     };
-    let mut out = Paint::guarded_stdout();
+    let mut out = Style::escaped_stdout();
     serde_json::to_writer_pretty(&mut out, &printed)?;
     writeln!(out)?;
     out.flush()

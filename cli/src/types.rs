@@ -11,9 +11,9 @@ use pml_typegen::ToolTypes;
 use serde_json::Value;
 
 use crate::exit::ExitCode;
-use crate::memory::Memory;
-use crate::tools::PATIENCE;
-use crate::{complain, config, exit, servers};
+use crate::tool_cache::ToolCache;
+use crate::tools::LISTING_TIMEOUT;
+use crate::{diagnostics, config, exit, servers};
 
 /// What every script has, whatever the configuration.
 pub const API: &str = include_str!("../../typings/pml.d.ts");
@@ -41,16 +41,16 @@ pub struct TypesArgs {
 }
 
 pub fn run(args: &TypesArgs, config: Option<&Path>) -> ExitCode {
-    write(args, config).unwrap_or_else(exit::mistake)
+    write(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn write(args: &TypesArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let memory = Memory::of(&settings.servers);
-    servers::with(settings.servers, async |gateway| {
-        let listing = gateway.list(None, PATIENCE).await;
-        let catalog = memory.keep_tools(&listing.tools, &listing.problems);
-        let mut text = declarations(&catalog, &memory.shapes());
+    let cache = ToolCache::for_config(&settings.servers);
+    servers::with_gateway(settings.servers, async |gateway| {
+        let listing = gateway.list(None, LISTING_TIMEOUT).await;
+        let catalog = cache.save_tools(&listing.tools, &listing.problems);
+        let mut text = declarations(&catalog, &cache.shapes());
         if args.standalone {
             text = format!("{API}\n{text}");
         }
@@ -59,7 +59,7 @@ fn write(args: &TypesArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             None => exit::check_pipe(print(&text))?,
         }
         for (server, problem) in &listing.problems {
-            complain::warning(format_args!("no types of server `{server}`: {problem}"));
+            diagnostics::warning(format_args!("no types of server `{server}`: {problem}"));
         }
         Ok(match listing.problems.is_empty() {
             true => ExitCode::SUCCESS,

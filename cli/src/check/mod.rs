@@ -14,10 +14,10 @@ use pml_runtime::Limits;
 
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
-use crate::memory::{self, Memory};
+use crate::tool_cache::{self, ToolCache};
 use crate::run::script::{self, Origin};
-use crate::tools::PATIENCE;
-use crate::{complain, exit, servers};
+use crate::tools::LISTING_TIMEOUT;
+use crate::{diagnostics, exit, servers};
 
 /// Seconds after which servers are asked again, even for the same configuration: they change too.
 const STALE: u64 = 7 * 24 * 60 * 60;
@@ -68,7 +68,7 @@ enum Format {
 }
 
 pub fn run(args: &CheckArgs, config: Option<&Path>) -> ExitCode {
-    check(args, config).unwrap_or_else(exit::mistake)
+    check(args, config).unwrap_or_else(exit::usage_error)
 }
 
 fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -87,9 +87,9 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         sources.push((name, script::read(&origin, limit, Vec::new())?.source));
     }
     let has_config = settings.servers.file.is_some();
-    let memory = Memory::of(&settings.servers);
+    let cache = ToolCache::for_config(&settings.servers);
     let catalog = match has_config {
-        true => catalog(args, settings, &memory)?.map(Arc::new),
+        true => catalog(args, settings, &cache)?.map(Arc::new),
         false => None,
     };
     let mut checked: Vec<Checked> = sources
@@ -102,7 +102,7 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     if args.tsc {
         let types = catalog
             .as_ref()
-            .map(|catalog| crate::types::declarations(catalog, &memory.shapes()));
+            .map(|catalog| crate::types::declarations(catalog, &cache.shapes()));
         tsc::check(types.as_deref(), &sources, &mut checked)?;
     }
     exit::check_pipe(print(args.format, &sources, &checked))?;
@@ -119,11 +119,11 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
 fn catalog(
     args: &CheckArgs,
     settings: Settings,
-    memory: &Memory,
+    cache: &ToolCache,
 ) -> anyhow::Result<Option<Catalog>> {
-    let known = memory.catalog();
+    let known = cache.catalog();
     let is_fresh = |catalog: &Catalog| {
-        let is_recent = memory::now().saturating_sub(catalog.at()) < STALE;
+        let is_recent = tool_cache::unix_seconds().saturating_sub(catalog.listed_at()) < MAX_CATALOG_AGE;
         is_recent
             && catalog
                 .servers()
@@ -133,12 +133,12 @@ fn catalog(
         return Ok(known);
     }
     let mut asked = None;
-    servers::with(settings.servers, async |gateway| {
-        let listing = gateway.list(None, PATIENCE).await;
+    servers::with_gateway(settings.servers, async |gateway| {
+        let listing = gateway.list(None, LISTING_TIMEOUT).await;
         for (server, problem) in &listing.problems {
-            complain::warning(format_args!("no tools of server `{server}`: {problem}"));
+            diagnostics::warning(format_args!("no tools of server `{server}`: {problem}"));
         }
-        asked = Some(memory.keep_tools(&listing.tools, &listing.problems));
+        asked = Some(cache.save_tools(&listing.tools, &listing.problems));
         Ok(ExitCode::SUCCESS)
     })?;
     Ok(asked)
@@ -147,7 +147,7 @@ fn catalog(
 /// A check that could not look at tools must not look like one that found nothing wrong.
 fn explain_silence(catalog: Option<&Catalog>, has_config: bool) {
     if catalog.is_none() {
-        complain::warning(match has_config {
+        diagnostics::warning(match has_config {
             true => {
                 "tools were not checked: they were not listed yet; leave out --offline, or run `pml tools`"
             }

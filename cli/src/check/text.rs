@@ -3,10 +3,10 @@
 use pml_check::report::Checked;
 use pml_runtime::frame;
 
-use crate::paint::Paint;
+use crate::style::Style;
 
 pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
-    let paint = Paint::for_stdout();
+    let style = Style::for_stdout();
     let mut out = String::new();
     for (one, (_, source)) in checked.iter().zip(sources) {
         for finding in &one.findings {
@@ -14,17 +14,17 @@ pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
                 "{}:{}:{}",
                 one.file, finding.start.line, finding.start.column
             );
-            let rule = paint.dim(&format!("[{}]", finding.rule.name()));
+            let rule = style.dim(&format!("[{}]", finding.rule.name()));
             out.push_str(&format!(
                 "{} {} {rule}\n",
-                paint.red(&place),
+                style.red(&place),
                 finding.message
             ));
             if let Some(frame) = frame::render(source, finding.start.line, finding.start.column) {
-                out.push_str(&format!("\n{}\n", paint.frame(&frame)));
+                out.push_str(&format!("\n{}\n", style.frame(&frame)));
             }
             if let Some(fix) = &finding.fix {
-                out.push_str(&format!("\n{} {}\n", paint.cyan("fix:"), fix.about));
+                out.push_str(&format!("\n{} {}\n", style.cyan("fix:"), fix.about));
             }
             out.push('\n');
         }
@@ -33,7 +33,7 @@ pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
     let files = checked.len();
     let (mistakes, scripts) = (plural(count, "mistake"), plural(files, "script"));
     out.push_str(&match count {
-        0 => paint.green(&format!("no mistakes in {scripts}\n")),
+        0 => style.green(&format!("no mistakes in {scripts}\n")),
         _ => format!("{mistakes} in {scripts}\n"),
     });
     out

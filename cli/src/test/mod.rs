@@ -14,7 +14,7 @@ use pml_test_runner::{
 
 use crate::amounts::parse_time;
 use crate::exit::ExitCode;
-use crate::{complain, exit, interrupt};
+use crate::{diagnostics, exit, interrupt};
 use reporter::{Format, Reporter};
 
 /// How often a watched folder is looked at.
@@ -117,7 +117,7 @@ fn limits() -> Limits {
 }
 
 pub fn run(args: &TestArgs) -> ExitCode {
-    run_tests(args).unwrap_or_else(exit::mistake)
+    run_tests(args).unwrap_or_else(exit::usage_error)
 }
 
 fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
@@ -166,7 +166,7 @@ fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
         match interrupt::or(work).await? {
             Some(done) => done,
             None => {
-                complain::error("interrupted");
+                diagnostics::error("interrupted");
                 Ok(exit::interrupted())
             }
         }
@@ -232,7 +232,7 @@ async fn watch(
             changed.retain(|path| !path.to_string_lossy().contains("__snapshots__"));
         }
         if changed.is_empty() {
-            complain::line("waiting for changes; Ctrl-C ends");
+            diagnostics::line("waiting for changes; Ctrl-C ends");
         }
         while changed.is_empty() {
             tokio::time::sleep(LOOK).await;

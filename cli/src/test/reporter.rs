@@ -10,7 +10,7 @@ use pml_test_runner::report::{self, Colours, Pretty};
 use pml_test_runner::{Coverage, FileResult, Summary};
 
 use crate::exit;
-use crate::paint::Paint;
+use crate::style::Style;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -103,9 +103,9 @@ impl Reporter {
 
 fn colours() -> Colours {
     Colours {
-        good: |text| Paint::for_stdout().green(text),
-        bad: |text| Paint::for_stdout().red(text),
-        odd: |text| Paint::for_stdout().yellow(text),
-        dim: |text| Paint::for_stdout().dim(text),
+        good: |text| Style::for_stdout().green(text),
+        bad: |text| Style::for_stdout().red(text),
+        odd: |text| Style::for_stdout().yellow(text),
+        dim: |text| Style::for_stdout().dim(text),
     }
 }

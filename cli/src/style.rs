@@ -1,15 +1,18 @@
-//! Colour, where the terminal has it, and nothing else that a terminal obeys.
+//! Colours on a terminal, and escaping of all other control characters.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
+/// How text is written to one stream.
 #[derive(Clone, Copy)]
-pub struct Paint {
+pub struct Style {
+    /// Whether text is coloured.
     colour: bool,
+    /// Whether the stream is a terminal.
     terminal: bool,
 }
 
-impl Paint {
+impl Style {
     /// Colour on a terminal, unless `NO_COLOR` says otherwise; `FORCE_COLOR` wins.
     pub fn for_stderr() -> Self {
         Self::on(std::io::stderr().is_terminal())
@@ -26,11 +29,11 @@ impl Paint {
         Self { colour, terminal }
     }
 
-    /// Text of a script or a server. On a terminal its control characters are shown, not obeyed,
-    /// except those that set a colour.
-    pub fn foreign(self, text: &str) -> Cow<'_, str> {
-        let is_harmless = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
-        if !self.terminal || text.chars().all(is_harmless) {
+    /// Untrusted text, of a script or a server. For a terminal its control characters are escaped,
+    /// except sequences that set a colour.
+    pub fn escape_controls(self, text: &str) -> Cow<'_, str> {
+        let is_printable = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+        if !self.terminal || text.chars().all(is_printable) {
             return Cow::Borrowed(text);
         }
         let mut shown = String::with_capacity(text.len());
@@ -39,7 +42,7 @@ impl Paint {
             let taken = colour_sequence(rest).unwrap_or(c.len_utf8());
             let (head, tail) = rest.split_at(taken);
             match c {
-                _ if taken > c.len_utf8() || is_harmless(c) => shown.push_str(head),
+                _ if taken > c.len_utf8() || is_printable(c) => shown.push_str(head),
                 '\r' if tail.starts_with('\n') => {}
                 _ => shown.extend(c.escape_default()),
             }
@@ -48,11 +51,11 @@ impl Paint {
         Cow::Owned(shown)
     }
 
-    /// Standard output for what scripts and servers say: it shows as [`foreign`](Self::foreign) does.
-    pub fn guarded_stdout() -> impl io::Write {
-        Guarded {
+    /// Standard output for untrusted text, with [`escape_controls`](Self::escape_controls) applied.
+    pub fn escaped_stdout() -> impl io::Write {
+        EscapedWriter {
             out: io::stdout().lock(),
-            paint: Self::for_stdout(),
+            style: Self::for_stdout(),
         }
     }
 
@@ -88,7 +91,7 @@ impl Paint {
         self.wrap("2", text)
     }
 
-    /// A code frame: the marked line stands out, the mark is red.
+    /// A code frame: the lines around the marked one are dim, the caret is red.
     pub fn frame(self, frame: &str) -> String {
         if !self.colour {
             return frame.to_owned();
@@ -109,15 +112,15 @@ impl Paint {
     }
 }
 
-struct Guarded<W> {
+struct EscapedWriter<W> {
     out: W,
-    paint: Paint,
+    style: Style,
 }
 
-impl<W: io::Write> io::Write for Guarded<W> {
+impl<W: io::Write> io::Write for EscapedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        self.out.write_all(self.paint.foreign(&text).as_bytes())?;
+        self.out.write_all(self.style.escape_controls(&text).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -126,7 +129,7 @@ impl<W: io::Write> io::Write for Guarded<W> {
     }
 }
 
-/// The length of a sequence that sets a colour, if the text begins with one: `ESC [ 31 m`.
+/// The length of the colour sequence that the text begins with, for example `ESC [ 31 m`.
 fn colour_sequence(text: &str) -> Option<usize> {
     let codes = text.strip_prefix("\u{1b}[")?;
     let end = codes.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -140,30 +143,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_guarded_too() {
-        let paint = Paint {
+    fn control_characters_in_printed_text_are_escaped() {
+        let style = Style {
             colour: true,
             terminal: true,
         };
-        let mut guarded = Guarded {
+        let mut escaped = EscapedWriter {
             out: Vec::new(),
-            paint,
+            style,
         };
-        writeln!(guarded, "{}: \u{1b}]0;x\u{7}", paint.red("é")).unwrap();
-        let shown = String::from_utf8(guarded.out).unwrap();
+        writeln!(escaped, "{}: \u{1b}]0;x\u{7}", style.red("é")).unwrap();
+        let shown = String::from_utf8(escaped.out).unwrap();
         assert_eq!(shown, "\u{1b}[31mé\u{1b}[0m: \\u{1b}]0;x\\u{7}\n");
     }
 
     fn shown(text: &str) -> Cow<'_, str> {
-        let paint = Paint {
+        let style = Style {
             colour: true,
             terminal: true,
         };
-        paint.foreign(text)
+        style.escape_controls(text)
     }
 
     #[test]
-    fn a_terminal_obeys_no_script() {
+    fn a_script_cannot_control_the_terminal() {
         assert_eq!(shown("\u{1b}]52;c;aGk=\u{7}A"), "\\u{1b}]52;c;aGk=\\u{7}A");
         assert_eq!(shown("\u{1b}[2J\u{9b}1m"), "\\u{1b}[2J\\u{9b}1m");
         assert_eq!(shown("hidden\rshown"), "hidden\\rshown");
