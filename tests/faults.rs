@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use pml_gateway::Gateway;
 use pml_gateway::config::{Config, ServerConfig};
-use pml_runtime::{Limits, Pool, PoolOptions, Script};
-use pml_search::{Search, SearchOptions};
-use pml_session::{Session, SessionOptions};
+use pml_hosts::stack::{self, LiveRun};
+use pml_protocol::Limits;
+use pml_runtime::{Pool, PoolOptions, Script};
+use pml_search::{Search, SearchOptions, ToolFinder};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -174,12 +175,8 @@ async fn run_scripts(
     number: usize,
     stop: Arc<AtomicBool>,
 ) -> Vec<CallReport> {
-    let session = Session::new(SessionOptions {
-        gateway,
-        search: Search::new(SearchOptions::default()),
-        scrubber: None,
-        tool_timeout: Some(Duration::from_secs(3)),
-    });
+    let search = Search::new(SearchOptions::default());
+    let finder = Arc::new(ToolFinder::new(gateway.clone(), search));
     // All twenty calls of a script may hit a server that hangs.
     let limits = Limits {
         wall_ms: 120_000,
@@ -196,10 +193,18 @@ async fn run_scripts(
             source: SCRIPT.to_owned(),
             args: vec![format!("{number}-{round}"), SERVERS.to_string()],
         };
-        let run = Arc::new(session.run(&limits, |_| {}));
-        let outcome = pool
-            .run(script, Session::runtime_limits(limits), run, &mut |_| {})
-            .await;
+        let host = stack::live(LiveRun {
+            gateway: gateway.clone(),
+            search: finder.clone(),
+            storage: Arc::default(),
+            placeholders: None,
+            person: None,
+            observers: vec![finder.clone()],
+            limits,
+            tool_timeout: Some(Duration::from_secs(3)),
+            progress: Box::new(|_| {}),
+        });
+        let outcome = pool.run(script, limits, host, &mut |_| {}).await;
         let result = outcome.result.as_ref().map(|result| result.get());
         let result = result.unwrap_or_else(|| panic!("{:?}", outcome.error));
         results.extend(serde_json::from_str::<Vec<CallReport>>(result).unwrap());

@@ -12,17 +12,20 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Answer, Event, Failure, Limits, Outcome, Pool, Script, ToolHit, ToolHost};
+use pml_hosts::{StaticHost, stack};
+use pml_protocol::{
+    Failure, FailureKind, HostFuture, Limits, Outcome, Request, RunContext, ToolHost, ToolResult,
+    to_result,
+};
+use pml_runtime::{Event, Pool, Script};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{pool, repository, run_in};
+use crate::support::{pool, printed, repository, run_in};
 
 const MIB: u64 = 1024 * 1024;
 const THREADS: usize = 2;
@@ -135,7 +138,7 @@ fn corpus() -> Vec<Case> {
 }
 
 fn tools() -> Arc<dyn ToolHost> {
-    let host = MemoryHost::empty()
+    let host = StaticHost::empty()
         .with("demo:echo", "gives back its arguments", |args| async {
             Ok(args)
         })
@@ -144,7 +147,7 @@ fn tools() -> Arc<dyn ToolHost> {
             Ok(Value::Null)
         })
         .with("demo:fail", "always fails", |_| async {
-            Err(Failure::new("tool", "it always fails"))
+            Err(Failure::new(FailureKind::Tool, "it always fails"))
         })
         .with("demo:poison", "answers with awkward keys", |_| async {
             Ok(json!({ "__proto__": { "leftover": 1 }, "then": 1, "constructor": null, "failure": 1 }))
@@ -161,13 +164,13 @@ async fn run(pool: &Pool, limits: Limits, source: &str) -> (Outcome, Duration) {
     };
     let mut started = Instant::now();
     let outcome = pool
-        .run(script, limits, tools(), &mut |event| {
+        .run(script, limits, stack::limited(tools(), &limits), &mut |event| {
             if let Event::Started = event {
                 started = Instant::now();
             }
         })
         .await;
-    (outcome, started.elapsed())
+    (printed(outcome, &limits), started.elapsed())
 }
 
 fn kind(outcome: &Outcome) -> String {
@@ -322,24 +325,14 @@ fn every_hostile_script_ends_as_expected_and_leaves_nothing_behind() {
 /// A malicious tool server: it answers every call with the same text.
 struct Answering(Box<RawValue>);
 
-type Answered<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
 impl ToolHost for Answering {
-    fn search<'a>(
-        &'a self,
-        _query: &'a str,
-        _limit: u32,
-        _threshold: Option<f64>,
-    ) -> Answered<'a, Result<Vec<ToolHit>, Failure>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-
-    fn describe<'a>(&'a self, _tool: &'a str) -> Answered<'a, Answer> {
-        Box::pin(async { Ok(self.0.clone()) })
-    }
-
-    fn call<'a>(&'a self, _tool: &'a str, _args: &'a RawValue) -> Answered<'a, Answer> {
-        Box::pin(async { Ok(self.0.clone()) })
+    fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
+        Box::pin(async move {
+            match request {
+                Request::Search { .. } => to_result(&[(); 0]),
+                _ => Ok(self.0.clone()),
+            }
+        })
     }
 }
 

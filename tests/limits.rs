@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::protocol::LOG_LINE_COST;
-use pml_runtime::{
-    ErrorKind, Event, Limits, LogLine, Outcome, Pool, PoolOptions, Script, ToolHost,
-};
+use pml_hosts::{StaticHost, stack};
+use pml_protocol::message::LOG_LINE_COST;
+use pml_protocol::{ErrorKind, Limits, LogLine, Outcome, ToolHost};
+use pml_runtime::{Event, Pool, PoolOptions, Script};
 use serde_json::{Value, json};
 
-use crate::support::{binary, pool, run_in};
+use crate::support::{binary, pool, printed, run_in};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -34,8 +33,8 @@ fn roomy() -> Limits {
     }
 }
 
-fn echo() -> MemoryHost {
-    MemoryHost::empty().with("demo:echo", "gives back its arguments", |args| async {
+fn echo() -> StaticHost {
+    StaticHost::empty().with("demo:echo", "gives back its arguments", |args| async {
         Ok(args)
     })
 }
@@ -57,6 +56,7 @@ async fn measure(pool: &Pool, limits: Limits, host: Arc<dyn ToolHost>, source: &
     };
     let mut started = Instant::now();
     let mut last_event = started;
+    let host = stack::limited(host, &limits);
     let outcome = pool
         .run(script, limits, host, &mut |event| {
             last_event = Instant::now();
@@ -66,7 +66,7 @@ async fn measure(pool: &Pool, limits: Limits, host: Arc<dyn ToolHost>, source: &
         })
         .await;
     Measured {
-        outcome,
+        outcome: printed(outcome, &limits),
         total: started.elapsed(),
         since_last_event: last_event.elapsed(),
     }
@@ -297,7 +297,7 @@ fn calls_beyond_the_concurrency_limit_wait_for_their_turn() {
     let now = Arc::new(AtomicUsize::new(0));
     let most = Arc::new(AtomicUsize::new(0));
     let seen = most.clone();
-    let host = MemoryHost::empty().with("demo:slow", "takes a while", move |args| {
+    let host = StaticHost::empty().with("demo:slow", "takes a while", move |args| {
         let (now, most) = (now.clone(), most.clone());
         async move {
             let running = now.fetch_add(1, Ordering::SeqCst) + 1;

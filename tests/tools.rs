@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::{ErrorKind, Failure, Limits, Outcome};
+use pml_hosts::StaticHost;
+use pml_protocol::{ErrorKind, Failure, FailureKind, Limits, Outcome};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::support::{error_of, pool, result_of, run_in};
 
 /// Tools that succeed, fail, are slow and are busy.
-fn demo() -> MemoryHost {
-    MemoryHost::empty()
+fn demo() -> StaticHost {
+    StaticHost::empty()
         .with("demo:echo", "Gives back its arguments", |args| async {
             Ok(args)
         })
@@ -24,13 +24,13 @@ fn demo() -> MemoryHost {
         })
         .with("demo:nothing", "Gives null", |_| async { Ok(Value::Null) })
         .with("demo:fail", "Always fails", |_| async {
-            Err(Failure::new("tool", "the disk is full"))
+            Err(Failure::new(FailureKind::Tool, "the disk is full"))
         })
         .with("demo:busy", "Asks to come back later", |_| async {
             Err(Failure {
                 retryable: true,
                 retry_after_ms: Some(1500),
-                ..Failure::new("rate", "too many requests")
+                ..Failure::new(FailureKind::Calls, "too many requests")
             })
         })
         .with("demo:slow", "Takes its time", |args| async move {
@@ -44,7 +44,7 @@ fn demo() -> MemoryHost {
         )
 }
 
-async fn run_with(limits: Limits, host: MemoryHost, script: &str) -> Outcome {
+async fn run_with(limits: Limits, host: StaticHost, script: &str) -> Outcome {
     run_in(&pool(limits), Arc::new(host), script).await
 }
 
@@ -109,7 +109,7 @@ async fn a_search_keeps_to_its_limit_and_threshold() {
 
 #[tokio::test]
 async fn a_search_returns_ten_tools_by_default() {
-    let mut host = MemoryHost::empty();
+    let mut host = StaticHost::empty();
     for n in 0..20 {
         host = host.with(&format!("many:t{n}"), "alike", |_| async {
             Ok(Value::Null)
@@ -293,7 +293,7 @@ async fn a_tool_called_by_name_throws_a_tool_error_with_all_its_fields() {
     assert_eq!(
         value(script).await,
         json!({
-            "name": "ToolError", "is": [true, true], "message": "too many requests", "kind": "rate",
+            "name": "ToolError", "is": [true, true], "message": "too many requests", "kind": "calls",
             "tool": "demo:busy", "retryable": true, "retryAfterMs": 1500,
         })
     );
@@ -312,7 +312,7 @@ async fn a_tool_error_as_a_result_is_readable() {
         json!({
             "success": false,
             "error": {
-                "name": "ToolError", "message": "too many requests", "kind": "rate",
+                "name": "ToolError", "message": "too many requests", "kind": "calls",
                 "tool": "demo:busy", "retryable": true, "retryAfterMs": 1500,
             },
         })
@@ -574,10 +574,10 @@ async fn searches_are_not_calls() {
 // Concurrency.
 
 /// A host that records the peak number of concurrent calls.
-fn counting(peak: &Arc<AtomicUsize>) -> MemoryHost {
+fn counting(peak: &Arc<AtomicUsize>) -> StaticHost {
     let now = Arc::new(AtomicUsize::new(0));
     let peak = peak.clone();
-    MemoryHost::empty().with("demo:slow", "Takes its time", move |args| {
+    StaticHost::empty().with("demo:slow", "Takes its time", move |args| {
         let (now, peak) = (now.clone(), peak.clone());
         async move {
             peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -747,7 +747,7 @@ async fn a_call_in_flight_is_cancelled_at_the_time_limit() {
         }
     }
     let seen = dropped.clone();
-    let host = MemoryHost::empty().with("demo:forever", "Never answers", move |_| {
+    let host = StaticHost::empty().with("demo:forever", "Never answers", move |_| {
         let watch = Watch(seen.clone());
         async move {
             let _watch = watch;
@@ -786,7 +786,7 @@ async fn runs_at_the_same_time_keep_their_tools_and_globals_apart() {
     let mut runs = tokio::task::JoinSet::new();
     for n in 0..8 {
         let host =
-            MemoryHost::empty().with("demo:who", "Who", move |_| async move { Ok(json!(n)) });
+            StaticHost::empty().with("demo:who", "Who", move |_| async move { Ok(json!(n)) });
         let pool = pool.clone();
         runs.spawn(async move { (n, run_in(&pool, Arc::new(host), SCRIPT).await) });
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use pml_typegen::{ToolTypes, declarations, signature};
+use pml_typegen::{ToolSchemas, declarations, signature};
 use serde_json::{Value, json};
 
 use crate::gateway::{Place, demo};
@@ -37,8 +37,8 @@ fn real_tools() -> Option<Vec<Value>> {
     Some(tools.collect())
 }
 
-fn types(tool: &Value) -> ToolTypes<'_> {
-    ToolTypes {
+fn types(tool: &Value) -> ToolSchemas<'_> {
+    ToolSchemas {
         server: tool["server"].as_str().expect("a server"),
         name: tool["name"].as_str().expect("a name"),
         description: tool["description"].as_str().unwrap_or_default(),
@@ -78,7 +78,7 @@ fn the_types_of_real_servers_are_those_of_the_golden_files() {
         return;
     };
     tools.iter_mut().for_each(shorten);
-    let mut servers: BTreeMap<&str, Vec<ToolTypes<'_>>> = BTreeMap::new();
+    let mut servers: BTreeMap<&str, Vec<ToolSchemas<'_>>> = BTreeMap::new();
     for tool in &tools {
         let tool = types(tool);
         servers.entry(tool.server).or_default().push(tool);
@@ -271,11 +271,11 @@ fn types_of_hostile_schemas_compile_under_strict_typescript() {
         .map(|n| format!("{}{n}", ODD_NAMES[n % ODD_NAMES.len()]))
         .collect();
     let servers = ["fs", "a-b", "promise", "PmlTools", "*/", "0"];
-    let tools: Vec<ToolTypes<'_>> = schemas
+    let tools: Vec<ToolSchemas<'_>> = schemas
         .iter()
         .zip(&names)
         .enumerate()
-        .map(|(n, (schema, name))| ToolTypes {
+        .map(|(n, (schema, name))| ToolSchemas {
             server: servers[n % servers.len()],
             name,
             description: "*/ export const evil = 1; /*",

@@ -20,6 +20,7 @@ use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, ToolHost, VirtualClock};
 
 use crate::approve::{Approve, Person};
+use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
 use crate::gateway_host::{CallMode, GatewayHost};
@@ -94,4 +95,10 @@ fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
     let restored = RestorePlaceholders::new(run.placeholders, observed);
     let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, restored);
     Approve::new(run.gateway, run.person, limited)
+}
+
+/// A base host without limits of its own, such as [`crate::StaticHost`], with those of a run.
+pub fn limited(host: impl ToolHost + 'static, limits: &Limits) -> Arc<dyn ToolHost> {
+    let timed = CallTimeout::new(Duration::from_millis(limits.tool_ms), host);
+    Arc::new(ConcurrencyLimit::new(limits.concurrent_calls, timed))
 }

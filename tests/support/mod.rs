@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use pml_runtime::{Limits, Outcome, Pool, PoolOptions, Script, ToolHost};
+use pml_hosts::stack;
+use pml_protocol::{Limits, Outcome, ToolHost};
+use pml_reply::ReplyScrubber;
+use pml_runtime::{Pool, PoolOptions, Script};
 use serde_json::Value;
 
 /// The binary under test.
@@ -115,5 +118,14 @@ pub async fn run_in(pool: &Pool, host: Arc<dyn ToolHost>, source: &str) -> Outco
         source: source.to_owned(),
         args: Vec::new(),
     };
-    pool.run(script, *pool.limits(), host, &mut |_| {}).await
+    let limits = *pool.limits();
+    let host = stack::limited(host, &limits);
+    let outcome = pool.run(script, limits, host, &mut |_| {}).await;
+    printed(outcome, &limits)
+}
+
+/// An outcome as `pml run` prints it: a result over the output limit is an error.
+pub fn printed(outcome: Outcome, limits: &Limits) -> Outcome {
+    let reply = ReplyScrubber::for_person(None).outcome(outcome, limits);
+    reply.into_outcome()
 }

@@ -36,7 +36,7 @@ pub fn findings(rows: &[Row], keyed: bool) -> Result<Vec<Vec<LabelledFinding>>> 
     let scrubber = scrubber()?;
     let of = |row: &Row| {
         let key = row.recognizer.as_deref().filter(|_| keyed);
-        let found = scrubber.readings(&row.text, key).into_iter();
+        let found = scrubber.find_alternatives(&row.text, key).into_iter();
         found
             .map(|f| LabelledFinding {
                 kind: kinds::in_data(f.kind.as_str(), row.tested()).to_owned(),

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use pml_bench::{Sample, millis};
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Outcome, Pool, PoolOptions, Script};
+use pml_hosts::StaticHost;
+use pml_protocol::Outcome;
+use pml_runtime::{Pool, PoolOptions, Script};
 
 const RUNS: usize = 300;
 /// Pause between two runs, in which the pool replaces the used worker: the latency is that of a warm
@@ -58,7 +59,7 @@ pub async fn trivial(pool: &Pool) -> Outcome {
         source: "return 6 * 7;".to_owned(),
         args: Vec::new(),
     };
-    let host = Arc::new(MemoryHost::empty());
+    let host = Arc::new(StaticHost::empty());
     pool.run(script, *pool.limits(), host, &mut |_| {}).await
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use pml_bench::Sample;
-use pml_runtime::memory::MemoryHost;
-use pml_runtime::{Limits, Pool, PoolOptions, Script};
+use pml_hosts::StaticHost;
+use pml_protocol::Limits;
+use pml_runtime::{Pool, PoolOptions, Script};
 
 use crate::pool::options;
 
@@ -32,7 +33,7 @@ pub async fn measure(pml: &Path) -> Result<()> {
         ..options(pml)?
     });
     let host =
-        MemoryHost::empty().with("demo:echo", "returns its input", |args| async { Ok(args) });
+        StaticHost::empty().with("demo:echo", "returns its input", |args| async { Ok(args) });
     let script = Script {
         name: "roundtrip.ts".to_owned(),
         source: SCRIPT.to_owned(),
