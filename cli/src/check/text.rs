@@ -1,11 +1,11 @@
 //! Findings for a person.
 
-use pml_check::report::Checked;
+use pml_check::report::CheckedFile;
 use pml_runtime::frame;
 
 use crate::paint::Paint;
 
-pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
+pub fn render(sources: &[(String, String)], checked: &[CheckedFile]) -> String {
     let paint = Paint::for_stdout();
     let mut out = String::new();
     for (one, (_, source)) in checked.iter().zip(sources) {
