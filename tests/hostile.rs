@@ -164,11 +164,16 @@ async fn run(pool: &Pool, limits: Limits, source: &str) -> (Outcome, Duration) {
     };
     let mut started = Instant::now();
     let outcome = pool
-        .run(script, limits, stack::limited(tools(), &limits), &mut |event| {
-            if let Event::Started = event {
-                started = Instant::now();
-            }
-        })
+        .run(
+            script,
+            limits,
+            stack::limited(tools(), &limits),
+            &mut |event| {
+                if let Event::Started = event {
+                    started = Instant::now();
+                }
+            },
+        )
         .await;
     (printed(outcome, &limits), started.elapsed())
 }

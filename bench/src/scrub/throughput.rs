@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use pml_scrub::{ScrubConfig, Scrubber, Session};
+use pml_scrub::{ScrubConfig, Scrubber, PlaceholderMap};
 
 use crate::corpus::Corpus;
 use crate::peers::PeerResult;
@@ -50,7 +50,7 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     for corpus in corpora {
         let mut findings = Vec::new();
         let time = best(|| {
-            let mut session = Session::new(scrubber.clone());
+            let mut session = PlaceholderMap::new(scrubber.clone());
             let scrubbed = session.scrub_text(&corpus.text, None)?;
             let counts = scrubbed.report().counts();
             findings = counts
@@ -74,14 +74,14 @@ pub fn ours(corpora: &[Corpus]) -> Result<Vec<Speed>> {
     let mut outcomes = Vec::new();
     let time = best(|| {
         let value = values.pop().unwrap_or_default();
-        outcomes.push(Session::new(scrubber.clone()).scrub_json(value, None)?);
+        outcomes.push(PlaceholderMap::new(scrubber.clone()).scrub_json(value, None)?);
         Ok(())
     })?;
     println!("a JSON result of 1 MB: {:.1} ms", time.as_secs_f64() * 1e3);
     let text = records.replace("T0", " person@example.com T0");
     let text = &text[..1 << 20];
     let time = best(|| {
-        Session::new(scrubber.clone()).scrub_text(text, None)?;
+        PlaceholderMap::new(scrubber.clone()).scrub_text(text, None)?;
         Ok(())
     })?;
     let addresses = text.matches('@').count();

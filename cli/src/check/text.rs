@@ -1,11 +1,11 @@
 //! Findings for a person.
 
-use pml_check::report::Checked;
-use pml_runtime::frame;
+use pml_check::report::CheckedFile;
+use pml_script::code_frame;
 
 use crate::style::Style;
 
-pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
+pub fn render(sources: &[(String, String)], checked: &[CheckedFile]) -> String {
     let style = Style::for_stdout();
     let mut out = String::new();
     for (one, (_, source)) in checked.iter().zip(sources) {
@@ -20,7 +20,7 @@ pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
                 style.red(&place),
                 finding.message
             ));
-            if let Some(frame) = frame::render(source, finding.start.line, finding.start.column) {
+            if let Some(frame) = code_frame::render(source, finding.start.line, finding.start.column) {
                 out.push_str(&format!("\n{}\n", style.frame(&frame)));
             }
             if let Some(fix) = &finding.fix {
