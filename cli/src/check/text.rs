@@ -1,7 +1,7 @@
-//! Findings for a person.
+//! The report of `pml check` for people.
 
 use pml_check::report::Checked;
-use pml_runtime::frame;
+use pml_script::code_frame;
 
 use crate::style::Style;
 
@@ -20,7 +20,9 @@ pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
                 style.red(&place),
                 finding.message
             ));
-            if let Some(frame) = frame::render(source, finding.start.line, finding.start.column) {
+            if let Some(frame) =
+                code_frame::render(source, finding.start.line, finding.start.column)
+            {
                 out.push_str(&format!("\n{}\n", style.frame(&frame)));
             }
             if let Some(fix) = &finding.fix {
