@@ -1,9 +1,9 @@
-//! How the binary is linked.
+//! Link options of the binary.
 
 fn main() {
-    // Every run starts a process. At a place of its own choice it would have half a million
-    // addresses to adjust first, in pages that are then its own; at a fixed one it has none. What
-    // a script could make use of lies elsewhere: V8 places its heap and its code at random.
+    // Every run starts a process. A position-independent executable has half a million relocations
+    // to apply first, in pages that it then no longer shares; one at a fixed address has none. The
+    // targets of an exploit stay randomised: V8 places its heap and its code at random addresses.
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-link-arg-bins=-no-pie");
     }

@@ -1,4 +1,4 @@
-//! Value parsers of flags: times and sizes, where a bare number has a default unit.
+//! Value parsers of flags: durations and sizes, where a bare number has a default unit.
 
 use pml_units::{ByteSize, DurationUnit, HumanDuration, SizeUnit, UnitError};
 

@@ -1,4 +1,4 @@
-//! `pml call`: one tool, once, without a script.
+//! `pml call`: calls one tool, without a script.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use crate::amounts::parse_time;
 use crate::exit::ExitCode;
 use crate::style::Style;
-use crate::{diagnostics, config, exit, progress, servers};
+use crate::{config, diagnostics, exit, progress, servers};
 
 /// Call one tool
 ///
-/// Prints what the tool answers: text as it is, everything else as JSON.
+/// Prints the result: text as it is, every other value as JSON.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml call time:get_current_time '{ \"timezone\": \"Etc/UTC\" }'\n  \
@@ -24,14 +24,16 @@ use crate::{diagnostics, config, exit, progress, servers};
     jq '{ path: .file }' entry.json | pml call fs:read_text_file -\n\n\
     Exit codes: 0 ok, 1 the call failed, 2 wrong usage or configuration.")]
 pub struct CallArgs {
-    /// server:tool
+    /// The id of the tool, server:tool
     tool: String,
 
-    /// An object as JSON, @FILE, or - for standard input
+    /// The arguments as a JSON object, @FILE to read them from a file, or - for standard input
     #[arg(default_value = "{}", hide_default_value = true)]
     arguments: String,
 
-    /// Print the answer, or the error with its kind, as JSON on standard output
+    /// Print the result as JSON on standard output
+    ///
+    /// An error is printed as JSON too, with its kind.
     #[arg(long)]
     json: bool,
 
@@ -46,7 +48,7 @@ pub fn run(args: &CallArgs, config: Option<&Path>) -> ExitCode {
 
 fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let arguments = read(&args.arguments)?;
+    let arguments = read_arguments(&args.arguments)?;
     let timeout = args.timeout.map(Duration::from_millis);
     let limits = RunLimits {
         tool_timeout: timeout.or_else(|| settings.limits.tool_timeout()),
@@ -54,19 +56,19 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     };
     servers::with_gateway(settings.servers, async |gateway| {
         let (live, style) = (!args.json, Style::for_stderr());
-        let scope = gateway.run_with_progress(limits, move |told| {
+        let scope = gateway.run_with_progress(limits, move |progress| {
             if live {
-                progress::print(&told, style);
+                progress::print(&progress, style);
             }
         });
-        let answer = gateway.call(&scope, &args.tool, arguments).await;
-        let code = match &answer {
+        let result = gateway.call(&scope, &args.tool, arguments).await;
+        let code = match &result {
             Ok(_) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         };
-        let printed = match answer {
-            Ok(answer) if args.json => print(&json!({ "success": true, "result": answer.value })),
-            Ok(answer) => print(&answer.value),
+        let printed = match result {
+            Ok(result) if args.json => print(&json!({ "success": true, "result": result.value })),
+            Ok(result) => print(&result.value),
             Err(error) if args.json => print(&json!({ "success": false, "error": error })),
             Err(error) => {
                 diagnostics::error(format_args!("{error} [{}]", error.kind.as_str()));
@@ -78,7 +80,7 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn read(arguments: &str) -> anyhow::Result<Value> {
+fn read_arguments(arguments: &str) -> anyhow::Result<Value> {
     let (text, origin) = match (arguments, arguments.strip_prefix('@')) {
         ("-", _) => {
             let mut text = String::new();
@@ -93,14 +95,14 @@ fn read(arguments: &str) -> anyhow::Result<Value> {
                 file,
             )
         }
-        (given, None) => (given.to_owned(), "the arguments"),
+        (json, None) => (json.to_owned(), "the arguments"),
     };
     serde_json::from_str(&text).with_context(|| format!("{origin}: not valid JSON"))
 }
 
-fn print(answer: &Value) -> io::Result<()> {
+fn print(value: &Value) -> io::Result<()> {
     let mut out = Style::escaped_stdout();
-    match answer {
+    match value {
         Value::String(text) => writeln!(out, "{text}")?,
         other => writeln!(out, "{other:#}")?,
     }

@@ -129,7 +129,11 @@ fn with_suggestion(
     }
     // The mistyped name is a verb of the last command before it.
     let mut parent = command;
-    for word in argv.iter().skip(1).take_while(|word| *word != typed.as_str()) {
+    for word in argv
+        .iter()
+        .skip(1)
+        .take_while(|word| *word != typed.as_str())
+    {
         parent = parent.find_subcommand(word).unwrap_or(parent);
     }
     let visible = parent.get_subcommands().filter(|verb| !verb.is_hide_set());
@@ -210,7 +214,10 @@ mod tests {
             let help = help.unwrap_or_default();
             assert!(help.contains("Examples:\n"), "{words}: {help}");
             // Of the command itself: `pml model` shows those of its verbs.
-            assert!(help.contains(&format!("\n  {words}")) || help.contains(&format!("| {words}")), "{words}: {help}");
+            assert!(
+                help.contains(&format!("\n  {words}")) || help.contains(&format!("| {words}")),
+                "{words}: {help}"
+            );
         }
     }
 }

@@ -54,10 +54,17 @@ fn grouped_list(command: &Command) -> String {
     for Group { heading, commands } in GROUPS {
         // Writing to a string cannot fail.
         let _ = writeln!(list, "{header}{heading}:{header:#}");
-        for command in commands.iter().filter_map(|name| command.find_subcommand(name)) {
+        for command in commands
+            .iter()
+            .filter_map(|name| command.find_subcommand(name))
+        {
             let name = command.get_name();
             let about = command.get_about().cloned().unwrap_or_default();
-            let _ = writeln!(list, "  {literal}{name:width$}{literal:#}  {}", about.ansi());
+            let _ = writeln!(
+                list,
+                "  {literal}{name:width$}{literal:#}  {}",
+                about.ansi()
+            );
         }
         list.push('\n');
     }
@@ -96,7 +103,8 @@ mod tests {
             {
                 let at = rest.find(&words);
                 // The line end also begins the next line.
-                rest = &rest[at.unwrap_or_else(|| panic!("{words:?} in\n{help}")) + words.len() - 1..];
+                rest =
+                    &rest[at.unwrap_or_else(|| panic!("{words:?} in\n{help}")) + words.len() - 1..];
             }
         }
         for words in ["Usage: pml", "\nOptions:\n", "--config <FILE>", "Examples:"] {
@@ -110,6 +118,9 @@ mod tests {
         let mut command = definition();
         let model = command.find_subcommand_mut("model").unwrap();
         let help = model.render_help().to_string();
-        assert!(help.contains("Commands:\n") && !help.contains("Scripts"), "{help}");
+        assert!(
+            help.contains("Commands:\n") && !help.contains("Scripts"),
+            "{help}"
+        );
     }
 }

@@ -1,21 +1,21 @@
-//! The configuration file: which one is used, and the limits it sets.
+//! The configuration file: where it is found, and the settings in it.
 
 use std::path::Path;
 use std::time::Duration;
 
 use pml_gateway::Config;
 use pml_gateway::config::ConfigError;
-use pml_runtime::Limits;
+use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
 use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
 
-/// The keys of the `pml` section that some part of pml reads.
+/// The keys of the `pml` section.
 const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
 
-/// What the operator wrote.
+/// The configuration of the operator.
 #[derive(Default)]
 pub struct Settings {
     pub servers: Config,
@@ -24,8 +24,8 @@ pub struct Settings {
     pub scrub: ScrubConfig,
 }
 
-/// The file named with `--config`, else the one of the working folder, else the user's, else
-/// nothing at all.
+/// Loads the file named with `--config`, else that of the working folder, else that of the user.
+/// Without a file, everything has its default.
 pub fn load(named: Option<&Path>) -> Result<Settings, ConfigError> {
     match Config::locate(named, Path::new("")) {
         Ok(file) => read(&file),
@@ -34,7 +34,7 @@ pub fn load(named: Option<&Path>) -> Result<Settings, ConfigError> {
     }
 }
 
-/// The same for commands that are about servers: no file is a mistake.
+/// Like [`load`], but fails if there is no file: for commands that need servers.
 pub fn require(named: Option<&Path>) -> Result<Settings, ConfigError> {
     read(&Config::locate(named, Path::new(""))?)
 }
@@ -57,11 +57,11 @@ fn read(file: &Path) -> Result<Settings, ConfigError> {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct PoolSettings {
-    /// How many are kept ready.
+    /// The number of idle workers kept ready.
     pub warm: Option<usize>,
 }
 
-/// `pml.limits`: what is left out keeps its default.
+/// `pml.limits`: a missing key keeps its default.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct LimitSettings {
@@ -93,7 +93,7 @@ impl LimitSettings {
         }
     }
 
-    /// The time limit of one call, where the operator wrote one: a server's own holds otherwise.
+    /// The time limit of one call. `None` leaves each server its own limit.
     pub fn tool_timeout(&self) -> Option<Duration> {
         self.tool_timeout.map(|time| Duration::from_millis(time.0))
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_is_a_key_and_the_rest_keeps_its_default() {
+    fn every_limit_has_a_key_and_missing_keys_keep_their_defaults() {
         let set = limits(
             r#"{ "timeout": "1m", "cpu": "2s", "memory": "64m", "buffers": "1m", "maxCalls": 7,
                  "concurrentCalls": 3, "toolTimeout": "500ms", "maxOutput": 9, "maxLogs": "1k" }"#,
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_or_meaningless_limit_is_refused() {
-        for (json, told) in [
+        for (json, message) in [
             (r#"{ "timout": "1m" }"#, "unknown field `timout`"),
             (r#"{ "timeout": "soon" }"#, "invalid duration `soon`"),
             (r#"{ "timeout": "30" }"#, "add a unit, for example `30s`"),
@@ -169,7 +169,7 @@ mod tests {
             (r#"{ "memory": "1k" }"#, "from 8 MiB to 4 GiB"),
         ] {
             let error = limits(json).unwrap_err();
-            assert!(error.contains(told), "{json}: {error}");
+            assert!(error.contains(message), "{json}: {error}");
         }
     }
 }

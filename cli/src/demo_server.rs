@@ -4,34 +4,35 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use pml_demo::{DemoServer, Folder, Journal, Options};
+use pml_demo::{DemoOptions, DemoServer, Journal, ServedFolder};
 
 use crate::exit;
 use crate::exit::ExitCode;
 
-/// Be a small MCP server over standard input and output
+/// Run a small MCP server over standard input and output, to try pml with
 ///
 /// It reads files below one folder, queries JSON, counts text, keeps notes in memory, and has a
-/// slow and a flaky tool. It needs nothing but this program, and it writes no file.
+/// slow and a flaky tool. It needs no other program and writes no file.
 #[derive(Args)]
 #[command(
-    after_help = "In a configuration file, where the command `pml` is this very program:\n  \
+    after_help = "In a configuration file, where the command `pml` always means this program:\n  \
     { \"mcpServers\": { \"demo\": { \"command\": \"pml\", \"args\": [\"demo-server\", \"docs\"] } } }\n\n\
-    Then:\n  \
-    pml tools demo\n  \
+    Examples:\n  \
+    pml demo-server docs      wait for an MCP client on standard input\n  \
+    pml tools demo            with the configuration above\n  \
     pml call demo:list_files\n  \
     pml run -e 'return (await tools.demo.read_file({ path: \"README.md\" })).length'"
 )]
 pub struct DemoServerArgs {
-    /// The folder that may be read
+    /// The folder whose files can be read
     #[arg(default_value = ".")]
     folder: PathBuf,
 
-    /// Add a line to this file for every call
+    /// Append a line to this file for every call
     #[arg(long, value_name = "FILE", hide = true)]
     journal: Option<PathBuf>,
 
-    /// Print lines between the messages, as bad servers do
+    /// Print lines between the messages, as faulty servers do
     #[arg(long, hide = true)]
     noise: bool,
 }
@@ -42,8 +43,8 @@ pub fn run(args: &DemoServerArgs) -> ExitCode {
 
 fn serve(args: &DemoServerArgs) -> anyhow::Result<ExitCode> {
     let journal = args.journal.as_deref().map(open).transpose()?;
-    let server = DemoServer::new(Options {
-        folder: Folder::new(&args.folder)?,
+    let server = DemoServer::new(DemoOptions {
+        folder: ServedFolder::new(&args.folder)?,
         journal,
         noise: args.noise,
     });

@@ -1,4 +1,4 @@
-//! `pml doctor`: the state of every server, and what to do about it.
+//! `pml doctor`: the status of every server, and how to fix it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,20 +12,20 @@ use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::{config, exit, servers};
 
-/// Start every server and tell how it is
+/// Start every server and report its status
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml doctor\n  \
-    pml doctor --wait 60s                 servers that take long to start\n  \
+    pml doctor --wait 60s                 for servers that start slowly\n  \
     pml doctor --json | jq '.servers[] | select(.state == \"failed\")'\n\n\
-    Exit codes: 0 every server that is not disabled works, 1 some do not,\n\
+    Exit codes: 0 every enabled server works, 1 a server does not work,\n\
     2 wrong usage or configuration.")]
 pub struct DoctorArgs {
-    /// Print the reports as JSON on standard output
+    /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
 
-    /// How long to wait for each server
+    /// How long to wait for each server to start
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::amounts::parse_time)]
     wait: u64,
 }
@@ -79,7 +79,7 @@ fn print(printed: &Printed<'_>, style: Style) -> io::Result<()> {
     if printed.servers.is_empty() {
         writeln!(
             out,
-            "no servers: add some below `mcpServers`, or run `pml init --force`"
+            "no servers: add one below `mcpServers`, or run `pml init --force`"
         )?;
     }
     let width = printed
@@ -108,7 +108,7 @@ fn print(printed: &Printed<'_>, style: Style) -> io::Result<()> {
     out.flush()
 }
 
-/// What there is to say about a server in a few words.
+/// The transport, version, tools and times of a server, on one line.
 fn facts(report: &ServerReport) -> String {
     let mut facts = vec![report.transport.to_owned()];
     facts.extend(report.protocol.clone());

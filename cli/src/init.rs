@@ -1,4 +1,4 @@
-//! `pml init`: one configuration out of those of the other clients.
+//! `pml init`: imports the servers of other MCP clients.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::{diagnostics, exit};
 
 const FILE_NAME: &str = ".mcp.json";
 
-/// Collect the servers of your other MCP clients into one file
+/// Import the servers of your other MCP clients into one file
 ///
-/// Looks into the configurations of Claude Desktop, Claude Code, Cursor, VS Code and Codex, writes
-/// what it finds to .mcp.json here (or to the file named with --config), and prints what to put
-/// into each client so that it talks to `pml serve`. It changes none of their files.
+/// Reads the configurations of Claude Desktop, Claude Code, Cursor, VS Code and Codex, writes their
+/// servers to .mcp.json in this folder (or to the file named with --config), and prints how to
+/// point each client at `pml serve`. It does not change the files of the clients.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    pml init                                     writes .mcp.json\n  \
-    pml init --print                             writes nothing, prints the file\n  \
+    pml init                                     write .mcp.json\n  \
+    pml init --print                             print the file, write nothing\n  \
     pml init --config ~/.config/pml/mcp.json     for every folder\n\n\
-    Exit codes: 0 written, 1 no server was found, 2 the file is there or cannot be written.")]
+    Exit codes: 0 written, 1 no server was found, 2 the file exists or cannot be written.")]
 pub struct InitArgs {
-    /// Replace a file that is there; it is kept as FILE.old
+    /// Replace an existing file; it is kept as FILE.old
     #[arg(long)]
     force: bool,
 
@@ -41,18 +41,18 @@ pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let home = ClientDirs::current().context("there is no home folder to look into: set HOME")?;
+    let dirs = ClientDirs::current().context("there is no home folder: set HOME")?;
     let folder = std::env::current_dir().context("the working folder cannot be read")?;
     let file = folder.join(config.unwrap_or(Path::new(FILE_NAME)));
-    let found = find(&home, Some(&folder));
-    let clients = clients(&found, &home);
+    let found = find(&dirs, Some(&folder));
+    let clients = clients(&found, &dirs);
     for problem in &found.problems {
         let path = problem.source.path.display();
         diagnostics::warning(format_args!("{path}: {}", problem.message));
     }
     let servers = merge(found);
     if servers.is_empty() {
-        diagnostics::line(nothing_found(&home, &folder));
+        diagnostics::line(nothing_found(&dirs, &folder));
         return Ok(ExitCode::FAILURE);
     }
     if args.print {
@@ -62,23 +62,24 @@ fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     }
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("the folder {} cannot be made", folder.display()))?;
+            .with_context(|| format!("the folder {} cannot be created", folder.display()))?;
     }
     if args.force {
-        keep_old(&file)?;
+        back_up(&file)?;
     }
     write_config(&file, &servers, args.force)?;
-    exit::check_pipe(tell(&servers, &file, &snippets(&clients, &home, &file)?))?;
+    let snippets = snippets(&clients, &dirs, &file)?;
+    exit::check_pipe(print_report(&servers, &file, &snippets))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is replaced may hold limits and a policy, which no other client has.
-fn keep_old(file: &Path) -> anyhow::Result<()> {
+/// Copies the file to FILE.old: it may hold limits and a policy, which no other client has.
+fn back_up(file: &Path) -> anyhow::Result<()> {
     let mut old = file.as_os_str().to_owned();
     old.push(".old");
     let old = PathBuf::from(old);
     match std::fs::copy(file, &old) {
-        Ok(_) => diagnostics::line(format_args!("The old file is now {}", old.display())),
+        Ok(_) => diagnostics::line(format_args!("The old file is kept as {}", old.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => {
             let message = format!("{} cannot be kept as {}", file.display(), old.display());
@@ -88,14 +89,14 @@ fn keep_old(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The clients this person has: those with servers, and those with a file of their own.
-fn clients(found: &Found, home: &ClientDirs) -> Vec<Client> {
+/// The clients of this user: those with servers, and those with a configuration file.
+fn clients(found: &Found, dirs: &ClientDirs) -> Vec<Client> {
     let has_servers = |client| {
         let mut sources = found.servers.iter().map(|server| &server.source);
         sources.any(|source| source.client == client && source.scope == Scope::User)
     };
     let has_file = |client: Client| {
-        let places = client.config_files(home, None);
+        let places = client.config_files(dirs, None);
         places.iter().any(|place| place.path.exists())
     };
     Client::ALL
@@ -104,19 +105,19 @@ fn clients(found: &Found, home: &ClientDirs) -> Vec<Client> {
         .collect()
 }
 
-fn snippets(clients: &[Client], home: &ClientDirs, file: &Path) -> anyhow::Result<Vec<Snippet>> {
+fn snippets(clients: &[Client], dirs: &ClientDirs, file: &Path) -> anyhow::Result<Vec<Snippet>> {
     let program = std::env::current_exe().context("the path of pml is not known")?;
-    // A client starts programs in a folder of its own: the whole path.
+    // A client starts programs in a folder of its own choice, so the path is absolute.
     let arguments = ["serve", "--config"].map(str::to_owned);
     let arguments = [&arguments[..], &[file.display().to_string()]].concat();
     let program = program.display().to_string();
     Ok(clients
         .iter()
-        .map(|client| Snippet::new(*client, home, &program, &arguments))
+        .map(|client| Snippet::new(*client, dirs, &program, &arguments))
         .collect())
 }
 
-fn tell(servers: &[MergedServer], file: &Path, snippets: &[Snippet]) -> io::Result<()> {
+fn print_report(servers: &[MergedServer], file: &Path, snippets: &[Snippet]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "Found:")?;
     for server in servers {
@@ -132,13 +133,13 @@ fn tell(servers: &[MergedServer], file: &Path, snippets: &[Snippet]) -> io::Resu
         }
     }
     writeln!(out, "\nWritten to {}", file.display())?;
-    writeln!(out, "`pml doctor` tells whether they work.")?;
+    writeln!(out, "`pml doctor` checks whether they work.")?;
     for snippet in snippets {
         writeln!(out, "\nTo use them from {}:", snippet.client.name())?;
         match &snippet.command {
             Some(command) => writeln!(out, "\n  {command}")?,
             None => {
-                writeln!(out, "put this into {}", snippet.path.display())?;
+                writeln!(out, "add this to {}", snippet.path.display())?;
                 writeln!(out, "\n{}", indented(&snippet.text))?;
             }
         }
@@ -151,10 +152,10 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-fn nothing_found(home: &ClientDirs, folder: &Path) -> String {
+fn nothing_found(dirs: &ClientDirs, folder: &Path) -> String {
     let places: Vec<PathBuf> = Client::ALL
         .into_iter()
-        .flat_map(|client| client.config_files(home, Some(folder)))
+        .flat_map(|client| client.config_files(dirs, Some(folder)))
         .map(|place| place.path)
         .collect();
     let places: Vec<String> = places
@@ -170,8 +171,8 @@ fn nothing_found(home: &ClientDirs, folder: &Path) -> String {
         },
     });
     format!(
-        "No MCP servers were found, and nothing was written. Looked at:\n{}\n\
-         Write the first one into {FILE_NAME} yourself, for example:\n{example:#}",
+        "No MCP servers were found, and nothing was written. Files looked for:\n{}\n\
+         Write the first server into {FILE_NAME} yourself, for example:\n{example:#}",
         places.concat()
     )
 }

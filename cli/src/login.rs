@@ -1,4 +1,4 @@
-//! `pml login`: access to HTTP servers that want a login.
+//! `pml login`: OAuth logins to HTTP servers.
 
 use std::io;
 use std::path::Path;
@@ -14,36 +14,38 @@ use url::Url;
 
 use crate::amounts::parse_time;
 use crate::exit::ExitCode;
-use crate::{diagnostics, config, exit, servers};
+use crate::{config, diagnostics, exit, servers};
 
-/// How long a server may take to say whether it wants a login at all.
-const KNOCK: Duration = Duration::from_secs(10);
+/// How long a server may take to answer the request that shows whether it needs a login.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Log in to a server over HTTP (OAuth 2.1)
 ///
-/// Opens the browser, waits for it to come back, and stores the tokens in files that only you can
-/// read. They are renewed without asking until the server refuses.
+/// Opens the browser, waits for the redirect, and stores the tokens in files that only you can
+/// read. Tokens are refreshed automatically until the server refuses.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml login api\n  \
     pml login api --scope read --scope write\n  \
-    pml login api --client-id my-app --port 8765    where programs cannot register themselves\n  \
-    pml login api --no-browser                      only print the address\n\n\
+    pml login api --client-id my-app --port 8765    for servers without client registration\n  \
+    pml login api --no-browser                      print the address only\n\n\
     The client secret of a registered client is read from PML_CLIENT_SECRET.\n\
     Exit codes: 0 logged in, 1 the login failed, 2 wrong usage or configuration.")]
 pub struct LoginArgs {
-    /// A server of the configuration
+    /// The name of a configured server
     server: String,
 
-    /// Ask for this scope instead of what the server says it needs (repeatable)
+    /// Request this scope instead of those that the server asks for (repeatable)
     #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
 
-    /// The id of a client that was registered by hand
+    /// The client id, if you registered a client by hand
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
 
-    /// The port the browser comes back to; a registered client may need a certain one
+    /// The port of the redirect address [default: a free one]
+    ///
+    /// A client that you registered by hand may need a certain port.
     #[arg(
         long,
         value_name = "PORT",
@@ -52,15 +54,15 @@ pub struct LoginArgs {
     )]
     port: u16,
 
-    /// Let the server send you to private addresses, as inside a company
+    /// Allow private addresses in the server's metadata, as inside a company
     #[arg(long)]
     private_network: bool,
 
-    /// Only print the address, for a browser on another screen
+    /// Print the address and open no browser, for example over SSH
     #[arg(long)]
     no_browser: bool,
 
-    /// How long to wait for the browser
+    /// How long to wait for the login
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_time)]
     wait: u64,
 }
@@ -74,10 +76,10 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let url = address(&settings.servers, &args.server)?;
     let logins = OAuth::new(TokenStore::of_user()?);
     servers::with_gateway(settings.servers, async |gateway| {
-        let mut listing = gateway.list(Some(&args.server), KNOCK).await;
+        let mut listing = gateway.list(Some(&args.server), PROBE_TIMEOUT).await;
         let challenge = match listing.problems.pop() {
             Some((_, StartError::LoginNeeded { challenge, .. })) => challenge,
-            // Whatever else is wrong, discovery will say; logging in again is fine, too.
+            // Discovery reports any other problem. Logging in again is allowed.
             Some(_) => None,
             None if logins.store().servers()?.contains(&url) => None,
             None => {
@@ -121,7 +123,7 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The address of a configured server that can be logged in to.
+/// The address of a configured server, which must be an HTTP server.
 pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
     let server: &ServerConfig = config.servers.get(name).with_context(|| {
         let known: Vec<&str> = config.servers.keys().map(String::as_str).collect();
@@ -133,15 +135,15 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
     match &server.endpoint {
         Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => Ok(remote.url.clone()),
         Ok(Endpoint::Stdio(_)) => bail!(
-            "server `{name}` is a program on this machine, which needs no login: put what it wants into its `env`"
+            "server `{name}` is a local program, which has no login: pass its credentials in `env`"
         ),
         Err(error) => Err(error.clone().into()),
     }
 }
 
-/// Prints the address in any case: a browser that opens on another screen helps nobody.
+/// Prints the address even if a browser opens: that may happen on another screen.
 fn show(address: &Url, open: bool) {
-    diagnostics::line(format_args!("Log in here, and come back:\n\n  {address}\n"));
+    diagnostics::line(format_args!("Log in at this address:\n\n  {address}\n"));
     if open && let Err(error) = open_browser(address) {
         diagnostics::line(format_args!("(no browser could be opened: {error})"));
     }
@@ -159,7 +161,7 @@ fn open_browser(address: &Url) -> io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    // It ends by itself; somebody has to take note of that.
+    // Waits for the child so that it does not stay a zombie.
     std::thread::spawn(move || browser.wait());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `pml logout`: forgets what `pml login` stored.
+//! `pml logout`: deletes the tokens that `pml login` stored.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use pml_gateway::oauth::{OAuth, TokenStore};
 use crate::exit::ExitCode;
 use crate::{config, exit, login};
 
-/// Forget the login to a server
+/// Delete the stored login to a server
 #[derive(Args)]
 #[command(after_help = "Examples:\n  pml logout api\n\n\
-    Exit codes: 0 there is no login any more, 2 wrong usage or configuration.")]
+    Exit codes: 0 logged out, or there was no login, 2 wrong usage or configuration.")]
 pub struct LogoutArgs {
-    /// A server of the configuration
+    /// The name of a configured server
     server: String,
 }
 

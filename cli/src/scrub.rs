@@ -1,4 +1,4 @@
-//! `pml scrub`: personal data and secrets out of a text.
+//! `pml scrub`: replaces personal data and secrets in a text.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -7,25 +7,25 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use pml_scrub::{Report, Scrubber, Session};
+use pml_scrub::{PlaceholderMap, Report, Scrubber};
 use serde_json::Value;
 
 use crate::exit::ExitCode;
-use crate::{diagnostics, config, exit};
+use crate::{config, diagnostics, exit};
 
 /// Replace personal data and secrets in a text or in JSON
 ///
-/// JSON keeps its structure; the same value gets the same name, such as [EMAIL_1], everywhere.
+/// JSON keeps its structure. Equal values get the same placeholder, such as [EMAIL_1].
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml scrub answer.json\n  \
     some-command | pml scrub - --report\n\n\
     Exit codes: 0 ok, 1 the policy blocks the text, 2 wrong usage or configuration.")]
 pub struct ScrubArgs {
-    /// The text, or - for standard input
+    /// The file to read, or - for standard input
     file: PathBuf,
 
-    /// Tell on standard error what was found: kind, place and confidence, never the value
+    /// Report findings on standard error: kind, place and confidence, never the value
     #[arg(long)]
     report: bool,
 }
@@ -36,17 +36,17 @@ pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
 
 fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::load(config)?;
-    let mut session = Session::new(Arc::new(Scrubber::new(&settings.scrub)?));
+    let mut placeholders = PlaceholderMap::new(Arc::new(Scrubber::new(&settings.scrub)?));
     let text = read(&args.file)?;
     let scrubbed = match serde_json::from_str::<Value>(&text) {
-        // A bare number is text that happens to be JSON; it keeps its form.
+        // A bare number or string is treated as text, so that its form stays.
         Ok(value) if value.is_object() || value.is_array() => {
-            session.scrub_json(value, None).map(|scrubbed| {
+            placeholders.scrub_json(value, None).map(|scrubbed| {
                 let (value, report) = scrubbed.into_parts();
                 (format!("{value:#}\n"), report)
             })
         }
-        _ => session
+        _ => placeholders
             .scrub_text(&text, None)
             .map(pml_scrub::Scrubbed::into_parts),
     };

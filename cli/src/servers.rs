@@ -1,4 +1,4 @@
-//! The servers of one command: opened with the user's logins, gone when the command ends.
+//! The gateway of one command: opened with the user's logins, closed when the command ends.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,24 +11,24 @@ use pml_gateway::{Config, Gateway, GatewayError};
 use crate::exit::ExitCode;
 use crate::{exit, interrupt};
 
-/// Must be called inside the event loop. No server is started yet.
+/// Opens the gateway, without starting a server. Must be called inside a Tokio runtime.
 pub fn open(mut config: Config) -> Result<Gateway, GatewayError> {
-    name_ourselves(&mut config);
+    prepare_commands(&mut config);
     // A user without a home folder has no logins, and may not need any.
     let logins = TokenStore::of_user().ok().map(OAuth::new).map(Arc::new);
     Gateway::open_with(config, logins)
 }
 
-/// How many `pml` stand above this one.
+/// The environment variable with the number of `pml` processes above this one.
 const DEPTH: &str = "PML_DEPTH";
-/// One gateway may stand behind another; one that stands behind itself goes on without end.
+/// A gateway may be a server of another gateway. One that starts itself would recurse without end.
 const MAX_DEPTH: u32 = 3;
 
-/// Fails in a `pml serve` that was started by one that was started by one, and so on.
+/// Fails in a `pml serve` with [`MAX_DEPTH`] or more `pml` processes above it.
 pub fn check_depth() -> anyhow::Result<()> {
     anyhow::ensure!(
         depth() < MAX_DEPTH,
-        "pml serve was started by pml serve, again and again: a server of its configuration starts it with the same configuration; take that server out"
+        "pml serve starts itself: a server of its configuration runs pml serve with the same configuration; remove that server"
     );
     Ok(())
 }
@@ -38,10 +38,10 @@ fn depth() -> u32 {
     depth.and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }
 
-/// The command `pml` is this very program, installed or not: the demo server is found from the
-/// build folder too, and is never of another version. An entry that starts `pml serve` as clients
-/// do is left out: they write it into the file that it reads.
-fn name_ourselves(config: &mut Config) {
+/// Replaces the command `pml` with the path of this program, so that the demo server needs no
+/// installation and always has this version. Removes entries that start `pml serve` as clients do:
+/// clients write them into the same file. Sets [`DEPTH`] for all others.
+fn prepare_commands(config: &mut Config) {
     let program = std::env::current_exe().ok();
     config.servers.retain(|_, server| {
         let Ok(Endpoint::Stdio(command)) = &mut server.endpoint else {
@@ -50,8 +50,8 @@ fn name_ourselves(config: &mut Config) {
         if is_this_gateway(command) {
             return false;
         }
-        let below = (depth() + 1).to_string();
-        command.env.insert(DEPTH.to_owned(), below);
+        let depth = (depth() + 1).to_string();
+        command.env.insert(DEPTH.to_owned(), depth);
         if command.program == "pml"
             && let Some(program) = &program
         {
@@ -61,7 +61,7 @@ fn name_ourselves(config: &mut Config) {
     });
 }
 
-/// Whether the command is a gateway that reads what this one reads.
+/// Whether the command is a gateway that reads the same configuration as this one.
 fn is_this_gateway(command: &Command) -> bool {
     let is_pml = Path::new(&command.program).file_name() == Some(OsStr::new("pml"));
     let has_own_file = command.args.iter().any(|arg| arg.starts_with("--config"));
@@ -69,14 +69,14 @@ fn is_this_gateway(command: &Command) -> bool {
     is_pml && serves && !has_own_file && command.cwd.is_none()
 }
 
-/// Stops every server, gently. A second Ctrl-C ends the wait: what is left is killed together
+/// Shuts every server down. A second Ctrl-C ends the wait: the servers that are left are killed
 /// with the event loop.
 pub async fn close(gateway: &Gateway) {
     let _ = interrupt::or(gateway.shutdown()).await;
 }
 
-/// Opens the gateway, lets `work` use it until it is done or interrupted, and closes it.
-pub fn with(
+/// Opens the gateway, runs `work` until it ends or is interrupted, and closes the gateway.
+pub fn with_gateway(
     config: Config,
     work: impl AsyncFnOnce(&Gateway) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {

@@ -120,7 +120,8 @@ struct EscapedWriter<W> {
 impl<W: io::Write> io::Write for EscapedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        self.out.write_all(self.style.escape_controls(&text).as_bytes())?;
+        self.out
+            .write_all(self.style.escape_controls(&text).as_bytes())?;
         Ok(bytes.len())
     }
 

@@ -1,4 +1,4 @@
-//! `pml tools`: what is there.
+//! `pml tools`: lists the tools of the servers.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,27 +11,29 @@ use pml_gateway::{Gateway, Listing, Tool};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
-use crate::tool_cache::ToolCache;
 use crate::style::Style;
-use crate::{diagnostics, config, exit, servers};
+use crate::tool_cache::ToolCache;
+use crate::{config, diagnostics, exit, servers};
 
-/// For each server, to start and to list its tools.
+/// How long each server has to start and to list its tools.
 pub const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
-/// Characters of a description on one line.
-const SUMMARY: usize = 72;
+/// Maximum characters of a description on its line.
+const SUMMARY_CHARS: usize = 72;
 
 /// List the tools of all servers, or of one
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    pml tools                 every tool, by server\n  \
-    pml tools fs              those of the server called fs\n  \
+    pml tools                 all tools, by server\n  \
+    pml tools fs              the tools of the server `fs`\n  \
     pml tools --json | jq -r '.tools[].id'\n\n\
-    Exit codes: 0 ok, 1 a server could not be asked, 2 wrong usage or configuration.")]
+    Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
 pub struct ToolsArgs {
-    /// A server of the configuration
+    /// The name of a configured server
     server: Option<String>,
 
-    /// Print the tools with their schemas as JSON on standard output
+    /// Print the result as JSON on standard output
+    ///
+    /// Tools are printed with their schemas.
     #[arg(long)]
     json: bool,
 }
@@ -58,7 +60,7 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         };
         exit::check_pipe(printed)?;
         if gateway.servers().next().is_none() {
-            diagnostics::warning("the configuration has no servers; name some below `mcpServers`");
+            diagnostics::warning("the configuration has no servers; add one below `mcpServers`");
         }
         for (server, problem) in &listing.problems {
             diagnostics::warning(format_args!("server `{server}`: {problem}"));
@@ -70,14 +72,14 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// A name that is not configured is a slip worth telling apart from a server without tools.
+/// Fails for a server that is not configured: it must not look like a server without tools.
 pub fn check_name(gateway: &Gateway, name: &str) -> anyhow::Result<()> {
     if gateway.servers().any(|server| server == name) {
         return Ok(());
     }
     let known: Vec<&str> = gateway.servers().collect();
     if known.is_empty() {
-        bail!("there is no server `{name}`: the configuration has none");
+        bail!("there is no server `{name}`: the configuration has no servers");
     }
     bail!(
         "there is no server `{name}`; the servers are {}",
@@ -105,13 +107,13 @@ fn print(listing: &Listing) -> io::Result<()> {
     out.flush()
 }
 
-/// The first line of a description, cut at a word.
+/// The first line of a description, cut between words.
 fn summary(description: &str) -> String {
     let line = description.trim().lines().next().unwrap_or_default().trim();
-    if line.chars().count() <= SUMMARY {
+    if line.chars().count() <= SUMMARY_CHARS {
         return line.to_owned();
     }
-    let cut: String = line.chars().take(SUMMARY).collect();
+    let cut: String = line.chars().take(SUMMARY_CHARS).collect();
     let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(head, _)| head);
     format!("{cut} …")
 }
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(summary("  Reads a file.\nThen more."), "Reads a file.");
         let long = summary(&"word ".repeat(40));
         assert!(
-            long.ends_with("word …") && long.chars().count() <= SUMMARY + 2,
+            long.ends_with("word …") && long.chars().count() <= SUMMARY_CHARS + 2,
             "{long}"
         );
     }

@@ -1,4 +1,4 @@
-//! `pml types`: TypeScript for the tools of the configuration.
+//! `pml types`: TypeScript declarations for the tools of the configuration.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,36 +6,36 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use pml_catalog::{Catalog, Shapes};
-use pml_typegen::ToolTypes;
+use pml_catalog::{Catalog, ResultShapes};
+use pml_typegen::ToolSchemas;
 use serde_json::Value;
 
 use crate::exit::ExitCode;
 use crate::tool_cache::ToolCache;
 use crate::tools::LISTING_TIMEOUT;
-use crate::{diagnostics, config, exit, servers};
+use crate::{config, diagnostics, exit, servers};
 
-/// What every script has, whatever the configuration.
+/// The declarations of the script API, which does not depend on the configuration.
 pub const API: &str = include_str!("../../typings/pml.d.ts");
-/// What a file of tests has besides.
+/// The declarations of the test API.
 pub const TEST_API: &str = include_str!("../../typings/test.d.ts");
 
-/// Write TypeScript types for every tool of the configuration
+/// Write TypeScript declarations for the tools of all servers
 ///
-/// An editor and `tsc` then know each tool, its arguments and its result. Results come from the
-/// output schema of a tool; where its server gives none, from what earlier runs saw.
+/// With them an editor and `tsc` know each tool, its arguments and its result. The type of a result
+/// comes from the output schema of the tool, else from results that earlier runs observed.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml types -o pml-tools.d.ts              beside your scripts\n  \
-    pml types --standalone -o pml.d.ts       with everything else a script can use\n  \
+    pml types --standalone -o pml.d.ts       with the script API\n  \
     pml types | grep read_file\n\n\
-    Exit codes: 0 ok, 1 a server could not be asked, 2 wrong usage or configuration.")]
+    Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
 pub struct TypesArgs {
-    /// Write into this file instead of standard output
+    /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Begin with the types of `callTool` and all else that a script has
+    /// Include the script API, for example `callTool`
     #[arg(long)]
     standalone: bool,
 }
@@ -55,7 +55,7 @@ fn write(args: &TypesArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             text = format!("{API}\n{text}");
         }
         match &args.output {
-            Some(file) => replace(file, &text)?,
+            Some(file) => write_if_changed(file, &text)?,
             None => exit::check_pipe(print(&text))?,
         }
         for (server, problem) in &listing.problems {
@@ -68,8 +68,8 @@ fn write(args: &TypesArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// The types of all tools that are known.
-pub fn declarations(catalog: &Catalog, shapes: &Shapes) -> String {
+/// The declarations of all tools of the catalog.
+pub fn declarations(catalog: &Catalog, shapes: &ResultShapes) -> String {
     let tools: Vec<(_, Option<Value>)> = catalog
         .tools()
         .map(|tool| {
@@ -80,11 +80,11 @@ pub fn declarations(catalog: &Catalog, shapes: &Shapes) -> String {
             (tool, observed)
         })
         .collect();
-    let tools: Vec<ToolTypes<'_>> = tools
+    let tools: Vec<ToolSchemas<'_>> = tools
         .iter()
         .filter_map(|(tool, observed)| {
             let (server, name) = tool.id.split_once(':')?;
-            Some(ToolTypes {
+            Some(ToolSchemas {
                 server,
                 name,
                 description: &tool.description,
@@ -97,9 +97,9 @@ pub fn declarations(catalog: &Catalog, shapes: &Shapes) -> String {
     pml_typegen::declarations(&tools)
 }
 
-/// A file that says the same already stays as it is: whoever watches it need not look again.
-fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    if fs::read(file).is_ok_and(|known| known == text.as_bytes()) {
+/// Writes the file unless it has this content already, so that file watchers see no change.
+fn write_if_changed(file: &Path, text: &str) -> anyhow::Result<()> {
+    if fs::read(file).is_ok_and(|content| content == text.as_bytes()) {
         return Ok(());
     }
     fs::write(file, text).with_context(|| format!("{} cannot be written", file.display()))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use pml_scrub::{ScrubConfig, Scrubber, PlaceholderMap};
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
 
 use crate::corpus::Corpus;
 use crate::peers::PeerResult;

@@ -1,4 +1,4 @@
-//! `pml check`: mistakes in scripts, found without running them.
+//! `pml check`: finds mistakes in scripts without running them.
 
 mod text;
 mod tsc;
@@ -8,50 +8,51 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use pml_catalog::{Catalog, ServerState};
+use pml_catalog::{Catalog, ListingStatus};
 use pml_check::report::{self, CheckedFile};
-use pml_runtime::Limits;
+use pml_protocol::Limits;
 
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
-use crate::tool_cache::{self, ToolCache};
 use crate::run::script::{self, Origin};
+use crate::tool_cache::{self, ToolCache};
 use crate::tools::LISTING_TIMEOUT;
 use crate::{diagnostics, exit, servers};
 
-/// Seconds after which servers are asked again, even for the same configuration: they change too.
-const STALE: u64 = 7 * 24 * 60 * 60;
+/// Seconds after which servers are listed again although the configuration is the same: their tools
+/// change too.
+const MAX_CATALOG_AGE: u64 = 7 * 24 * 60 * 60;
 
 /// Find mistakes in scripts without running them
 ///
-/// Syntax, tools that do not exist, arguments that do not fit, imports and globals that a script
-/// does not have, tool calls that nobody awaits. The tools are those that were listed last for the
-/// same configuration; where there are none, its servers are asked.
+/// Finds syntax errors, unknown tools, arguments that do not match the tool's schema, imports and
+/// globals that scripts do not have, and tool calls without `await`. The tools are those that were
+/// listed last for the same configuration; if there are none, the servers are started and listed.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml check scripts/*.ts\n  \
     pml check --format sarif scripts/*.ts > pml.sarif\n  \
-    pml check --tsc audit.ts               with the TypeScript compiler as well\n  \
-    pml check --offline audit.ts           never start a server\n\n\
+    pml check --tsc audit.ts               run the TypeScript compiler too\n  \
+    pml check --offline audit.ts           start no server\n\n\
     Exit codes: 0 nothing found, 1 findings, 2 wrong usage or configuration.")]
 pub struct CheckArgs {
-    /// Scripts, or - for standard input
+    /// The scripts, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// What to print
+    /// The output format
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
 
-    /// Run the TypeScript compiler as well
+    /// Run the TypeScript compiler too
     #[arg(long)]
     tsc: bool,
 
-    /// Start no server: without a list of their tools, say nothing about them
+    /// Start no server; tools that were never listed are not checked
     #[arg(long, conflicts_with = "refresh")]
     offline: bool,
 
-    /// Ask the servers for their tools now
+    /// List the tools of the servers again
     #[arg(long)]
     refresh: bool,
 }
@@ -60,10 +61,11 @@ pub struct CheckArgs {
 enum Format {
     /// For people, with the lines around each mistake
     Text,
+    /// One JSON document
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
 }
 
@@ -107,7 +109,7 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     }
     exit::check_pipe(print(args.format, &sources, &checked))?;
     if args.format == Format::Text {
-        explain_silence(catalog.as_deref(), has_config);
+        warn_without_catalog(catalog.as_deref(), has_config);
     }
     Ok(match checked.iter().all(|one| one.findings.is_empty()) {
         true => ExitCode::SUCCESS,
@@ -115,41 +117,42 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What the servers said last, or what they say now.
+/// The cached catalog while it is fresh, else a new listing.
 fn catalog(
     args: &CheckArgs,
     settings: Settings,
     cache: &ToolCache,
 ) -> anyhow::Result<Option<Catalog>> {
-    let known = cache.catalog();
+    let cached = cache.catalog();
     let is_fresh = |catalog: &Catalog| {
-        let is_recent = tool_cache::unix_seconds().saturating_sub(catalog.listed_at()) < MAX_CATALOG_AGE;
+        let is_recent =
+            tool_cache::unix_seconds().saturating_sub(catalog.listed_at()) < MAX_CATALOG_AGE;
         is_recent
             && catalog
                 .servers()
-                .all(|(_, state)| state != ServerState::Silent)
+                .all(|(_, status)| status != ListingStatus::Silent)
     };
-    if args.offline || (!args.refresh && known.as_ref().is_some_and(is_fresh)) {
-        return Ok(known);
+    if args.offline || (!args.refresh && cached.as_ref().is_some_and(is_fresh)) {
+        return Ok(cached);
     }
-    let mut asked = None;
+    let mut listed = None;
     servers::with_gateway(settings.servers, async |gateway| {
         let listing = gateway.list(None, LISTING_TIMEOUT).await;
         for (server, problem) in &listing.problems {
             diagnostics::warning(format_args!("no tools of server `{server}`: {problem}"));
         }
-        asked = Some(cache.save_tools(&listing.tools, &listing.problems));
+        listed = Some(cache.save_tools(&listing.tools, &listing.problems));
         Ok(ExitCode::SUCCESS)
     })?;
-    Ok(asked)
+    Ok(listed)
 }
 
-/// A check that could not look at tools must not look like one that found nothing wrong.
-fn explain_silence(catalog: Option<&Catalog>, has_config: bool) {
+/// Without a catalog the tools are not checked. The report must not look as if they were.
+fn warn_without_catalog(catalog: Option<&Catalog>, has_config: bool) {
     if catalog.is_none() {
         diagnostics::warning(match has_config {
             true => {
-                "tools were not checked: they were not listed yet; leave out --offline, or run `pml tools`"
+                "tools were not checked: they were never listed; leave out --offline, or run `pml tools`"
             }
             false => "tools were not checked: there is no configuration; name one with --config",
         });

@@ -1,4 +1,4 @@
-//! Findings for a person.
+//! The report of `pml check` for people.
 
 use pml_check::report::CheckedFile;
 use pml_script::code_frame;
@@ -20,7 +20,9 @@ pub fn render(sources: &[(String, String)], checked: &[CheckedFile]) -> String {
                 style.red(&place),
                 finding.message
             ));
-            if let Some(frame) = code_frame::render(source, finding.start.line, finding.start.column) {
+            if let Some(frame) =
+                code_frame::render(source, finding.start.line, finding.start.column)
+            {
                 out.push_str(&format!("\n{}\n", style.frame(&frame)));
             }
             if let Some(fix) = &finding.fix {

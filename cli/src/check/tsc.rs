@@ -1,4 +1,4 @@
-//! The TypeScript compiler, where it is installed.
+//! Runs the TypeScript compiler, if it is installed.
 
 use std::env;
 use std::fs;
@@ -12,17 +12,18 @@ use serde_json::json;
 
 use crate::types::{API, TEST_API};
 
-/// What the compiler refuses and a run accepts: a `return` outside a function, and `await` in a
-/// file that it takes for no module.
+/// Errors of the compiler that are not errors in a script: a `return` outside a function, and a
+/// top-level `await` in a file without imports and exports.
 const ACCEPTED: [&str; 2] = ["TS1108", "TS1375"];
 
-/// Adds what the compiler finds to what was found.
+/// Adds the errors of the compiler to the findings.
 pub fn check(
     types: Option<&str>,
     sources: &[(String, String)],
     checked: &mut [CheckedFile],
 ) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir().context("no folder for the compiler can be made")?;
+    let folder =
+        tempfile::tempdir().context("no temporary folder for the compiler can be created")?;
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
@@ -30,8 +31,8 @@ pub fn check(
     write("pml.d.ts", API)?;
     write("test.d.ts", TEST_API)?;
     write("pml-tools.d.ts", types.unwrap_or_default())?;
-    // Scripts stay where they are, so that a test finds what it imports; only standard input has
-    // no place of its own.
+    // Scripts are compiled in place, so that relative imports of a test resolve. Only standard input
+    // is written to the temporary folder.
     let mut scripts = Vec::new();
     for (index, (name, source)) in sources.iter().enumerate() {
         let path = match fs::canonicalize(name) {
@@ -72,11 +73,11 @@ pub fn check(
     let printed = String::from_utf8_lossy(&output.stdout);
     let mut understood = output.status.success();
     for line in printed.lines() {
-        let Some((file, finding)) = read(line) else {
+        let Some((file, finding)) = parse_line(line) else {
             continue;
         };
         understood = true;
-        // The compiler prints paths as seen from where it runs.
+        // The compiler prints paths relative to its working folder.
         let file = folder.path().join(file);
         let file = fs::canonicalize(&file).unwrap_or(file);
         let Some(index) = scripts.iter().position(|script| *script == file) else {
@@ -101,7 +102,7 @@ pub fn check(
     Ok(())
 }
 
-/// The compiler of the project that the first script belongs to, else the one on the path.
+/// The compiler in `node_modules` of the first script's project, else the one on the PATH.
 fn compiler(sources: &[(String, String)]) -> anyhow::Result<Command> {
     let name = if cfg!(windows) { "tsc.cmd" } else { "tsc" };
     let first = sources.first().map(|(name, _)| Path::new(name));
@@ -120,14 +121,14 @@ fn compiler(sources: &[(String, String)]) -> anyhow::Result<Command> {
     match of_project.or_else(on_path) {
         Some(path) => Ok(Command::new(path)),
         None => bail!(
-            "--tsc needs the TypeScript compiler, and there is none in node_modules or on the PATH; \
+            "--tsc needs the TypeScript compiler, which is neither in node_modules nor on the PATH; \
              install it with `npm install typescript`, or leave out --tsc"
         ),
     }
 }
 
-/// `a/b.ts(3,7): error TS2345: …`: the file, and the finding.
-fn read(line: &str) -> Option<(&str, Finding)> {
+/// Parses a line such as `a/b.ts(3,7): error TS2345: …` into the file and the finding.
+fn parse_line(line: &str) -> Option<(&str, Finding)> {
     let (place, rest) = line.split_once("): error ")?;
     let (file, place) = place.rsplit_once('(')?;
     let (line, column) = place.split_once(',')?;
@@ -154,10 +155,10 @@ mod tests {
 
     #[test]
     fn a_line_of_the_compiler_becomes_a_finding() {
-        let (file, finding) = read("../a(1)/b.ts(3,7): error TS2345: Argument 'x'.").unwrap();
+        let (file, finding) = parse_line("../a(1)/b.ts(3,7): error TS2345: Argument 'x'.").unwrap();
         assert_eq!(file, "../a(1)/b.ts");
         assert_eq!(finding.start, Position { line: 3, column: 7 });
         assert_eq!(finding.message, "TS2345: Argument 'x'.");
-        assert!(read("  Type 'x' is not assignable.").is_none());
+        assert!(parse_line("  Type 'x' is not assignable.").is_none());
     }
 }

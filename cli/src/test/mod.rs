@@ -1,4 +1,4 @@
-//! `pml test`: runs files of tests.
+//! `pml test`: runs test files.
 
 mod reporter;
 
@@ -18,18 +18,18 @@ use crate::exit::ExitCode;
 use crate::{diagnostics, exit, interrupt};
 use reporter::{Format, Reporter};
 
-/// How often a watched folder is looked at.
-const LOOK: Duration = Duration::from_millis(300);
+/// How often a watched folder is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Run tests of scripts
+/// Run the tests of scripts
 ///
-/// Every *.test.ts and *.test.js below the working folder runs in a sandbox of its own, with no
-/// server: tools are mocked with mockTool, or recorded with `pml run --record`.
+/// Each *.test.ts and *.test.js file below the working folder runs in its own sandbox, without
+/// servers: mock tools with mockTool, or use a recording of `pml run --record`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    pml test                          everything below this folder\n  \
+    pml test                          all tests below this folder\n  \
     pml test audit -t 'reads files'   files and tests whose names contain these words\n  \
-    pml test --watch                  again whenever a file changes\n  \
+    pml test --watch                  run again when a file changes\n  \
     pml test --reporter junit --output results.xml --coverage lcov.info\n\n\
     A test:\n  \
     import { test, expect, mockTool } from \"pml/test\";\n  \
@@ -49,15 +49,15 @@ pub struct TestArgs {
     #[arg(short = 't', long, value_name = "TEXT")]
     name: Option<String>,
 
-    /// Write snapshots anew, and remove those that no test asks for
+    /// Rewrite snapshots, and remove those that no test uses
     #[arg(short, long)]
     update: bool,
 
-    /// Run again whenever a file changes
+    /// Run again when a file changes
     #[arg(short, long, conflicts_with_all = ["output", "coverage"])]
     watch: bool,
 
-    /// How results are told
+    /// The format of the report
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     reporter: Format,
 
@@ -65,15 +65,15 @@ pub struct TestArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write which lines ran, as lcov
+    /// Write line coverage in lcov format
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
 
-    /// Time limit of one test, unless it says otherwise
+    /// Time limit of each test that does not set its own
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s")]
     timeout: u64,
 
-    /// Files at the same time [default: the number of cores]
+    /// Number of files to run in parallel [default: the number of cores]
     #[arg(short, long, value_name = "N")]
     jobs: Option<usize>,
 
@@ -81,7 +81,7 @@ pub struct TestArgs {
     #[arg(short, long)]
     verbose: bool,
 
-    /// Run even where the kernel lacks landlock or seccomp
+    /// Run even if the kernel lacks landlock or seccomp
     #[arg(long)]
     allow_missing_walls: bool,
 }
@@ -101,12 +101,12 @@ impl TestArgs {
     }
 }
 
-/// Whether nobody watches: what is easily forgotten fails then.
+/// Whether this is a CI job. There, new snapshots and `test.only` fail instead of being accepted.
 fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false")
 }
 
-/// A file of tests is more than a script: it has many runs of one in it.
+/// Higher than the limits of a script: one test file calls a script many times.
 fn limits() -> Limits {
     Limits {
         wall_ms: 120_000,
@@ -126,7 +126,9 @@ fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
     let files = discover(root.path(), &args.patterns)?;
     if files.is_empty() && !args.watch {
         match args.patterns.as_slice() {
-            [] => bail!("there is no *.test.ts below this folder; `pml test --help` shows a test"),
+            [] => {
+                bail!("there is no *.test.ts below this folder; `pml test --help` shows an example")
+            }
             patterns => bail!(
                 "no *.test.ts below this folder has `{}` in its path",
                 patterns.join("` or `")
@@ -212,7 +214,7 @@ async fn report(
     Ok((results, coverage))
 }
 
-/// Everything first, then what a change touches, until Ctrl-C.
+/// Runs all tests, then after each change those that it affects, until Ctrl-C.
 async fn watch(
     args: &TestArgs,
     runner: &Runner<'_>,
@@ -228,22 +230,22 @@ async fn watch(
             let (results, _) = report(runner, &files, &mut reporter).await?;
             known.retain(|old| !files.contains(&old.path));
             known.extend(results);
-            // What the tests wrote themselves is no news; what was saved meanwhile is.
+            // Files saved during the run count as changed, except the snapshots that it wrote.
             changed = watch.changed()?;
             changed.retain(|path| !path.to_string_lossy().contains("__snapshots__"));
         }
         if changed.is_empty() {
-            diagnostics::line("waiting for changes; Ctrl-C ends");
+            diagnostics::line("waiting for changes; press Ctrl-C to end");
         }
         while changed.is_empty() {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             changed = watch.changed()?;
         }
         let changed = std::mem::take(&mut changed);
         files = discover(root.path(), &args.patterns)?;
         files.retain(|file| {
-            let before = known.iter().find(|old| old.path == *file);
-            before.is_none_or(|old| {
+            let last = known.iter().find(|old| old.path == *file);
+            last.is_none_or(|old| {
                 let snapshots = |path: &PathBuf| path.to_string_lossy().contains("__snapshots__");
                 let touched = |path: &PathBuf| old.dependencies.contains(path);
                 !old.passed() || changed.iter().any(|path| touched(path) || snapshots(path))

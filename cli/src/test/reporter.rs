@@ -1,4 +1,4 @@
-//! Where a report goes, and when.
+//! Writes the report of `pml test` to standard output or to a file.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Opens the file first: a path that cannot be written should not cost a run.
+    /// Opens the file before the tests run, so that an invalid path fails at once.
     pub fn new(format: Format, file: Option<&Path>, verbose: bool) -> anyhow::Result<Self> {
         let (out, colours): (Box<dyn Write>, Colours) = match file {
             Some(path) => {
@@ -50,7 +50,7 @@ impl Reporter {
         })
     }
 
-    /// One file has ended.
+    /// Reports a test file that has ended.
     pub fn file(&mut self, file: &FileResult) -> anyhow::Result<()> {
         if self.format != Format::Pretty {
             return Ok(());
@@ -59,7 +59,7 @@ impl Reporter {
         self.write(&text)
     }
 
-    /// All have.
+    /// Reports the end of all files.
     pub fn finish(&mut self, files: &[FileResult], summary: &Summary) -> anyhow::Result<()> {
         let text = match self.format {
             Format::Pretty => self.pretty.summary(summary, files),
@@ -68,7 +68,7 @@ impl Reporter {
             Format::Json => report::json(files, summary),
         };
         self.write(&text)?;
-        // A report in a file leaves the terminal empty; one line says how it went.
+        // The report is in the file, so the terminal gets a summary.
         if self.to_file {
             let pretty = Pretty {
                 colours: colours(),
