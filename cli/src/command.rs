@@ -72,7 +72,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Err(error) => {
             // The reader may have closed the pipe.
             let _ = error.print();
-            if error.kind() == ErrorKind::UnknownArgument && run::is_asked_for() {
+            if error.kind() == ErrorKind::UnknownArgument && run::is_requested() {
                 diagnostics::line(run::WHERE_ARGUMENTS_GO);
             }
             return if error.use_stderr() {

@@ -163,9 +163,9 @@ pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<PreforkedWorker
     let style = Style::for_stderr();
     let prepared = match PreparedRun::new(args, config, worker) {
         Ok(prepared) => prepared,
-        Err(error) => return exit::mistake(error),
+        Err(error) => return exit::usage_error(error),
     };
-    prepared.run(style).unwrap_or_else(exit::mistake)
+    prepared.run(style).unwrap_or_else(exit::usage_error)
 }
 
 /// A run whose files are read and whose worker is starting.
@@ -258,13 +258,24 @@ impl<'a> PreparedRun<'a> {
             }
         };
         let trace = &mut self.trace;
-        let ended = execute(&self.pool, self.script, self.limits, &tools, trace, print_log).await?;
+        let ended = execute(
+            &self.pool,
+            self.script,
+            self.limits,
+            &tools,
+            trace,
+            print_log,
+        )
+        .await?;
         let EndedRun {
             outcome,
             is_interrupted,
         } = ended;
         let scrub_started = Instant::now();
-        let outcome = tools.replies().outcome(outcome, &self.limits).into_outcome();
+        let outcome = tools
+            .replies()
+            .outcome(outcome, &self.limits)
+            .into_outcome();
         if self.args.scrub {
             if let Some(trace) = trace {
                 trace.scrubbed(scrub_started);
@@ -294,7 +305,7 @@ async fn execute(
     limits: Limits,
     tools: &RunTools,
     trace: &mut Option<Trace>,
-    print_log: impl Fn(&LogLine) + Send,
+    print_log: impl Fn(&LogLine) + Send + Sync,
 ) -> anyhow::Result<EndedRun> {
     let started = Instant::now();
     let mut so_far = Outcome::default();
@@ -359,12 +370,7 @@ fn interrupted(so_far: Outcome, started: Instant) -> Outcome {
     }
 }
 
-fn print(
-    args: &RunArgs,
-    outcome: &Outcome,
-    plan: Option<&DryRunPlan>,
-    style: Style,
-) -> ExitCode {
+fn print(args: &RunArgs, outcome: &Outcome, plan: Option<&DryRunPlan>, style: Style) -> ExitCode {
     let printed = if args.json {
         report::print_json(outcome, plan)
     } else {

@@ -65,8 +65,12 @@ pub fn print_plan(plan: &DryRunPlan, style: Style) {
             (_, Some(refused)) => style.red(&format!("refused: {}", refused.message)),
             (AnswerSource::Fixture, None) => style.dim("answered by a fixture"),
             (AnswerSource::Recording, None) => style.dim("answered by the recording"),
-            (AnswerSource::Example, None) => style.dim("answered by an example of its output schema"),
-            (AnswerSource::Observed, None) => style.dim("answered by an example of earlier results"),
+            (AnswerSource::Example, None) => {
+                style.dim("answered by an example of its output schema")
+            }
+            (AnswerSource::Observed, None) => {
+                style.dim("answered by an example of earlier results")
+            }
             (AnswerSource::Nothing | AnswerSource::Refusal, None) => {
                 style.yellow("answered null: nothing is known of its results")
             }
@@ -97,7 +101,7 @@ pub fn print_problems(problems: &[(String, StartError)]) {
 
 pub fn print(outcome: &Outcome, name: &str, style: Style) -> io::Result<()> {
     if let Some(error) = &outcome.error {
-        return print_error(error, name, paint);
+        return print_error(error, name, style);
     }
     let Some(result) = &outcome.result else {
         return Ok(());

@@ -6,9 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{
-    DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording, Replay,
-};
+use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording, Replay};
 use pml_protocol::{Limits, TimerMode, ToolHost, VirtualClock};
 use pml_reply::ReplyScrubber;
 use pml_runtime::RunOptions;

@@ -110,7 +110,7 @@ pub fn run(args: &ServeArgs, config: Option<&Path>) -> ExitCode {
         Some(client) => print_config::print(client, config),
         None => serve(args, config),
     };
-    done.unwrap_or_else(exit::mistake)
+    done.unwrap_or_else(exit::usage_error)
 }
 
 fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -187,7 +187,10 @@ impl ServeArgs {
         let default = PoolOptions::new()?;
         Ok(PoolOptions {
             warm: self.warm.or(settings.pool.warm).unwrap_or(WARM),
-            limits: settings.limits.limits().lowered(&RequestedLimits::default()),
+            limits: settings
+                .limits
+                .limits()
+                .lowered(&RequestedLimits::default()),
             jit: !self.no_jit,
             allow_missing_walls: self.allow_missing_walls,
             ..default

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use pml_runtime::{Limits, Pool, PoolOptions};
+use pml_protocol::Limits;
+use pml_runtime::{Pool, PoolOptions};
 use pml_test_runner::{
     Coverage, FileResult, FileWatcher, Runner, RunnerOptions, SnapshotUpdate, Summary, TestRoot,
     discover,
