@@ -128,7 +128,7 @@ impl<'p> Runner<'p> {
         };
         let script = Script {
             name: shown,
-            source: source.clone(),
+            source,
             args: Vec::new(),
         };
         let limits = *self.pool.limits();

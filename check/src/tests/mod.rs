@@ -74,7 +74,7 @@ fn nothing(source: &str) {
 }
 
 /// The script after the fix of its only finding.
-fn mended(source: &str) -> String {
+fn fixed(source: &str) -> String {
     let found = findings(source);
     assert_eq!(found.len(), 1, "{source}\n{found:#?}");
     let fix = found[0]
@@ -144,26 +144,26 @@ fn an_unknown_tool_is_reported_with_the_nearest() {
         );
     }
     assert_eq!(
-        mended("await callTool('fs:raed_file', { path: 'a' });"),
+        fixed("await callTool('fs:raed_file', { path: 'a' });"),
         "await callTool(\"fs:read_file\", { path: 'a' });"
     );
     assert_eq!(
-        mended("const ü = 1; await tools.fs.lst();"),
+        fixed("const ü = 1; await tools.fs.lst();"),
         "const ü = 1; await tools.fs.list();"
     );
     assert_eq!(
-        mended("await callTool('list');"),
+        fixed("await callTool('list');"),
         "await callTool(\"fs:list\");"
     );
     assert_eq!(
-        mended("await tools['my-git']['lgo']();"),
+        fixed("await tools['my-git']['lgo']();"),
         "await tools['my-git'][\"log\"]();"
     );
 }
 
 #[test]
 fn a_misspelled_server_is_fixed_where_it_is_named() {
-    for (source, mended_source) in [
+    for (source, expected) in [
         ("await tools.fz.list();", "await tools.fs.list();"),
         ("await callTool('fz:list');", "await callTool(\"fs:list\");"),
         (
@@ -172,7 +172,7 @@ fn a_misspelled_server_is_fixed_where_it_is_named() {
         ),
         ("await listPrompts('fz');", "await listPrompts(\"fs\");"),
     ] {
-        assert_eq!(mended(source), mended_source);
+        assert_eq!(fixed(source), expected);
     }
 }
 
@@ -308,9 +308,9 @@ fn fixes_of_arguments_leave_a_script_without_mistakes() {
         ),
     ] {
         let script = |arguments: &str| format!("await tools.fs.read_file({arguments});");
-        let fixed = mended(&script(wrong));
-        assert_eq!(fixed, script(right));
-        nothing(&fixed);
+        let source = fixed(&script(wrong));
+        assert_eq!(source, script(right));
+        nothing(&source);
     }
 }
 
@@ -448,15 +448,15 @@ fn a_call_that_is_not_awaited_is_reported() {
         nothing(source);
     }
     assert_eq!(
-        mended("tools.fs.list();\nconsole.log(1);"),
+        fixed("tools.fs.list();\nconsole.log(1);"),
         "await tools.fs.list();\nconsole.log(1);"
     );
     assert_eq!(
-        mended("const x = callTool('fs:list').result;"),
+        fixed("const x = callTool('fs:list').result;"),
         "const x = (await callTool('fs:list')).result;"
     );
     assert_eq!(
-        mended("const { result } = callTool('fs:list');"),
+        fixed("const { result } = callTool('fs:list');"),
         "const { result } = await callTool('fs:list');"
     );
 }
@@ -475,7 +475,7 @@ fn await_is_not_suggested_where_it_is_invalid() {
         assert_eq!(found[0].fix, None, "{source}");
     }
     assert_eq!(
-        mended("const f = async () => { tools.fs.list(); };\nawait f();"),
+        fixed("const f = async () => { tools.fs.list(); };\nawait f();"),
         "const f = async () => { await tools.fs.list(); };\nawait f();"
     );
 }
