@@ -1,8 +1,8 @@
-//! One mistake, where it is, and how to mend it.
+//! A finding: one mistake, its position, and how to fix it.
 
 use serde::Serialize;
 
-/// What kind of mistake. The names are for machines and stay.
+/// The kind of a mistake. The names are part of every report format and do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -18,13 +18,14 @@ pub enum Rule {
     UnknownTool,
     /// Arguments that the tool's schema refuses.
     WrongArguments,
-    /// A tool call that nobody waits for.
+    /// A tool call that is not awaited.
     FloatingPromise,
-    /// What the TypeScript compiler found.
+    /// A diagnostic of the TypeScript compiler.
     TypeScript,
 }
 
 impl Rule {
+    /// Every rule, in the order of the SARIF report.
     pub const ALL: [Self; 8] = [
         Self::Syntax,
         Self::UnreachableImport,
@@ -36,6 +37,7 @@ impl Rule {
         Self::TypeScript,
     ];
 
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
@@ -49,7 +51,7 @@ impl Rule {
         }
     }
 
-    /// One sentence for those who meet it the first time.
+    /// One sentence that explains the rule.
     pub fn about(self) -> &'static str {
         match self {
             Self::Syntax => "The text is not TypeScript, or uses a part of it that is off.",
@@ -64,39 +66,48 @@ impl Rule {
     }
 }
 
-/// A place in the script. Lines and columns count from 1, columns in characters.
+/// A position in the script. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct Position {
+    /// The line.
     pub line: u32,
+    /// The column.
     pub column: u32,
 }
 
 /// A mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// The kind of the mistake.
     pub rule: Rule,
+    /// One sentence: what is wrong, and often what was meant.
     pub message: String,
-    pub start: Place,
-    /// Just after the last character.
-    pub end: Place,
+    /// Its first character.
+    pub start: Position,
+    /// The position after its last character.
+    pub end: Position,
+    /// How to fix it, where that is certain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
 
-/// A change that mends a mistake.
+/// A text edit that fixes a mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix {
     /// What it does, such as "replace `raed` with `read`".
     pub about: String,
-    pub start: Place,
-    pub end: Place,
+    /// The start of the replaced text.
+    pub start: Position,
+    /// The position after the replaced text.
+    pub end: Position,
+    /// The new text.
     pub replacement: String,
 }
 
 impl Finding {
-    /// One about the script as a whole.
+    /// A finding about the whole script.
     pub(crate) fn of_file(message: &str) -> Self {
-        let start = Place { line: 1, column: 1 };
+        let start = Position { line: 1, column: 1 };
         Self {
             rule: Rule::Syntax,
             message: message.to_owned(),

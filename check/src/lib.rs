@@ -1,44 +1,51 @@
-//! Finds mistakes in a script without running it: syntax, tools that do not exist, arguments that
-//! do not fit, imports and globals that a script does not have, promises that nobody awaits.
+//! Static checks of a script: syntax, unknown tools, arguments that do not fit the tool's schema,
+//! unavailable imports and globals, promises that are not awaited.
 //!
-//! Only what is certain is told. A value that is not written out in the script may be anything,
-//! so nothing is said about it.
+//! Only certain mistakes are reported. A value that is not a literal in the script may be anything,
+//! so it is never a mistake.
 
-mod api;
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod api_bindings;
 mod finding;
-mod judge;
 mod literal;
-mod names;
 mod nesting;
+mod parsed_script;
 pub mod report;
 mod rules;
-mod script;
+mod validate;
 
-pub use finding::{Finding, Fix, Place, Rule};
+pub use finding::{Finding, Fix, Position, Rule};
 
 use std::sync::Arc;
 
 use pml_catalog::Catalog;
 
-/// Everything that is wrong with a script, in the order of its lines. Without a catalog nothing
-/// is said about tools.
+/// The mistakes of a script, in the order of their positions. Without a catalog, tools and their
+/// arguments are not checked. A `name` with `.test.` in it is a test file.
+///
+/// ```
+/// let findings = pml_check::check("a.ts", "await fetch('https://example.test')", None);
+/// assert_eq!(findings[0].rule, pml_check::Rule::UnknownGlobal);
+/// ```
 pub fn check(name: &str, source: &str, catalog: Option<&Arc<Catalog>>) -> Vec<Finding> {
     if !nesting::is_bounded(source) {
         return vec![Finding::of_file(
-            "the script is too large to be checked; keep data behind a tool",
+            "the script is too large to check; read its data with a tool instead",
         )];
     }
     let (name, source) = (name.to_owned(), source.to_owned());
     let catalog = catalog.cloned();
     let checked = nesting::on_large_stack(move || {
-        script::with(&name, &source, |script| match script {
+        parsed_script::with(&name, &source, |script| match script {
             Ok(script) => rules::all(script, catalog.as_deref()),
             Err(finding) => vec![finding],
         })
     });
     checked.unwrap_or_else(|| {
         vec![Finding::of_file(
-            "the script cannot be checked in reasonable time; write it in a simpler way",
+            "checking the script takes too long; simplify it",
         )]
     })
 }

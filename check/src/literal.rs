@@ -1,39 +1,41 @@
-//! Values that are written out in a script, as far as they are.
+//! Literals of a script: the parts of a value that are certain.
 
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{Expr, Lit, Prop, PropOrSpread, TsKeywordTypeKind, TsType, UnaryOp};
 
-use crate::api::name_of;
+use crate::api_bindings::key_name;
 
+/// An expression and what is certain about its value.
 #[derive(Debug)]
 pub struct Literal {
     pub span: Span,
-    pub value: Known,
+    pub value: KnownValue,
 }
 
 /// What is certain about a value.
 #[derive(Debug)]
-pub enum Known {
-    /// It may be anything.
-    Nothing,
+pub enum KnownValue {
+    /// Any value.
+    Unknown,
     Undefined,
     Null,
     Boolean(bool),
     Number(f64),
-    /// A text, and which, where no part of it is computed.
+    /// A string; its content unless a part of it is computed.
     Text(Option<String>),
     Array {
         items: Vec<Literal>,
-        /// Nothing was spread into it.
-        whole: bool,
+        /// Nothing is spread into it.
+        complete: bool,
     },
     Object {
         fields: Vec<Field>,
         /// Every key is known.
-        whole: bool,
+        complete: bool,
     },
 }
 
+/// A property of an object literal.
 #[derive(Debug)]
 pub struct Field {
     pub name: String,
@@ -41,143 +43,145 @@ pub struct Field {
     pub value: Literal,
 }
 
-/// An expression without parentheses and without what only the type checker reads.
-pub fn bare(expr: &Expr) -> &Expr {
+/// An expression without parentheses and type assertions.
+pub fn without_casts(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Paren(paren) => bare(&paren.expr),
-        Expr::TsAs(cast) => bare(&cast.expr),
-        Expr::TsSatisfies(cast) => bare(&cast.expr),
-        Expr::TsConstAssertion(cast) => bare(&cast.expr),
-        Expr::TsNonNull(cast) => bare(&cast.expr),
-        Expr::TsTypeAssertion(cast) => bare(&cast.expr),
+        Expr::Paren(paren) => without_casts(&paren.expr),
+        Expr::TsAs(cast) => without_casts(&cast.expr),
+        Expr::TsSatisfies(cast) => without_casts(&cast.expr),
+        Expr::TsConstAssertion(cast) => without_casts(&cast.expr),
+        Expr::TsNonNull(cast) => without_casts(&cast.expr),
+        Expr::TsTypeAssertion(cast) => without_casts(&cast.expr),
         other => other,
     }
 }
 
-/// Whoever writes `as any` knows better.
-pub fn is_overruled(expr: &Expr) -> bool {
-    let overrules = |ty: &TsType| {
+/// Whether the author casts the expression to `any`, `unknown` or `never`: then the types are not
+/// reported.
+pub fn is_cast_to_any(expr: &Expr) -> bool {
+    let is_any = |ty: &TsType| {
         matches!(ty, TsType::TsKeywordType(word) if matches!(
             word.kind,
             TsKeywordTypeKind::TsAnyKeyword | TsKeywordTypeKind::TsNeverKeyword | TsKeywordTypeKind::TsUnknownKeyword
         ))
     };
     match expr {
-        Expr::Paren(paren) => is_overruled(&paren.expr),
-        Expr::TsAs(cast) => overrules(&cast.type_ann) || is_overruled(&cast.expr),
-        Expr::TsTypeAssertion(cast) => overrules(&cast.type_ann) || is_overruled(&cast.expr),
+        Expr::Paren(paren) => is_cast_to_any(&paren.expr),
+        Expr::TsAs(cast) => is_any(&cast.type_ann) || is_cast_to_any(&cast.expr),
+        Expr::TsTypeAssertion(cast) => is_any(&cast.type_ann) || is_cast_to_any(&cast.expr),
         _ => false,
     }
 }
 
-/// A text that is written out.
+/// The content of a string literal.
 pub fn text(expr: &Expr) -> Option<String> {
     match read(expr).value {
-        Known::Text(text) => text,
+        KnownValue::Text(text) => text,
         _ => None,
     }
 }
 
+/// Reads an expression as far as it is a literal.
 pub fn read(expr: &Expr) -> Literal {
     let span = expr.span();
-    if is_overruled(expr) {
+    if is_cast_to_any(expr) {
         return Literal {
             span,
-            value: Known::Nothing,
+            value: KnownValue::Unknown,
         };
     }
-    let value = match bare(expr) {
-        Expr::Lit(Lit::Str(text)) => Known::Text(text.value.as_str().map(str::to_owned)),
-        Expr::Lit(Lit::Num(number)) => Known::Number(number.value),
-        Expr::Lit(Lit::Bool(value)) => Known::Boolean(value.value),
-        Expr::Lit(Lit::Null(_)) => Known::Null,
-        Expr::Ident(name) if name.sym == "undefined" => Known::Undefined,
+    let value = match without_casts(expr) {
+        Expr::Lit(Lit::Str(text)) => KnownValue::Text(text.value.as_str().map(str::to_owned)),
+        Expr::Lit(Lit::Num(number)) => KnownValue::Number(number.value),
+        Expr::Lit(Lit::Bool(value)) => KnownValue::Boolean(value.value),
+        Expr::Lit(Lit::Null(_)) => KnownValue::Null,
+        Expr::Ident(name) if name.sym == "undefined" => KnownValue::Undefined,
         Expr::Tpl(template) => match template.quasis.as_slice() {
             [only] if template.exprs.is_empty() => {
                 let cooked = only.cooked.as_ref().and_then(|text| text.as_str());
-                Known::Text(cooked.map(str::to_owned))
+                KnownValue::Text(cooked.map(str::to_owned))
             }
-            _ => Known::Text(None),
+            _ => KnownValue::Text(None),
         },
         Expr::Unary(unary) if unary.op == UnaryOp::Minus => match read(&unary.arg).value {
-            Known::Number(number) => Known::Number(-number),
-            _ => Known::Nothing,
+            KnownValue::Number(number) => KnownValue::Number(-number),
+            _ => KnownValue::Unknown,
         },
         Expr::Array(array) => {
-            let mut whole = true;
+            let mut complete = true;
             let mut items = Vec::new();
             for element in &array.elems {
                 match element {
                     Some(element) if element.spread.is_none() => items.push(read(&element.expr)),
-                    // What follows has a place that nobody knows.
+                    // The indexes after a spread are unknown.
                     _ => {
-                        whole = false;
+                        complete = false;
                         break;
                     }
                 }
             }
-            Known::Array { items, whole }
+            KnownValue::Array { items, complete }
         }
         Expr::Object(object) => read_object(&object.props),
-        _ => Known::Nothing,
+        _ => KnownValue::Unknown,
     };
     Literal { span, value }
 }
 
-fn read_object(props: &[PropOrSpread]) -> Known {
+fn read_object(props: &[PropOrSpread]) -> KnownValue {
     let mut fields: Vec<Field> = Vec::new();
-    let mut whole = true;
+    let mut complete = true;
     for prop in props {
         let field = match prop {
             PropOrSpread::Prop(prop) => read_field(prop),
             PropOrSpread::Spread(_) => None,
         };
         match field {
-            // The last of two wins.
+            // The last of two equal keys wins.
             Some(field) => {
                 fields.retain(|known| known.name != field.name);
                 fields.push(field);
             }
-            // Any key may come from here, over those before it.
+            // A spread may set any key, and override those before it.
             None => {
-                whole = false;
+                complete = false;
                 for field in &mut fields {
-                    field.value.value = Known::Nothing;
+                    field.value.value = KnownValue::Unknown;
                 }
             }
         }
     }
-    Known::Object { fields, whole }
+    KnownValue::Object { fields, complete }
 }
 
 fn read_field(prop: &Prop) -> Option<Field> {
     let unknown = |span| Literal {
         span,
-        value: Known::Nothing,
+        value: KnownValue::Unknown,
     };
     let (name, key, value) = match prop {
         Prop::KeyValue(pair) => {
-            // Sets the prototype, and no field.
-            let name = name_of(&pair.key).filter(|name| name != "__proto__")?;
+            // `__proto__` sets the prototype.
+            let name = key_name(&pair.key).filter(|name| name != "__proto__")?;
             (name, pair.key.span(), read(&pair.value))
         }
         Prop::Shorthand(name) => {
             let value = match name.sym.as_str() {
                 "undefined" => Literal {
                     span: name.span,
-                    value: Known::Undefined,
+                    value: KnownValue::Undefined,
                 },
                 _ => unknown(name.span),
             };
             (name.sym.to_string(), name.span, value)
         }
         Prop::Getter(getter) => (
-            name_of(&getter.key)?,
+            key_name(&getter.key)?,
             getter.key.span(),
             unknown(getter.span),
         ),
         Prop::Method(method) => (
-            name_of(&method.key)?,
+            key_name(&method.key)?,
             method.key.span(),
             unknown(method.key.span()),
         ),

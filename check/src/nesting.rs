@@ -1,22 +1,22 @@
-//! Scripts that are nested so deeply that no parser comes back from them.
+//! Protection from deeply nested scripts.
 //!
-//! The parser calls itself for everything that can stand inside something else, and so do those
-//! who walk the tree. A worker may die of that, and its run with it; a check must not. So it runs
-//! on a large stack, and a script with more nesting than fits there is refused beforehand.
+//! The parser and the visitors are recursive. A worker may die of a stack overflow, and only its run
+//! with it; a check must not. So a check runs on a large stack, and a script that may nest deeper than
+//! that stack allows is refused before parsing.
 
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Address space, of which only what is used becomes memory.
-const STACK: usize = 1 << 29;
-/// Tokens that could each nest once more. Ten thousand lines of ordinary code have fewer.
-const MOST: usize = 30_000;
-/// Some texts can be read in so many ways that the parser tries for hours.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Address space; the kernel commits only the pages that are used.
+const STACK_BYTES: usize = 1 << 29;
+/// The limit of tokens that can open a nesting level. Ten thousand lines of ordinary code have fewer.
+const MAX_NESTING_TOKENS: usize = 30_000;
+/// Some texts are so ambiguous that the parser backtracks for hours.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Words that can stand before what they contain.
-const WORDS: [&str; 28] = [
+/// Keywords that can open a nesting level.
+const NESTING_KEYWORDS: [&str; 28] = [
     "as",
     "async",
     "await",
@@ -47,7 +47,7 @@ const WORDS: [&str; 28] = [
     "yield",
 ];
 
-/// Whether a script is safe to parse on the stack that [`on_large_stack`] gives.
+/// Whether a script is safe to parse in [`on_large_stack`].
 pub fn is_bounded(source: &str) -> bool {
     let mut count = 0;
     let mut word = 0;
@@ -56,28 +56,30 @@ pub fn is_bounded(source: &str) -> bool {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || *byte >= 0x80 {
             continue;
         }
-        // Words are ASCII, so both ends are at characters.
+        // Keywords are ASCII, so both ends are character boundaries.
         if word < at
             && source
                 .get(word..at)
-                .is_some_and(|text| WORDS.contains(&text))
+                .is_some_and(|text| NESTING_KEYWORDS.contains(&text))
         {
             count += 1;
         }
         word = at + 1;
         count += usize::from(b"([{<!~+-*/%&|^?=:.`@".contains(byte));
     }
-    count <= MOST
+    count <= MAX_NESTING_TOKENS
 }
 
-/// Runs `work` with room for everything that is bounded. `None` if it took too long: its thread
-/// is then left behind, to end with the process.
+/// Runs `work` on a thread with a stack for every bounded script. `None` after the time limit: the
+/// thread is then left to end with the process.
 pub fn on_large_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (done, waiting) = mpsc::channel();
-    let thread = thread::Builder::new().stack_size(STACK).spawn(move || {
-        // Nobody waits any more if this fails.
-        let _ = done.send(work());
-    });
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            // Fails if the receiver has given up.
+            let _ = sender.send(work());
+        });
     thread.ok()?;
-    waiting.recv_timeout(PATIENCE).ok()
+    receiver.recv_timeout(TIME_LIMIT).ok()
 }

@@ -39,7 +39,7 @@ pub enum Hint {
     ReturnLess,
     /// A promise that never settles.
     SettleEveryPromise,
-    /// `tools.x` was called, or a tool of no server.
+    /// `tools.x` was called, or a tool without a server.
     CallTools,
     /// `fetch` and its relatives.
     NoNetwork,
@@ -69,7 +69,7 @@ impl Hint {
             Self::None => return None,
             Self::SearchForTools => "Take ids from searchTools instead of guessing them.",
             Self::DescribeTheTool => {
-                "Mend the arguments; describeTool(id) shows what they must be."
+                "Correct the arguments; describeTool(id) shows what they must be."
             }
             Self::CatchTheError => {
                 "Catch the ToolError, or use callTool, which answers { success, error } instead of throwing."
@@ -164,6 +164,66 @@ impl Hint {
             "eval" | "WebAssembly" | "SharedArrayBuffer" => Self::SwitchedOff,
             "Buffer" => Self::UseTypedArrays,
             _ => Self::CheckTheSpelling,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(json: serde_json::Value) -> Request {
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_failed_request_has_the_hint_of_its_request_and_kind() {
+        let call = request(json!({ "call": { "tool": "a:b", "args": {} } }));
+        let describe = request(json!({ "describe": { "tool": "a:b" } }));
+        let resource = request(json!({ "offer": { "server": "a", "offer": "list_prompts" } }));
+        let load = request(json!({ "load": { "key": "a" } }));
+        for (request, kind, hint) in [
+            (&call, FailureKind::Unknown, Hint::SearchForTools),
+            (&describe, FailureKind::Unknown, Hint::SearchForTools),
+            (&resource, FailureKind::Unknown, Hint::None),
+            (&load, FailureKind::Unknown, Hint::CatchTheError),
+            (&call, FailureKind::Arguments, Hint::DescribeTheTool),
+            (&resource, FailureKind::Arguments, Hint::CatchTheError),
+            (&call, FailureKind::Denied, Hint::None),
+            (&load, FailureKind::Denied, Hint::None),
+            (&call, FailureKind::Calls, Hint::CallLess),
+            (&resource, FailureKind::Calls, Hint::CallLess),
+            (&call, FailureKind::Tool, Hint::CatchTheError),
+            (&call, FailureKind::Timeout, Hint::CatchTheError),
+            (&call, FailureKind::Unmocked, Hint::CatchTheError),
+        ] {
+            assert_eq!(Hint::for_failure(request, kind), hint, "{request:?} {kind}");
+        }
+    }
+
+    #[test]
+    fn a_hint_is_found_by_its_code() {
+        assert_eq!(
+            Hint::from_code("searchForTools"),
+            Some(Hint::SearchForTools)
+        );
+        assert_eq!(Hint::from_code("none"), Some(Hint::None));
+        assert_eq!(Hint::from_code("SearchForTools"), None);
+        assert_eq!(Hint::from_code(""), None);
+    }
+
+    #[test]
+    fn a_global_of_another_platform_has_its_own_hint() {
+        for (name, hint) in [
+            ("fetch", Hint::NoNetwork),
+            ("require", Hint::NoRequire),
+            ("process", Hint::NoOtherPlatform),
+            ("Buffer", Hint::UseTypedArrays),
+            ("calTool", Hint::CheckTheSpelling),
+        ] {
+            assert_eq!(Hint::for_undefined_name(name), hint, "{name}");
         }
     }
 }

@@ -88,7 +88,7 @@ pub struct RunError {
     /// The JavaScript stack, its places mapped to the script as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// One sentence that helps the script's author, most often a model, to mend it.
+    /// One sentence that helps the script's author, most often a model, to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -140,7 +140,7 @@ pub enum ErrorKind {
     Output,
     /// A tool failed and the script did not catch it.
     Tool,
-    /// The script asked for something it may not have.
+    /// The script requested something that it may not use.
     Denied,
     /// A fault of pml or of the machine, not of the script.
     Internal,

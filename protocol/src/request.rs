@@ -102,3 +102,65 @@ impl Request {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn parse(json: &Value) -> Request {
+        serde_json::from_value(json.clone()).unwrap()
+    }
+
+    #[test]
+    fn the_serialized_names_are_part_of_the_protocol() {
+        for json in [
+            json!({ "search": { "query": "read a file", "limit": 3, "threshold": 0.5 } }),
+            json!({ "search": { "query": "read a file", "limit": 3, "threshold": null } }),
+            json!({ "call": { "tool": "fs:read", "args": { "path": "a" } } }),
+            json!({ "describe": { "tool": "fs:read" } }),
+            json!({ "offer": { "server": "fs", "offer": "list_resources" } }),
+            json!({ "offer": { "server": "fs", "offer": { "read_resource": { "uri": "a:b" } } } }),
+            json!({ "offer": { "server": "fs", "offer": "list_prompts" } }),
+            json!({ "offer": { "server": "fs", "offer": { "get_prompt": { "name": "a", "args": {} } } } }),
+            json!({ "harness": { "message": { "idle": null } } }),
+            json!({ "store": { "key": "a", "value": [1] } }),
+            json!({ "load": { "key": "a" } }),
+        ] {
+            assert_eq!(serde_json::to_value(parse(&json)).unwrap(), json);
+        }
+    }
+
+    #[test]
+    fn arguments_keep_the_text_of_the_script() {
+        let text = r#"{"call":{"tool":"a:b","args":{"n": 1.0e2}}}"#;
+        match serde_json::from_str(text).unwrap() {
+            Request::Call { args, .. } => assert_eq!(args.get(), r#"{"n": 1.0e2}"#),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_size_counts_every_text_of_a_request() {
+        for (json, size) in [
+            (
+                json!({ "search": { "query": "four", "limit": 3, "threshold": null } }),
+                4,
+            ),
+            (json!({ "call": { "tool": "a:b", "args": {} } }), 5),
+            (
+                json!({ "offer": { "server": "fs", "offer": "list_prompts" } }),
+                2,
+            ),
+            (
+                json!({ "offer": { "server": "fs", "offer": { "get_prompt": { "name": "abc", "args": {} } } } }),
+                7,
+            ),
+            (json!({ "store": { "key": "a", "value": [1] } }), 4),
+            (json!({ "load": { "key": "a" } }), 1),
+        ] {
+            assert_eq!(parse(&json).size(), size, "{json}");
+        }
+    }
+}

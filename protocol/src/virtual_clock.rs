@@ -27,3 +27,19 @@ pub enum TimerMode {
     /// is nothing to wait for.
     Skipped,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_serialized_names_are_those_of_recordings() {
+        let clock = VirtualClock {
+            seed: 7,
+            time_ms: 1_000,
+        };
+        let text = serde_json::to_string(&clock).unwrap();
+        assert_eq!(text, r#"{"seed":7,"timeMs":1000}"#);
+        assert_eq!(serde_json::from_str::<VirtualClock>(&text).unwrap(), clock);
+    }
+}

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 const CONTEXT: u32 = 2;
-/// A minified line would drown the mark; the part around the column is enough.
+/// Longer lines, such as minified ones, are cut around the column.
 const MAX_WIDTH: usize = 100;
 const CUT: char = '…';
 
 /// Renders the lines around `line` (from 1) with a caret at `column` (from 1). `None` if the
 /// script has no such line.
 pub fn render(source: &str, line: u32, column: u32) -> Option<String> {
-    // No column counts it.
+    // Columns do not count the byte order mark.
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let first = line.saturating_sub(CONTEXT).max(1);
     let last = line.saturating_add(CONTEXT);
@@ -57,7 +57,7 @@ fn window(text: &str, column: u32) -> (String, usize) {
         .take(MAX_WIDTH)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    // What is cut is marked, or it would read as the script's own text.
+    // Without the ellipsis, a cut line would look like the script's own text.
     let is_cut = text.chars().nth(offset + MAX_WIDTH).is_some();
     if let (Some(first), true) = (shown.first_mut(), offset > 0) {
         *first = CUT;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_stands_under_the_column() {
+    fn the_caret_is_under_the_column() {
         let frame = render("let a = 1;\nlet b = ;\nlet c = 3;", 2, 9).unwrap();
         assert_eq!(
             frame,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_take_the_room_they_take() {
+    fn the_caret_accounts_for_wide_characters() {
         let frame = render("let a = \"日本\"; let b = ;", 1, 23).unwrap();
         assert_eq!(
             frame,

@@ -1,4 +1,4 @@
-//! Parsing: every accepted form of a script, and clear words for the rest.
+//! Parses every form in which models write scripts, and explains the errors of the rest.
 
 use swc_core::common::sync::Lrc;
 use swc_core::common::{BytePos, SourceMap, Span, Spanned};
@@ -21,13 +21,13 @@ pub(crate) struct Parsed {
 
 pub(crate) fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Rejection> {
     let source = unfence(source.strip_prefix('\u{feff}').unwrap_or(source));
-    // "Solution:" and a code block is a label and a template to the parser. Prose is what does
-    // not parse on its own, or parses to words.
+    // To the parser, "Solution:" and a code block are a label and a template. Text is prose if it
+    // does not parse on its own, or parses to identifiers only.
     if let Some((prose, script)) = split_prose(&source) {
         match parse_script(map, name, prose) {
-            // A closing fence whose opening was cut off.
+            // Only a closing fence: the opening one was cut off.
             Ok(parsed) if script.trim().is_empty() => return Ok(parsed),
-            Ok(parsed) if !is_words(&parsed.module) => {}
+            Ok(parsed) if !is_identifiers(&parsed.module) => {}
             _ => return parse_script(map, name, &script).map_err(|error| error.locate(map)),
         }
     }
@@ -36,7 +36,7 @@ pub(crate) fn parse(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Pa
 
 fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed, Located> {
     let error = match parse_module(map, name, source, typescript(TsSyntax::default())) {
-        // As in a REPL, braces around the whole text mean an object, not a block.
+        // As in a REPL, braces around the whole text are an object, not a block.
         Ok(parsed) if is_one_block(&parsed.module) => {
             let object = parse_expression(map, name, source);
             return object.map_or_else(|| refuse_unsupported(parsed), Ok);
@@ -44,23 +44,23 @@ fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed
         Ok(parsed) => return refuse_unsupported(parsed),
         Err(error) => error,
     };
-    // A function without a name is no statement, but it is a shape that models write.
+    // An anonymous function is not a statement, but models write scripts of this form.
     if let Some(parsed) = parse_expression(map, name, source) {
         return Ok(parsed);
     }
-    // Some JavaScript reads differently as TypeScript.
+    // Some JavaScript is not valid TypeScript.
     if let Ok(parsed) = parse_module(map, name, source, Syntax::Es(EsSyntax::default())) {
         return Ok(parsed);
     }
     Err(unsupported(map, name, source).unwrap_or(error))
 }
 
-/// "Sure!" is an expression to the parser, and a comment is nothing.
-fn is_words(module: &Module) -> bool {
+/// Whether a text consists of identifiers, as "Sure!" does, or of comments.
+fn is_identifiers(module: &Module) -> bool {
     module.body.iter().all(|item| match item {
         ModuleItem::Stmt(Stmt::Expr(stmt)) => match &*stmt.expr {
-            Expr::TsNonNull(word) => word.expr.is_ident(),
-            word => word.is_ident(),
+            Expr::TsNonNull(inner) => inner.expr.is_ident(),
+            expr => expr.is_ident(),
         },
         _ => false,
     })
@@ -99,7 +99,7 @@ fn parse_module(
             None
         }
     };
-    // What the parser stumbled over first explains the rest.
+    // The first error explains the others.
     match (
         module,
         errors.into_iter().min_by_key(|error| error.span().lo),
@@ -131,9 +131,9 @@ fn first_unsupported(module: &Module) -> Option<Located> {
     finder.0
 }
 
-/// The whole text as one expression, `None` if it is anything else. Parentheses make it one for
-/// the parser; they must come back as the only statement there is, and its spans are then moved
-/// to where they are in the text without them.
+/// The whole text as one expression, `None` if it is anything else. The text is parsed in
+/// parentheses, which must be the only statement of the result; then all spans are moved back to
+/// their positions in the text without parentheses.
 fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
     let text = source.trim_end().trim_end_matches(';');
     // The line end keeps a comment at the end of the text from hiding the parenthesis.
@@ -149,7 +149,7 @@ fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Pa
     let inside = outer.span.lo + BytePos(1);
     *expr = std::mem::replace(&mut outer.expr, Box::new(Expr::Invalid(Default::default())));
     let file = map.new_source_file(file_name(name), source.to_owned());
-    parsed.module.visit_mut_with(&mut Move {
+    parsed.module.visit_mut_with(&mut MoveSpans {
         from: inside,
         to: file.start_pos,
     });
@@ -157,12 +157,12 @@ fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Pa
 }
 
 /// Moves every span from one copy of a text to another.
-struct Move {
+struct MoveSpans {
     from: BytePos,
     to: BytePos,
 }
 
-impl VisitMut for Move {
+impl VisitMut for MoveSpans {
     fn visit_mut_span(&mut self, span: &mut Span) {
         if span.lo >= self.from {
             *span = Span::new(
@@ -173,7 +173,7 @@ impl VisitMut for Move {
     }
 }
 
-/// Better words for a text that would parse if a part of the language were on.
+/// A better error for a text that would parse with JSX and decorators.
 fn unsupported(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Located> {
     let everything = typescript(TsSyntax {
         tsx: true,

@@ -20,7 +20,7 @@ pub struct Rejection {
 pub enum RejectionKind {
     /// The text is not TypeScript, or uses a part of it that is off.
     Syntax,
-    /// The script asks for a module it may not have.
+    /// The script imports a module that it may not import.
     Import,
 }
 

@@ -2,7 +2,7 @@
 //! `pml check` judges by it.
 //!
 //! In this order: the default export, unless the script calls that function itself; a function
-//! `run` or `main` (or the only thing in the script) that the script declares and never mentions;
+//! `run` or `main` (or the only statement of the script) that the script declares and never uses;
 //! the last expression. A `return` outside any function is JavaScript and needs no rule.
 
 use swc_core::common::{Span, Spanned};
@@ -25,7 +25,7 @@ pub enum ScriptResult {
     DefaultExport,
     /// What this function returns.
     EntryPoint(Ident),
-    /// The expression statement, or the block of names, at this place.
+    /// The expression statement, or the block `{ a, b }`, at this span.
     LastExpression(Span),
     /// The script has no result, unless a `return` gives one.
     Nothing,
@@ -87,7 +87,7 @@ fn exports_default(item: &ModuleItem) -> bool {
     }
 }
 
-/// `export { x as default } from "…"`: there is no value of the script in it.
+/// `export { x as default } from "…"` exports no value of the script.
 fn is_reexport(item: &ModuleItem) -> bool {
     matches!(item, ModuleItem::ModuleDecl(ModuleDecl::ExportNamed(export)) if export.src.is_some())
 }
@@ -172,11 +172,11 @@ fn is_names_in_braces(block: &BlockStmt) -> bool {
     }
 }
 
-/// A function that the script declares and does not use: `run`, `main`, or the only thing there is.
+/// A function that the script declares and does not use: `run`, `main`, or the only statement.
 fn entry_point(module: &Module) -> Option<Ident> {
     let functions: Vec<&Ident> = module.body.iter().filter_map(declared_function).collect();
-    let things = module.body.iter().filter(|item| !vanishes(item)).count();
-    let entry = match (functions.as_slice(), things) {
+    let statements = module.body.iter().filter(|item| !is_erased(item)).count();
+    let entry = match (functions.as_slice(), statements) {
         ([only], 1) => *only,
         _ => ENTRY_POINTS.iter().find_map(|name| {
             functions
@@ -193,8 +193,8 @@ fn entry_point(module: &Module) -> Option<Ident> {
     (!references.found).then(|| entry.clone())
 }
 
-/// Whether nothing is left of it when the script runs.
-fn vanishes(item: &ModuleItem) -> bool {
+/// Whether a statement is erased before the script runs.
+fn is_erased(item: &ModuleItem) -> bool {
     match item {
         ModuleItem::ModuleDecl(ModuleDecl::Import(_) | ModuleDecl::ExportNamed(_)) => true,
         ModuleItem::ModuleDecl(ModuleDecl::ExportDecl(export)) => {

@@ -1,4 +1,4 @@
-//! The translation on its own. What scripts do once they run is tested end to end.
+//! The translation alone. End-to-end tests run the result.
 
 use super::{Goal, Rejection, RejectionKind, transpile};
 
@@ -27,7 +27,7 @@ fn types_vanish_and_enums_become_code() {
 }
 
 #[test]
-fn the_last_expression_is_given_back() {
+fn the_last_expression_is_returned() {
     assert!(code("const a = 1;\na + 1").contains("return a + 1"));
 }
 
@@ -45,7 +45,7 @@ fn imports_stay_outside_a_body_with_return() {
 }
 
 #[test]
-fn a_module_is_made_only_of_what_has_to_be_one() {
+fn only_module_syntax_makes_a_module() {
     let goal = |source: &str| match transpile("test.ts", source) {
         Ok(translation) => translation.goal,
         Err(rejection) => panic!("{source}\n{rejection:?}"),
@@ -77,7 +77,7 @@ fn a_module_is_made_only_of_what_has_to_be_one() {
 }
 
 #[test]
-fn a_default_export_is_evaluated_in_its_place_and_given_back_last() {
+fn a_default_export_is_evaluated_in_its_place_and_returned_last() {
     let code = code("const result = 1;\nexport default f();\nlog(result);");
     let (evaluated, logged) = (code.find("= f()"), code.find("log("));
     assert!(
@@ -117,7 +117,7 @@ fn a_fenced_block_keeps_its_line_numbers() {
 }
 
 #[test]
-fn a_script_of_fences_in_prose_is_found() {
+fn a_fenced_script_in_prose_is_found() {
     assert!(code("Here you are:\n\n```ts\n6 * 7\n```\n\nEnjoy!").contains("6 * 7"));
 }
 

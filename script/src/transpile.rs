@@ -1,7 +1,7 @@
-//! From TypeScript, in any shape that a model writes, to JavaScript.
+//! Translates TypeScript, in any form that models write, to JavaScript.
 //!
-//! All of it works on the syntax tree: no text is put around a script, so there is nothing to break
-//! out of, and every position stays the one the author sees.
+//! Everything works on the syntax tree: no text is added around a script, so the script cannot break
+//! out of it, and positions stay those of the author's text.
 
 use swc_core::common::source_map::DefaultSourceMapGenConfig;
 use swc_core::common::sync::Lrc;
@@ -22,21 +22,21 @@ use crate::{imports, parse, result, wrap};
 pub struct Translation {
     /// The JavaScript.
     pub code: String,
-    /// The way back to the lines of the script.
+    /// Maps it back to the lines of the script.
     pub mapping: SourceMapping,
     /// What V8 is to compile it as.
     pub goal: Goal,
 }
 
-/// Maps positions of the code to lines of the script. The source map is made on demand: few runs
-/// need it.
+/// Maps positions of the code to lines of the script. The source map is generated on demand: few
+/// runs need it.
 pub struct SourceMapping {
     map: Lrc<SourceMap>,
     positions: Vec<(BytePos, LineCol)>,
 }
 
 impl SourceMapping {
-    /// The source map in JSON; empty if it cannot be made, which readers take for no map.
+    /// The source map in JSON; empty if it cannot be generated, which readers treat as no map.
     pub fn source_map(&self) -> Vec<u8> {
         let mut text = Vec::new();
         let map = self
@@ -102,12 +102,12 @@ pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Translation,
 const RETURNS: &str = "a file with a `return` outside of functions is a script, not a module; \
      a test runs it with `runScript(\"./file.ts\")`";
 
-/// Parses a script in any shape that a run accepts. Its spans point into `map`, at the lines the
+/// Parses a script in any form that a run accepts. Its spans point into `map`, at the lines the
 /// author wrote.
 ///
 /// # Errors
 ///
-/// A text that is not TypeScript. Imports are not judged.
+/// A text that is not TypeScript. Imports are not checked.
 pub fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Module, Rejection> {
     let parsed = parse::parse(map, name, source)?;
     result::check(&parsed.module).map_err(|refused| refused.locate(map))?;

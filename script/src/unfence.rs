@@ -1,8 +1,8 @@
-//! Takes a script out of the Markdown code block a model put it in.
+//! Extracts a script from the Markdown code block that a model put it in.
 
 use std::borrow::Cow;
 
-/// What a block says that holds a script.
+/// The info strings of code blocks with a script.
 const LANGUAGES: [&str; 8] = [
     "ts",
     "typescript",
@@ -14,10 +14,12 @@ const LANGUAGES: [&str; 8] = [
     "mjs",
 ];
 
-/// Blanks everything but the lines inside the first fenced block that says it holds a script, or
-/// the first of all, so that lines keep their numbers. Blocks that begin like it and say what they
-/// hold go on with it; others show data, or what a script prints. `None` if there is no block. One
-/// that was never closed still holds a script.
+/// Blanks all lines outside the script's code block, so that lines keep their numbers. `None` without
+/// a block.
+///
+/// The script is in the first block whose info string names a language of [`LANGUAGES`], otherwise in
+/// the first block. Later blocks with the same, non-empty info string continue the script; others hold
+/// data or output. A block without a closing fence ends with the text.
 fn inside_fence(source: &str) -> Option<String> {
     let mut inside = String::with_capacity(source.len());
     let mut first: Option<&str> = first_script(source);
@@ -29,8 +31,8 @@ fn inside_fence(source: &str) -> Option<String> {
             None => {
                 if let Some(opening) = opening(trimmed) {
                     fence = Some(opening);
-                    let says_what = trimmed.len() > opening.len();
-                    is_script = first.is_none_or(|first| first == trimmed && says_what);
+                    let has_info = trimmed.len() > opening.len();
+                    is_script = first.is_none_or(|first| first == trimmed && has_info);
                     first = first.or(Some(trimmed));
                 }
             }
@@ -43,16 +45,16 @@ fn inside_fence(source: &str) -> Option<String> {
     first.map(|_| inside)
 }
 
-/// The line that opens the first block that says it holds a script.
+/// The opening line of the first block with an info string of [`LANGUAGES`].
 fn first_script(source: &str) -> Option<&str> {
     let mut fence: Option<&str> = None;
     for line in source.lines().map(str::trim) {
         match fence {
             None => {
                 fence = opening(line);
-                let said = fence.map_or("", |fence| line[fence.len()..].trim());
-                let word = said.split([' ', '{', ',']).next().unwrap_or_default();
-                if LANGUAGES.contains(&word.to_ascii_lowercase().as_str()) {
+                let info = fence.map_or("", |fence| line[fence.len()..].trim());
+                let language = info.split([' ', '{', ',']).next().unwrap_or_default();
+                if LANGUAGES.contains(&language.to_ascii_lowercase().as_str()) {
                     return Some(line);
                 }
             }
@@ -63,7 +65,7 @@ fn first_script(source: &str) -> Option<&str> {
     None
 }
 
-/// The fence that a line opens a block with.
+/// The fence of a line that opens a block.
 fn opening(line: &str) -> Option<&str> {
     let mark = if line.starts_with('~') { '~' } else { '`' };
     let length = line.len() - line.trim_start_matches(mark).len();
@@ -79,12 +81,12 @@ pub fn unfence(source: &str) -> Cow<'_, str> {
     inside_fence(source).map_or(Cow::Borrowed(source), Cow::Owned)
 }
 
-/// The words before the first code block, and the script in it. `None` without a block, or where
-/// the fence may be part of a comment or a template.
+/// The text before the first code block, and the script in the block. `None` without a block, or
+/// where the fence may be part of a comment or a template literal.
 pub fn split_prose(source: &str) -> Option<(&str, String)> {
     let fence = source.find("\n```").or_else(|| source.find("\n~~~"))?;
     let prose = &source[..fence];
-    // An odd one opens a template, and the fence may be part of it.
+    // An odd backtick opens a template literal, and the fence may be part of it.
     let in_template = prose.matches('`').count() % 2 == 1 || prose.contains("\\`");
     if prose.trim().is_empty() || prose.contains("/*") || in_template {
         return None;

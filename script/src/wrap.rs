@@ -19,7 +19,7 @@ use crate::imports::source_of;
 use crate::parse::Parsed;
 use crate::result::{ScriptResult, is_default, result_of};
 
-/// A classic script unless module syntax is used: V8 and deno_core take half as long again for a
+/// A classic script unless module syntax is used: V8 and deno_core take 1.5 times as long for a
 /// module.
 pub(crate) fn into_program(parsed: Parsed) -> Program {
     let span = parsed.module.span;
@@ -29,7 +29,7 @@ pub(crate) fn into_program(parsed: Parsed) -> Program {
     }
     Program::Script(Script {
         span,
-        // As every module is.
+        // Modules are strict; classic scripts are not by default.
         body: vec![
             statement(Expr::Lit(Lit::Str("use strict".into()))),
             statement(function(body.stmts)),
@@ -184,12 +184,12 @@ impl Body {
     }
 
     fn take_expression(&mut self, span: Span) -> Option<Box<Expr>> {
-        let is_it = |stmt: &Stmt| match stmt {
+        let has_span = |stmt: &Stmt| match stmt {
             Stmt::Expr(expression) => expression.span == span,
             Stmt::Block(block) => block.span == span,
             _ => false,
         };
-        let at = self.stmts.iter().rposition(is_it)?;
+        let at = self.stmts.iter().rposition(has_span)?;
         match self.stmts.remove(at) {
             Stmt::Expr(last) => Some(last.expr),
             Stmt::Block(block) => names_in_braces(&block),

@@ -1,19 +1,20 @@
-//! Which lines ran, of all files together, in the form that lcov reads.
+//! Line coverage of all test files together, and its lcov report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::message::FileLines;
+use crate::harness_message::FileLines;
 
+/// How often each line of each file ran.
 #[derive(Debug, Default)]
 pub struct Coverage {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
 }
 
 impl Coverage {
-    /// Adds what one file of tests counted. Files of tests themselves are not what is tested.
-    pub(crate) fn add(&mut self, counted: Vec<FileLines>) {
-        for file in counted {
+    /// Adds the counts of one test file. The lines of test files themselves are left out.
+    pub(crate) fn add(&mut self, files: Vec<FileLines>) {
+        for file in files {
             if file.path.ends_with(".test.ts") || file.path.ends_with(".test.js") {
                 continue;
             }
@@ -25,6 +26,7 @@ impl Coverage {
         }
     }
 
+    /// The tracefile that lcov and CI systems read.
     pub fn lcov(&self) -> String {
         let mut out = String::new();
         for (path, lines) in &self.files {
@@ -39,7 +41,7 @@ impl Coverage {
         out
     }
 
-    /// Each file with its lines that ran and its lines that can.
+    /// Each file with the number of its covered lines and of all its executable lines.
     pub fn files(&self) -> impl Iterator<Item = (&str, usize, usize)> {
         self.files.iter().map(|(path, lines)| {
             let (hit, all) = hit(lines);
@@ -58,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_several_files_of_tests_add_up() {
+    fn the_counts_of_several_test_files_add_up() {
         let counted = |path: &str, lines: &[(u32, u64)]| FileLines {
             path: path.to_owned(),
             lines: lines.iter().copied().collect(),

@@ -1,22 +1,45 @@
-//! Finding the files of tests.
+//! Test discovery: the test files below a folder.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-
-use crate::TestingError;
+use std::{fs, io};
 
 const SUFFIXES: [&str; 2] = [".test.ts", ".test.js"];
-/// Folders in which nobody keeps tests of their own.
-const SKIPPED: [&str; 3] = ["node_modules", "target", "__snapshots__"];
-/// Entries that are looked at; a home folder by mistake should not take minutes.
+/// Folders that hold generated files or the tests of dependencies.
+const SKIPPED_FOLDERS: [&str; 3] = ["node_modules", "target", "__snapshots__"];
+/// The limit of directory entries: a walk through a home folder by mistake must not take minutes.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The files of tests below `root` whose path, from there, contains one of the patterns: all of
-/// them if there is none. In the order of their names; links are not followed.
-pub fn discover(root: &Path, patterns: &[String]) -> Result<Vec<PathBuf>, TestingError> {
+/// Why test discovery failed.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscoveryError {
+    /// The root folder cannot be listed.
+    #[error("the folder {} cannot be read: {source}", path.display())]
+    UnreadableFolder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// There are too many files to walk through.
+    #[error("there are more than {limit} files below {}; run it in the folder of the tests", path.display())]
+    TooManyFiles {
+        /// The root folder.
+        path: PathBuf,
+        /// The limit of directory entries.
+        limit: usize,
+    },
+}
+
+/// The test files (`*.test.ts`, `*.test.js`) below `root`, relative to it and sorted. With patterns,
+/// only files whose relative path contains one of them. Symbolic links are not followed.
+///
+/// # Errors
+///
+/// `root` cannot be read, or there are more than 200 000 entries below it.
+pub fn discover(root: &Path, patterns: &[String]) -> Result<Vec<PathBuf>, DiscoveryError> {
     let mut found: Vec<PathBuf> = walk(root)?
         .into_iter()
-        .filter(|path| is_test(path) && wanted(path, patterns))
+        .filter(|path| is_test(path) && matches(path, patterns))
         .collect();
     found.sort();
     Ok(found)
@@ -27,7 +50,7 @@ fn is_test(path: &Path) -> bool {
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
-fn wanted(path: &Path, patterns: &[String]) -> bool {
+fn matches(path: &Path, patterns: &[String]) -> bool {
     let path = path.to_string_lossy();
     patterns.is_empty()
         || patterns.iter().any(|pattern| {
@@ -36,8 +59,8 @@ fn wanted(path: &Path, patterns: &[String]) -> bool {
         })
 }
 
-/// Every file below a folder, by its path from there.
-pub(crate) fn walk(root: &Path) -> Result<Vec<PathBuf>, TestingError> {
+/// Every file below a folder, by its relative path.
+pub(crate) fn walk(root: &Path) -> Result<Vec<PathBuf>, DiscoveryError> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
     let mut seen = 0;
@@ -45,14 +68,14 @@ pub(crate) fn walk(root: &Path) -> Result<Vec<PathBuf>, TestingError> {
         let path = root.join(&folder);
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
-            // One folder that cannot be read does not hide the others.
+            // An unreadable subfolder does not hide the others.
             Err(_) if !folder.as_os_str().is_empty() => continue,
-            Err(source) => return Err(TestingError::Folder { path, source }),
+            Err(source) => return Err(DiscoveryError::UnreadableFolder { path, source }),
         };
         for entry in entries.flatten() {
             seen += 1;
             if seen > MAX_ENTRIES {
-                return Err(TestingError::TooMany {
+                return Err(DiscoveryError::TooManyFiles {
                     path: root.to_owned(),
                     limit: MAX_ENTRIES,
                 });
@@ -64,7 +87,9 @@ pub(crate) fn walk(root: &Path) -> Result<Vec<PathBuf>, TestingError> {
             };
             if kind.is_file() {
                 files.push(folder.join(&name));
-            } else if kind.is_dir() && !shown.starts_with('.') && !SKIPPED.contains(&shown.as_ref())
+            } else if kind.is_dir()
+                && !shown.starts_with('.')
+                && !SKIPPED_FOLDERS.contains(&shown.as_ref())
             {
                 folders.push(folder.join(&name));
             }
@@ -78,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_tests_are_found_where_people_keep_them() {
+    fn test_files_are_found_outside_hidden_and_generated_folders() {
         let folder = tempfile::tempdir().unwrap();
         for path in [
             "b.test.ts",

@@ -1,29 +1,29 @@
-//! Tests of agent scripts: files are found ([`discover`]), each is run in a sandbox of its own
-//! ([`Runner`]), and what came of it is told in the form that a person or a CI job wants
-//! ([`report`]).
+//! Runs test files of agent scripts: finds them ([`discover`]), runs each in a worker of its own
+//! ([`Runner`]), and formats the results for a terminal, a CI job or a program ([`report`]).
 //!
-//! The tests themselves are collected and run by `js/74_declare.js` to `js/77_run_tests.js`, inside the
-//! sandbox. This crate is the other side: it reads the files that a test may have and writes its
-//! snapshots.
+//! `js/74_declare.js` to `js/77_run_tests.js` collect and run the tests inside the sandbox. This crate
+//! answers their requests: it reads the files that a test may import, replays recordings and writes
+//! snapshots. It uses only the broker half of `pml-runtime`, without V8.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod coverage;
 mod discover;
-mod error;
-mod folder;
-mod host;
-mod message;
+mod file_watcher;
+mod harness_message;
 pub mod report;
 mod results;
 mod runner;
 mod snapshots;
-mod stack;
-mod watch;
+mod stack_trace;
+mod test_host;
+mod test_root;
 
 pub use coverage::Coverage;
-pub use discover::discover;
-pub use error::TestingError;
-pub use folder::Folder;
-pub use results::{Failed, FileResult, Status, Summary, TestResult};
-pub use runner::{Runner, RunnerOptions};
-pub use snapshots::Update;
-pub use watch::Watch;
+pub use discover::{DiscoveryError, discover};
+pub use file_watcher::FileWatcher;
+pub use results::{FileResult, Location, Status, Summary, TestFailure, TestResult};
+pub use runner::{Runner, RunnerOptions, SleepFn};
+pub use snapshots::SnapshotUpdate;
+pub use test_root::TestRoot;

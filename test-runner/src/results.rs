@@ -1,98 +1,140 @@
-//! What came of the tests.
+//! The results of tests. Their serialized form is the `json` report.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pml_runtime::LogLine;
+use pml_protocol::LogLine;
 use serde::Serialize;
 
+/// How a test ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// It returned.
     Passed,
+    /// It threw, or a limit ended it.
     Failed,
+    /// It was not run: `test.skip`, or another test is marked `only`.
     Skipped,
+    /// It has no body yet: `test.todo`.
     Todo,
 }
 
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TestResult {
-    /// With the groups it is in: `audit > reads every file`.
+    /// The full name, with its groups: `audit > reads every file`.
     pub name: String,
+    /// How it ended.
     pub status: Status,
+    /// Its duration in milliseconds.
     pub ms: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed: Option<Failed>,
+    /// Why it failed.
+    #[serde(rename = "failed", skip_serializing_if = "Option::is_none")]
+    pub failure: Option<TestFailure>,
 }
 
-/// Why something failed, and where.
+/// Why a test or a file failed, and where.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Failed {
+pub struct TestFailure {
+    /// The message of the error, with a diff if it is of an assertion.
     pub message: String,
-    /// The file, the line and the column of the first frame in a file of the tests' folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frame: Option<String>,
+    /// The first stack frame in a file below the test root.
+    #[serde(rename = "place", skip_serializing_if = "Option::is_none")]
+    pub location: Option<Location>,
+    /// The code frame at that location.
+    #[serde(rename = "frame", skip_serializing_if = "Option::is_none")]
+    pub code_frame: Option<String>,
+    /// The stack trace without the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
 }
 
+impl TestFailure {
+    /// A failure without a location.
+    pub(crate) fn without_location(message: String) -> Self {
+        Self {
+            message,
+            location: None,
+            code_frame: None,
+            stack: None,
+        }
+    }
+}
+
+/// A location in a source file. Lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Location {
+    /// The path relative to the test root.
     pub file: String,
+    /// The line.
     pub line: u32,
+    /// The column.
     pub column: u32,
 }
 
-/// One file.
+/// The result of one test file.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileResult {
+    /// The path relative to the test root.
     pub path: PathBuf,
+    /// Its duration in milliseconds.
     pub ms: f64,
+    /// Its tests, in the order in which they ended.
     pub tests: Vec<TestResult>,
-    /// The file itself went wrong: it could not be read, it threw, or a limit ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failed: Option<Failed>,
+    /// Why the file itself failed: it could not be read, it threw, or a limit ended it.
+    #[serde(rename = "failed", skip_serializing_if = "Option::is_none")]
+    pub failure: Option<TestFailure>,
+    /// Its console.
     #[serde(skip)]
     pub logs: Vec<LogLine>,
-    /// Snapshots that were written.
+    /// The number of snapshots that were written.
     pub snapshots_written: usize,
-    /// Snapshots that no test asked for.
+    /// The number of snapshots that no test compares with.
     pub snapshots_obsolete: usize,
-    /// Every file it had a part of, from the folder of the tests: when one changes, it runs again.
+    /// The files that its result depends on, relative to the test root: itself, what it imports, and
+    /// its recordings.
     #[serde(skip)]
-    pub used: Vec<PathBuf>,
+    pub dependencies: Vec<PathBuf>,
 }
 
 impl FileResult {
+    /// Whether neither the file nor any of its tests failed.
     pub fn passed(&self) -> bool {
-        self.failed.is_none() && self.count(Status::Failed) == 0
+        self.failure.is_none() && self.count(Status::Failed) == 0
     }
 
+    /// The number of tests with this status.
     pub fn count(&self, status: Status) -> usize {
         let same = |test: &&TestResult| test.status == status;
         self.tests.iter().filter(same).count()
     }
 }
 
-/// All files together.
+/// The totals of all files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
+    /// The number of files.
     pub files: usize,
-    /// Files with a failure of a test or of their own.
+    /// The number of files that did not pass.
     pub files_failed: usize,
+    /// The number of tests that passed.
     pub passed: usize,
+    /// The number of tests that failed.
     pub failed: usize,
+    /// The number of tests that were skipped.
     pub skipped: usize,
+    /// The number of tests without a body.
     pub todo: usize,
+    /// The duration of everything in milliseconds.
     pub ms: f64,
 }
 
 impl Summary {
-    pub fn of(files: &[FileResult], took: Duration) -> Self {
+    /// The totals of `files`, which took `elapsed` together.
+    pub fn of(files: &[FileResult], elapsed: Duration) -> Self {
         let count = |status| files.iter().map(|file| file.count(status)).sum();
         Self {
             files: files.len(),
@@ -101,11 +143,17 @@ impl Summary {
             failed: count(Status::Failed),
             skipped: count(Status::Skipped),
             todo: count(Status::Todo),
-            ms: (took.as_secs_f64() * 10_000.0).round() / 10.0,
+            ms: round_millis(elapsed),
         }
     }
 
+    /// Whether every file passed.
     pub fn ok(&self) -> bool {
         self.files_failed == 0
     }
+}
+
+/// Milliseconds with one decimal place.
+pub(crate) fn round_millis(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 10_000.0).round() / 10.0
 }

@@ -1,4 +1,4 @@
-//! Runs files of tests, several at once, each in a worker of its own.
+//! Runs test files, several at once, each in a worker of its own.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,58 +9,66 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream;
-use pml_runtime::{Event, Limits, LogLine, Party, Pool, RunError, RunOptions, Script, TestSpec};
+use pml_protocol::{LogLine, RunError, TestSpec};
+use pml_runtime::{Event, FairShareKey, Pool, RunOptions, Script};
+use pml_script::code_frame;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use crate::coverage::Coverage;
-use crate::folder::Folder;
-use crate::host::{State, TestHost};
-use crate::message::{Ended, Fault};
-use crate::results::{Failed, FileResult, Place, Status, TestResult};
-use crate::snapshots::{Snapshots, Update};
-use crate::stack::{first_place, frames};
+use crate::harness_message::{FileLines, TestEnded, ThrownError};
+use crate::results::{FileResult, Location, Status, TestFailure, TestResult, round_millis};
+use crate::snapshots::{SnapshotUpdate, Snapshots};
+use crate::stack_trace::{first_location, frames};
+use crate::test_host::{FileState, TestHost};
+use crate::test_root::TestRoot;
 
+/// How tests are run.
 #[derive(Debug, Clone)]
 pub struct RunnerOptions {
-    /// For one test, unless it says otherwise.
+    /// The time limit of one test, unless it has its own.
     pub timeout_ms: u64,
-    /// Only tests whose full name contains this.
+    /// Run only tests whose full name contains this.
     pub name: Option<String>,
-    pub update: Update,
-    /// Whether a test may be marked `only`; in CI that would hide the others.
+    /// Which snapshots are written.
+    pub update: SnapshotUpdate,
+    /// Whether a test may be marked `only`. In CI that would hide the others.
     pub allow_only: bool,
+    /// Whether to record line coverage.
     pub coverage: bool,
-    /// Files at the same time.
+    /// The number of files that run at the same time.
     pub jobs: usize,
-    /// Waits for so long: this crate has no event loop of its own.
-    pub sleep: Sleep,
+    /// The timer of the caller's event loop: this crate does not depend on one.
+    pub sleep: SleepFn,
 }
 
-pub type Sleep = fn(Duration) -> Pin<Box<dyn Future<Output = ()>>>;
+/// Returns a future that completes after a duration.
+pub type SleepFn = fn(Duration) -> Pin<Box<dyn Future<Output = ()>>>;
 
-/// How often a test is looked at that may hang.
-const LOOK: Duration = Duration::from_millis(250);
-/// What a worker gets beyond the time of a test to end it itself.
+/// How often the running test is checked for a blocked event loop.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// The time that a worker has after a test's timeout to end the test itself.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Runs test files in the workers of a pool.
 pub struct Runner<'p> {
     pool: &'p Pool,
-    folder: Folder,
+    root: TestRoot,
     options: RunnerOptions,
 }
 
 impl<'p> Runner<'p> {
-    pub fn new(pool: &'p Pool, folder: Folder, options: RunnerOptions) -> Self {
+    /// A runner of the test files below `root`.
+    pub fn new(pool: &'p Pool, root: TestRoot, options: RunnerOptions) -> Self {
         Self {
             pool,
-            folder,
+            root,
             options,
         }
     }
 
-    /// Runs the files; `on_file` hears of each as it ends. The results stand in the order of the
-    /// files.
+    /// Runs the files and calls `on_file` for each as it ends. The results are in the order of
+    /// `files`.
     pub async fn run(
         &self,
         files: &[PathBuf],
@@ -68,33 +76,33 @@ impl<'p> Runner<'p> {
     ) -> (Vec<FileResult>, Coverage) {
         let mut coverage = Coverage::default();
         let mut results: Vec<(usize, FileResult)> = Vec::with_capacity(files.len());
-        let runs = files.iter().enumerate().map(|(place, file)| async move {
+        let runs = files.iter().enumerate().map(|(index, file)| async move {
             let (result, lines) = self.run_file(file).await;
-            (place, result, lines)
+            (index, result, lines)
         });
         let mut runs = stream::iter(runs).buffer_unordered(self.options.jobs.max(1));
-        while let Some((place, result, lines)) = runs.next().await {
+        while let Some((index, result, lines)) = runs.next().await {
             on_file(&result);
             coverage.add(lines);
-            results.push((place, result));
+            results.push((index, result));
         }
-        results.sort_by_key(|(place, _)| *place);
+        results.sort_by_key(|(index, _)| *index);
         let results = results.into_iter().map(|(_, result)| result).collect();
         (results, coverage)
     }
 
-    async fn run_file(&self, file: &Path) -> (FileResult, Vec<crate::message::FileLines>) {
-        let began = Instant::now();
+    async fn run_file(&self, file: &Path) -> (FileResult, Vec<FileLines>) {
+        let start = Instant::now();
         let shown = file.to_string_lossy().into_owned();
-        let snapshot_file = Snapshots::file_of(&self.folder.path().join(file));
-        let prepared = self.folder.module(&shown).and_then(|source| {
+        let snapshot_file = Snapshots::path_for(&self.root.path().join(file));
+        let prepared = self.root.module(&shown).and_then(|source| {
             let snapshots = Snapshots::load(&snapshot_file)
                 .map_err(|error| format!("{}: {error}", snapshot_file.display()))?;
             Ok((source, snapshots))
         });
         let (source, snapshots) = match prepared {
             Ok(prepared) => prepared,
-            Err(message) => return (unreadable(file, message), Vec::new()),
+            Err(message) => return (unrunnable(file, message), Vec::new()),
         };
         let settings = json!({
             "timeoutMs": self.options.timeout_ms,
@@ -103,18 +111,14 @@ impl<'p> Runner<'p> {
             "allowOnly": self.options.allow_only,
             "snapshots": snapshots.texts(),
         });
-        let settings = match to_raw_value(&without_nothing(settings)) {
+        let settings = match to_raw_value(&without_nulls(settings)) {
             Ok(settings) => settings,
-            Err(error) => return (unreadable(file, error.to_string()), Vec::new()),
+            Err(error) => return (unrunnable(file, error.to_string()), Vec::new()),
         };
-        let host = Arc::new(TestHost::new(
-            self.folder.clone(),
-            file.to_owned(),
-            snapshots,
-        ));
+        let host = Arc::new(TestHost::new(self.root.clone(), file.to_owned(), snapshots));
         let options = RunOptions {
-            // A party of its own: one never gets all the slots of a pool.
-            party: Some(Party::new()),
+            // A key of its own: one key never gets all the slots of a pool.
+            fair_share: Some(FairShareKey::new()),
             test: Some(TestSpec {
                 path: shown.clone(),
                 settings,
@@ -124,110 +128,112 @@ impl<'p> Runner<'p> {
         };
         let script = Script {
             name: shown,
-            source: source.clone(),
+            source,
             args: Vec::new(),
         };
-        let limits: Limits = *self.pool.limits();
+        let limits = *self.pool.limits();
         let mut on_event = |_: Event<'_>| {};
         let run = self
             .pool
             .run_with(script, options, limits, host.clone(), &mut on_event);
-        let end = match select(pin!(run), pin!(self.overrun(&host))).await {
-            Either::Left((outcome, _)) => End {
-                failed: outcome.error.map(|error| self.explain_run(error, file)),
+        let ended = match select(pin!(run), pin!(self.blocked_test(&host))).await {
+            Either::Left((outcome, _)) => FileRun {
+                failure: outcome.error.map(|error| failure_of_run(error, file)),
                 logs: outcome.logs,
             },
-            // With the run its worker goes.
-            Either::Right((failed, _)) => End {
-                failed: Some(failed),
+            // Dropping the run kills its worker.
+            Either::Right((failure, _)) => FileRun {
+                failure: Some(failure),
                 logs: Vec::new(),
             },
         };
         let mut state = host.take();
         let lines = std::mem::take(&mut state.coverage);
-        let mut result = self.conclude(file, end, &mut state);
-        let whole = self.options.name.is_none()
-            && result.failed.is_none()
+        let mut result = self.conclude(file, ended, &mut state);
+        let all_passed = self.options.name.is_none()
+            && result.failure.is_none()
             && result.count(Status::Skipped) == 0
             && result.count(Status::Failed) == 0;
-        if !whole {
+        if !all_passed {
             result.snapshots_obsolete = 0;
         }
         let saved = state
             .snapshots
-            .save(&snapshot_file, self.options.update, whole);
+            .save(&snapshot_file, self.options.update, all_passed);
         if let Err(error) = saved {
             let message = format!("{} cannot be written: {error}", snapshot_file.display());
-            result.failed.get_or_insert(plain(message));
+            result
+                .failure
+                .get_or_insert(TestFailure::without_location(message));
         }
-        result.ms = millis(began);
+        result.ms = round_millis(start.elapsed());
         (result, lines)
     }
 
-    /// Returns when a test has taken longer than it may and its worker does not end it: a loop
-    /// that never ends leaves it no time to.
-    async fn overrun(&self, host: &TestHost) -> Failed {
+    /// Completes when a test is over its timeout and its worker has not ended it: an endless loop
+    /// blocks the worker's event loop.
+    async fn blocked_test(&self, host: &TestHost) -> TestFailure {
         loop {
-            (self.options.sleep)(LOOK).await;
+            (self.options.sleep)(CHECK_INTERVAL).await;
             if let Some(running) = host.running()
-                && running.since.elapsed() > running.allowed.saturating_add(GRACE)
+                && running.since.elapsed() > running.timeout.saturating_add(GRACE)
             {
-                return plain(format!(
-                    "it took longer than {} ms without ever waiting, and was ended; \
-                     is there a loop that does not end?",
-                    running.allowed.as_millis()
+                return TestFailure::without_location(format!(
+                    "the test was stopped: it ran for more than {} ms without awaiting anything; \
+                     look for an endless loop",
+                    running.timeout.as_millis()
                 ));
             }
         }
     }
 
-    fn conclude(&self, file: &Path, end: End, state: &mut State) -> FileResult {
+    fn conclude(&self, file: &Path, ended: FileRun, state: &mut FileState) -> FileResult {
         let mut tests: Vec<TestResult> = state
             .ended
             .drain(..)
             .map(|ended| self.test_result(ended))
             .collect();
-        let End { mut failed, logs } = end;
-        // What ends the process ends the test that ran into it, and leaves others behind.
-        if let (Some(running), Some(reason)) = (state.running.take(), failed.clone()) {
+        let FileRun { mut failure, logs } = ended;
+        // A limit that ends the worker fails the test that was running and those after it.
+        if let (Some(running), Some(reason)) = (state.running.take(), failure.clone()) {
             tests.push(TestResult {
-                ms: millis(running.since),
+                ms: round_millis(running.since.elapsed()),
                 status: Status::Failed,
                 name: running.name.clone(),
-                failed: Some(reason),
+                failure: Some(reason),
             });
-            let rest = missing(&state.planned, &tests);
+            let rest = without_result(&state.planned, &tests);
             tests.extend(rest.into_iter().map(|name| TestResult {
                 name,
                 status: Status::Failed,
                 ms: 0.0,
-                failed: Some(plain(format!(
-                    "it did not run: \"{}\" ended the worker of this file",
+                failure: Some(TestFailure::without_location(format!(
+                    "the test did not run: \"{}\" ended the worker of this file",
                     running.name
                 ))),
             }));
-            failed = None;
+            failure = None;
         }
-        if tests.is_empty() && failed.is_none() && self.options.name.is_none() {
-            failed = Some(plain(
+        if tests.is_empty() && failure.is_none() && self.options.name.is_none() {
+            failure = Some(TestFailure::without_location(
                 "there is no test in this file; write test(\"name\", () => { ... })".to_owned(),
             ));
         }
-        let mut used = std::mem::take(&mut state.used);
-        used.push(file.to_owned());
+        let mut dependencies = std::mem::take(&mut state.dependencies);
+        dependencies.push(file.to_owned());
         FileResult {
             path: file.to_owned(),
             ms: 0.0,
             tests,
-            failed,
+            failure,
             logs,
             snapshots_written: state.snapshots.written(),
             snapshots_obsolete: state.snapshots.obsolete(),
-            used,
+            dependencies,
         }
     }
 
-    fn test_result(&self, ended: Ended) -> TestResult {
+    fn test_result(&self, ended: TestEnded) -> TestResult {
         let status = match ended.status.as_str() {
             "passed" => Status::Passed,
             "skipped" => Status::Skipped,
@@ -238,51 +244,50 @@ impl<'p> Runner<'p> {
             name: ended.name,
             status,
             ms: ended.ms,
-            failed: ended.fault.map(|fault| self.explain(fault)),
+            failure: ended.error.map(|error| self.failure_of_test(error)),
         }
     }
 
-    fn explain(&self, fault: Fault) -> Failed {
-        let stack = fault.stack.unwrap_or_default();
-        let place = first_place(&stack);
-        Failed {
-            frame: place.as_ref().and_then(|place| self.frame(place)),
-            place,
-            stack: frames(&stack),
-            message: fault.message,
-        }
-    }
-
-    fn explain_run(&self, error: RunError, file: &Path) -> Failed {
-        let place = error.line.map(|line| Place {
-            file: file.to_string_lossy().into_owned(),
-            line,
-            column: error.column.unwrap_or(1),
-        });
+    fn failure_of_test(&self, error: ThrownError) -> TestFailure {
         let stack = error.stack.unwrap_or_default();
-        Failed {
-            message: error.message,
-            frame: error.frame,
-            place,
+        let location = first_location(&stack);
+        TestFailure {
+            code_frame: location.as_ref().and_then(|at| self.code_frame(at)),
+            location,
             stack: frames(&stack),
+            message: error.message,
         }
     }
 
-    fn frame(&self, place: &Place) -> Option<String> {
-        let source = self.folder.module(&place.file).ok()?;
-        pml_runtime::frame::render(&source, place.line, place.column)
+    fn code_frame(&self, at: &Location) -> Option<String> {
+        let source = self.root.module(&at.file).ok()?;
+        code_frame::render(&source, at.line, at.column)
+    }
+}
+
+fn failure_of_run(error: RunError, file: &Path) -> TestFailure {
+    let location = error.line.map(|line| Location {
+        file: file.to_string_lossy().into_owned(),
+        line,
+        column: error.column.unwrap_or(1),
+    });
+    let stack = error.stack.unwrap_or_default();
+    TestFailure {
+        message: error.message,
+        code_frame: error.frame,
+        location,
+        stack: frames(&stack),
     }
 }
 
 /// How the run of a file ended.
-struct End {
-    /// Why it did not end well.
-    failed: Option<Failed>,
+struct FileRun {
+    failure: Option<TestFailure>,
     logs: Vec<LogLine>,
 }
 
-/// The tests that were planned and have no result. Several may have the same name.
-fn missing(planned: &[String], tests: &[TestResult]) -> Vec<String> {
+/// The planned tests without a result. Several may have the same name.
+fn without_result(planned: &[String], tests: &[TestResult]) -> Vec<String> {
     let mut ended: HashMap<&str, usize> = HashMap::new();
     for test in tests {
         *ended.entry(&test.name).or_default() += 1;
@@ -301,36 +306,24 @@ fn missing(planned: &[String], tests: &[TestResult]) -> Vec<String> {
         .collect()
 }
 
-fn unreadable(file: &Path, message: String) -> FileResult {
+/// The result of a file that was not run.
+fn unrunnable(file: &Path, message: String) -> FileResult {
     FileResult {
         path: file.to_owned(),
         ms: 0.0,
         tests: Vec::new(),
-        failed: Some(plain(message)),
+        failure: Some(TestFailure::without_location(message)),
         logs: Vec::new(),
         snapshots_written: 0,
         snapshots_obsolete: 0,
-        used: vec![file.to_owned()],
+        dependencies: vec![file.to_owned()],
     }
 }
 
-fn plain(message: String) -> Failed {
-    Failed {
-        message,
-        place: None,
-        frame: None,
-        stack: None,
-    }
-}
-
-/// A setting that is not set is absent, not `null`.
-fn without_nothing(mut settings: serde_json::Value) -> serde_json::Value {
+/// Removes unset settings: the harness expects absent keys, not `null`.
+fn without_nulls(mut settings: serde_json::Value) -> serde_json::Value {
     if let Some(settings) = settings.as_object_mut() {
         settings.retain(|_, value| !value.is_null());
     }
     settings
-}
-
-fn millis(began: Instant) -> f64 {
-    (began.elapsed().as_secs_f64() * 10_000.0).round() / 10.0
 }

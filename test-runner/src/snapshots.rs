@@ -1,30 +1,31 @@
-//! Snapshots: texts that tests agreed on, in a file that people read in a review.
+//! Snapshot files: the texts that `toMatchSnapshot` compares with, in a form for code review.
 //!
 //! A section is a line `=== name` and the text below it. A line of the text that begins with
-//! `===` or `\` has a `\` in front.
+//! `===` or `\` is escaped with a `\`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-const HEAD: &str = "=== ";
-const INTRODUCTION: &str = "Snapshots of `pml test`; `pml test --update` writes them anew.\n\n";
+use pml_files::{Access, write_atomic};
+
+const HEADING: &str = "=== ";
+const FILE_HEADER: &str = "Snapshots of `pml test`; `pml test --update` writes them anew.\n\n";
 
 /// Which snapshots may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Update {
-    /// None: a missing one fails its test. For CI.
+pub enum SnapshotUpdate {
+    /// None: a missing snapshot fails its test. For CI.
     Nothing,
-    /// Those that are missing.
+    /// Missing snapshots.
     New,
-    /// All, and those that no test asks for are removed.
+    /// All, and obsolete snapshots are removed.
     All,
 }
 
-impl Update {
-    /// As `js/75_snapshots.js` calls it.
-    pub fn as_str(self) -> &'static str {
+impl SnapshotUpdate {
+    /// The name in `js/75_snapshots.js`.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
             Self::New => "new",
@@ -33,23 +34,24 @@ impl Update {
     }
 }
 
-/// The snapshots of one file of tests.
+/// The snapshots of one test file.
 #[derive(Debug, Default)]
 pub struct Snapshots {
     texts: BTreeMap<String, String>,
-    asked: BTreeSet<String>,
+    /// Names that a test compared with.
+    used: BTreeSet<String>,
     written: BTreeSet<String>,
 }
 
 impl Snapshots {
-    /// Where they are kept: `__snapshots__/a.test.ts.snap` beside `a.test.ts`.
-    pub fn file_of(test: &Path) -> PathBuf {
+    /// The snapshot file of a test file: `__snapshots__/a.test.ts.snap` beside `a.test.ts`.
+    pub fn path_for(test: &Path) -> PathBuf {
         let mut name = test.file_name().unwrap_or_default().to_owned();
         name.push(".snap");
         test.with_file_name("__snapshots__").join(name)
     }
 
-    /// No file is no snapshot.
+    /// The snapshots in a file; none if the file does not exist.
     pub fn load(file: &Path) -> io::Result<Self> {
         match fs::read_to_string(file) {
             Ok(text) => Ok(Self {
@@ -65,34 +67,41 @@ impl Snapshots {
         &self.texts
     }
 
-    /// A test asked for this one; with a text, it is to be kept.
-    pub fn note(&mut self, name: String, text: Option<String>) {
+    /// Records that a test compared with a snapshot. A text is the new content.
+    pub fn record(&mut self, name: String, text: Option<String>) {
         if let Some(text) = text
             && self.texts.get(&name) != Some(&text)
         {
             self.texts.insert(name.clone(), text);
             self.written.insert(name.clone());
         }
-        self.asked.insert(name);
+        self.used.insert(name);
     }
 
+    /// The number of snapshots that changed.
     pub fn written(&self) -> usize {
         self.written.len()
     }
 
+    /// The number of snapshots that no test compared with.
     pub fn obsolete(&self) -> usize {
-        let unasked = |name: &&String| !self.asked.contains(*name);
-        self.texts.keys().filter(unasked).count()
+        let is_unused = |name: &&String| !self.used.contains(*name);
+        self.texts.keys().filter(is_unused).count()
     }
 
-    /// Writes what changed. `whole` says that every test of the file ran, so that what nobody
-    /// asked for can go.
-    pub fn save(&mut self, file: &Path, update: Update, whole: bool) -> io::Result<()> {
+    /// Writes the file if a snapshot changed. Obsolete snapshots are removed only if every test of
+    /// the file passed: a test that did not run may use them.
+    pub fn save(
+        &mut self,
+        file: &Path,
+        update: SnapshotUpdate,
+        all_passed: bool,
+    ) -> io::Result<()> {
         let mut removed = false;
-        if update == Update::All && whole {
+        if update == SnapshotUpdate::All && all_passed {
             let before = self.texts.len();
-            let asked = &self.asked;
-            self.texts.retain(|name, _| asked.contains(name));
+            let used = &self.used;
+            self.texts.retain(|name, _| used.contains(name));
             removed = before != self.texts.len();
         }
         if self.written.is_empty() && !removed {
@@ -104,9 +113,7 @@ impl Snapshots {
         if let Some(folder) = file.parent() {
             fs::create_dir_all(folder)?;
         }
-        let beside = file.with_extension("snap.new");
-        fs::write(&beside, print(&self.texts))?;
-        fs::rename(&beside, file)
+        write_atomic(file, print(&self.texts).as_bytes(), Access::Umask)
     }
 }
 
@@ -123,7 +130,7 @@ fn parse(text: &str) -> BTreeMap<String, String> {
         }
     };
     for line in text.split('\n') {
-        match (line.strip_prefix(HEAD), &mut section) {
+        match (line.strip_prefix(HEADING), &mut section) {
             (Some(name), _) => {
                 finish(section.take());
                 section = Some((name.to_owned(), Vec::new()));
@@ -143,9 +150,9 @@ fn parse(text: &str) -> BTreeMap<String, String> {
 }
 
 fn print(texts: &BTreeMap<String, String>) -> String {
-    let mut out = INTRODUCTION.to_owned();
+    let mut out = FILE_HEADER.to_owned();
     for (name, text) in texts {
-        out.push_str(HEAD);
+        out.push_str(HEADING);
         out.push_str(&name.replace('\n', " "));
         out.push('\n');
         for line in text.split('\n') {
@@ -165,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_text_is_written_is_read_again() {
+    fn every_text_that_is_written_is_read_again() {
         let texts: BTreeMap<String, String> = [
             ("a 1", "one line"),
             ("a 2", "=== no heading\n\\ no escape\n\nend"),
@@ -180,21 +187,21 @@ mod tests {
     }
 
     #[test]
-    fn what_no_test_asks_for_goes_only_when_all_are_updated() {
+    fn obsolete_snapshots_are_removed_only_by_an_update_of_a_whole_file() {
         let folder = tempfile::tempdir().unwrap();
-        let file = Snapshots::file_of(&folder.path().join("a.test.ts"));
+        let file = Snapshots::path_for(&folder.path().join("a.test.ts"));
         let mut snapshots = Snapshots::load(&file).unwrap();
-        snapshots.note("one".to_owned(), Some("1".to_owned()));
-        snapshots.note("two".to_owned(), Some("2".to_owned()));
-        snapshots.save(&file, Update::New, true).unwrap();
-        for (update, whole, left) in [
-            (Update::New, true, 2),
-            (Update::All, false, 2),
-            (Update::All, true, 1),
+        snapshots.record("one".to_owned(), Some("1".to_owned()));
+        snapshots.record("two".to_owned(), Some("2".to_owned()));
+        snapshots.save(&file, SnapshotUpdate::New, true).unwrap();
+        for (update, all_passed, left) in [
+            (SnapshotUpdate::New, true, 2),
+            (SnapshotUpdate::All, false, 2),
+            (SnapshotUpdate::All, true, 1),
         ] {
             let mut snapshots = Snapshots::load(&file).unwrap();
-            snapshots.note("one".to_owned(), None);
-            snapshots.save(&file, update, whole).unwrap();
+            snapshots.record("one".to_owned(), None);
+            snapshots.save(&file, update, all_passed).unwrap();
             assert_eq!(Snapshots::load(&file).unwrap().texts().len(), left);
         }
     }

@@ -1,16 +1,17 @@
-//! Workflow commands of GitHub Actions, which shows them beside the lines.
+//! Workflow commands of GitHub Actions, which annotate the lines of a pull request.
 
-use super::Checked;
+use super::CheckedFile;
 
-pub fn github(checked: &[Checked]) -> String {
+/// One `::error` command for each finding.
+pub fn github(files: &[CheckedFile]) -> String {
     let mut out = String::new();
-    for one in checked {
-        for finding in &one.findings {
+    for checked in files {
+        for finding in &checked.findings {
             let fix = match &finding.fix {
                 Some(fix) => format!("\nfix: {}", fix.about),
                 None => String::new(),
             };
-            // A range over several lines takes no columns.
+            // GitHub ignores columns of a range over several lines.
             let columns = match finding.start.line == finding.end.line {
                 true => format!(
                     ",col={},endColumn={}",
@@ -20,7 +21,7 @@ pub fn github(checked: &[Checked]) -> String {
             };
             out.push_str(&format!(
                 "::error file={},line={},endLine={}{columns},title={}::{}\n",
-                property(&one.file),
+                property(&checked.file),
                 finding.start.line,
                 finding.end.line,
                 property(&format!("pml check: {}", finding.rule.name())),

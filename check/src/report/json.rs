@@ -1,8 +1,8 @@
-//! Our own form: every finding with its file.
+//! The JSON report: every finding with its file.
 
 use serde::Serialize;
 
-use super::Checked;
+use super::CheckedFile;
 use crate::Finding;
 
 #[derive(Serialize)]
@@ -18,19 +18,20 @@ struct InFile<'a> {
     finding: &'a Finding,
 }
 
-pub fn json(checked: &[Checked]) -> String {
+/// One JSON document with every finding.
+pub fn json(files: &[CheckedFile]) -> String {
     let report = Report {
-        files: checked.len(),
-        findings: checked
+        files: files.len(),
+        findings: files
             .iter()
-            .flat_map(|one| {
-                one.findings.iter().map(|finding| InFile {
-                    file: &one.file,
+            .flat_map(|checked| {
+                checked.findings.iter().map(|finding| InFile {
+                    file: &checked.file,
                     finding,
                 })
             })
             .collect(),
     };
-    // Infallible: no map in it has keys that are no strings.
+    // Infallible: every key is a string.
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }

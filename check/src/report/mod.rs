@@ -1,4 +1,4 @@
-//! Findings for machines.
+//! Report formats for programs.
 
 mod github;
 mod json;
@@ -10,10 +10,11 @@ pub use sarif::sarif;
 
 use crate::Finding;
 
-/// What was found in one file.
+/// The findings of one file.
 #[derive(Debug)]
-pub struct Checked {
+pub struct CheckedFile {
     /// The path as it was given.
     pub file: String,
+    /// Its mistakes.
     pub findings: Vec<Finding>,
 }

@@ -2,20 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::Checked;
-use crate::{Finding, Place, Rule};
+use super::CheckedFile;
+use crate::{Finding, Position, Rule};
 
-pub fn sarif(checked: &[Checked], version: &str) -> String {
+/// One SARIF log, with a fix for each finding that has one. `version` is that of pml.
+pub fn sarif(files: &[CheckedFile], version: &str) -> String {
     let rules: Vec<Value> = Rule::ALL
         .iter()
         .map(|rule| json!({ "id": rule.name(), "shortDescription": { "text": rule.about() } }))
         .collect();
-    let results: Vec<Value> = checked
+    let results: Vec<Value> = files
         .iter()
-        .flat_map(|one| {
-            one.findings
+        .flat_map(|checked| {
+            checked
+                .findings
                 .iter()
-                .map(|finding| result(&one.file, finding))
+                .map(|finding| result(&checked.file, finding))
         })
         .collect();
     let report = json!({
@@ -58,7 +60,7 @@ fn result(file: &str, finding: &Finding) -> Value {
     result
 }
 
-fn region(start: Place, end: Place) -> Value {
+fn region(start: Position, end: Position) -> Value {
     json!({
         "startLine": start.line,
         "startColumn": start.column,
@@ -67,7 +69,7 @@ fn region(start: Place, end: Place) -> Value {
     })
 }
 
-/// A path as a relative reference.
+/// A path as a relative URI reference.
 fn uri(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {

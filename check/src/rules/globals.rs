@@ -1,8 +1,10 @@
-//! Globals that a script does not have: `fetch`, `process`, or a slip of the pen.
+//! Globals that a script does not have: `fetch`, `process`, or a misspelled name.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use pml_nearest::typo_of;
+use pml_script::api::NAMES;
 use swc_core::common::Span;
 use swc_core::ecma::ast::{
     Callee, Expr, Ident, NewExpr, Prop, SimpleAssignTarget, TsExprWithTypeArgs, TsType, UnaryExpr,
@@ -12,11 +14,9 @@ use swc_core::ecma::visit::{Visit, VisitWith};
 
 use crate::finding::{Finding, Rule};
 use crate::literal;
-use crate::names;
-use crate::script::Script;
-use pml_script::api::NAMES;
+use crate::parsed_script::ParsedScript;
 
-/// What a script has. The same list is compared with a real one in the tests.
+/// The globals of a script. An end-to-end test compares the list with a real isolate.
 static GLOBALS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     include_str!("../../../tests/surface/globals.txt")
         .lines()
@@ -24,10 +24,11 @@ static GLOBALS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-pub fn check(script: &Script<'_>) -> Vec<Finding> {
+/// Reports globals that a script does not have.
+pub fn check(script: &ParsedScript<'_>) -> Vec<Finding> {
     let mut visitor = Visitor {
         script,
-        asked_for: HashSet::new(),
+        probed: HashSet::new(),
         found: Vec::new(),
         code_from_text: Vec::new(),
     };
@@ -35,27 +36,26 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = visitor
         .found
         .iter()
-        // `typeof process` is how a careful script asks.
-        .filter(|(name, _)| !visitor.asked_for.contains(name) && !script.api().is_replaced(name))
+        // After `typeof process`, the script knows that the global may be missing.
+        .filter(|(name, _)| !visitor.probed.contains(name) && !script.api().is_replaced(name))
         .map(|(name, span)| finding(script, name, *span))
         .collect();
     findings.extend(visitor.code_from_text.iter().map(|span| {
-        let message = "code cannot be made from text in a script; write a function instead";
+        let message = "a script cannot compile code from text; write a function instead";
         script.finding(Rule::UnknownGlobal, *span, message)
     }));
     findings
 }
 
-fn finding(script: &Script<'_>, name: &str, span: Span) -> Finding {
+fn finding(script: &ParsedScript<'_>, name: &str, span: Span) -> Finding {
     if let Some(advice) = advice(name) {
         let message = format!("a script has no `{name}`; {advice}");
         return script.finding(Rule::UnknownGlobal, span, message);
     }
-    let meant =
-        names::typo_of(name, NAMES).or_else(|| names::typo_of(name, GLOBALS.iter().copied()));
+    let meant = typo_of(name, NAMES).or_else(|| typo_of(name, GLOBALS.iter().copied()));
     let message = match meant {
-        Some(meant) => format!("`{name}` is declared nowhere; did you mean `{meant}`?"),
-        None => format!("`{name}` is declared nowhere, and a script has no such global"),
+        Some(meant) => format!("`{name}` is not defined; did you mean `{meant}`?"),
+        None => format!("`{name}` is not defined: it is neither declared nor a global of scripts"),
     };
     let mut finding = script.finding(Rule::UnknownGlobal, span, message);
     finding.fix =
@@ -63,16 +63,16 @@ fn finding(script: &Script<'_>, name: &str, span: Span) -> Finding {
     finding
 }
 
-/// What to do instead of the best-known ones.
+/// What to use instead of the globals of other platforms.
 fn advice(name: &str) -> Option<&'static str> {
     Some(match name {
         "fetch" | "XMLHttpRequest" | "WebSocket" | "EventSource" | "Request" | "Response"
         | "Headers" => "call a tool that reaches the network, such as one of a fetch server",
-        "process" | "Deno" | "Bun" => "its arguments are `args`, and all else is behind tools",
+        "process" | "Deno" | "Bun" => "its arguments are `args`, and everything else needs a tool",
         "require" | "module" | "exports" | "importScripts" => {
             "what it needs is global, or comes with `import { callTool } from \"pml\"`"
         }
-        "__dirname" | "__filename" => "it lies nowhere; give paths as arguments",
+        "__dirname" | "__filename" => "it has no path; pass paths as arguments",
         "Buffer" => "use Uint8Array, TextEncoder and TextDecoder, or atob and btoa",
         "global" => "write `globalThis`",
         "window"
@@ -91,14 +91,15 @@ fn advice(name: &str) -> Option<&'static str> {
         }
         "setImmediate" => "write `setTimeout(f, 0)` or `queueMicrotask(f)`",
         "WebAssembly" => "it runs JavaScript only",
-        "eval" => "code cannot be made from text",
+        "eval" => "it cannot compile code from text",
         _ => return None,
     })
 }
 
 struct Visitor<'a, 'b> {
-    script: &'a Script<'b>,
-    asked_for: HashSet<String>,
+    script: &'a ParsedScript<'b>,
+    /// Names that the script tests with `typeof`.
+    probed: HashSet<String>,
     found: Vec<(String, Span)>,
     code_from_text: Vec<Span>,
 }
@@ -111,7 +112,7 @@ impl Visitor<'_, '_> {
     }
 
     fn is_function(&self, callee: &Expr) -> bool {
-        matches!(literal::bare(callee), Expr::Ident(name) if name.sym == "Function" && self.script.is_global(name))
+        matches!(literal::without_casts(callee), Expr::Ident(name) if name.sym == "Function" && self.script.is_global(name))
     }
 }
 
@@ -147,14 +148,14 @@ impl Visit for Visitor<'_, '_> {
 
     fn visit_unary_expr(&mut self, unary: &UnaryExpr) {
         if unary.op == UnaryOp::TypeOf
-            && let Expr::Ident(ident) = literal::bare(&unary.arg)
+            && let Expr::Ident(ident) = literal::without_casts(&unary.arg)
         {
-            self.asked_for.insert(ident.sym.to_string());
+            self.probed.insert(ident.sym.to_string());
         }
         unary.visit_children_with(self);
     }
 
-    /// `total = 0` without a `let`: a script is strict.
+    /// `total = 0` without a `let` throws: scripts are strict.
     fn visit_simple_assign_target(&mut self, target: &SimpleAssignTarget) {
         if let SimpleAssignTarget::Ident(name) = target {
             self.note(&name.id);
@@ -162,9 +163,9 @@ impl Visit for Visitor<'_, '_> {
         target.visit_children_with(self);
     }
 
-    /// Types are gone before a script runs.
+    /// Types are erased before a script runs.
     fn visit_ts_type(&mut self, _: &TsType) {}
 
-    /// What an interface extends and a class implements are types as well.
+    /// `extends` of an interface and `implements` of a class name types.
     fn visit_ts_expr_with_type_args(&mut self, _: &TsExprWithTypeArgs) {}
 }

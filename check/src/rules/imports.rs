@@ -1,9 +1,11 @@
-//! Imports: `pml`, what it exports, and nothing else. A file of tests may also import what it
-//! tests.
+//! Imports: a script may import `pml` and its exports. A test file may also import `pml/test` and
+//! files.
 
 use std::path::Path;
 
-use pml_script::source_of;
+use pml_nearest::{quoted_list, typo_of};
+use pml_script::api::NAMES;
+use pml_script::{API_SPECIFIER, TEST_API_SPECIFIER, import_refusal, is_relative, source_of};
 use swc_core::common::Span;
 use swc_core::ecma::ast::{
     CallExpr, Callee, ImportDecl, ImportSpecifier, ModuleDecl, ModuleExportName, ModuleItem,
@@ -11,14 +13,11 @@ use swc_core::ecma::ast::{
 use swc_core::ecma::visit::{Visit, VisitWith};
 
 use crate::finding::{Finding, Rule};
-use crate::script::Script;
-use crate::{literal, names};
-use pml_script::api::NAMES;
+use crate::literal;
+use crate::parsed_script::ParsedScript;
 
-const API: &str = "pml";
-const TEST_API: &str = "pml/test";
-
-pub fn check(script: &Script<'_>) -> Vec<Finding> {
+/// Reports imports that a script cannot have.
+pub fn check(script: &ParsedScript<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for item in &script.module.body {
         let ModuleItem::ModuleDecl(declaration) = item else {
@@ -29,7 +28,7 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
             findings.extend(refuse(script, &specifier, span));
         }
         if let ModuleDecl::Import(import) = declaration
-            && import.src.value.as_str() == Some(API)
+            && import.src.value.as_str() == Some(API_SPECIFIER)
         {
             findings.extend(unknown_names(script, import));
         }
@@ -43,44 +42,39 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
     findings
 }
 
-fn refuse(script: &Script<'_>, specifier: &str, span: Span) -> Option<Finding> {
+fn refuse(script: &ParsedScript<'_>, specifier: &str, span: Span) -> Option<Finding> {
     let is_test = script.name.contains(".test.");
-    let is_file = specifier.starts_with("./") || specifier.starts_with("../");
     let message = match specifier {
-        API => return None,
-        TEST_API if is_test => return None,
-        TEST_API => {
-            format!("\"{TEST_API}\" can be imported only by a file of tests, such as `a.test.ts`")
+        API_SPECIFIER => return None,
+        TEST_API_SPECIFIER if is_test => return None,
+        TEST_API_SPECIFIER => {
+            format!(
+                "\"{TEST_API_SPECIFIER}\" can be imported only by a test file, such as `a.test.ts`"
+            )
         }
-        _ if is_test && is_file => {
+        _ if is_test && is_relative(specifier) => {
             let folder = Path::new(script.name).parent()?;
             let is_module = [".ts", ".js"].iter().any(|end| specifier.ends_with(end));
-            let with_end = [".ts", ".js"]
+            let with_extension = [".ts", ".js"]
                 .into_iter()
                 .find(|end| folder.join(format!("{specifier}{end}")).is_file());
-            match (folder.join(specifier).is_file(), with_end) {
+            match (folder.join(specifier).is_file(), with_extension) {
                 (true, _) if is_module => return None,
                 (true, _) => format!(
                     "the import of \"{specifier}\" is refused: a test imports files that end in .ts or .js"
                 ),
                 (false, Some(end)) => format!(
-                    "there is no file \"{specifier}\"; write the ending as well: \"{specifier}{end}\""
+                    "there is no file \"{specifier}\"; write the extension as well: \"{specifier}{end}\""
                 ),
                 (false, None) => format!("there is no file \"{specifier}\" beside the test"),
             }
         }
-        other if is_test => format!(
-            "the import of \"{other}\" is refused: a test can import \"{API}\", \"{TEST_API}\" and \
-             files by their path, such as \"./audit.ts\""
-        ),
-        other => format!(
-            "the import of \"{other}\" is refused: a script can import \"{API}\" and nothing else"
-        ),
+        other => import_refusal(other, is_test),
     };
     Some(script.finding(Rule::UnreachableImport, span, message))
 }
 
-fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
+fn unknown_names(script: &ParsedScript<'_>, import: &ImportDecl) -> Vec<Finding> {
     let mut findings = Vec::new();
     for specifier in &import.specifiers {
         if let ImportSpecifier::Default(default) = specifier
@@ -88,7 +82,7 @@ fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
         {
             let name = &default.local.sym;
             let message = format!(
-                "\"{API}\" has no default export; write `import * as {name} from \"{API}\"`"
+                "\"{API_SPECIFIER}\" has no default export; write `import * as {name} from \"{API_SPECIFIER}\"`"
             );
             findings.push(script.finding(Rule::UnreachableImport, default.span, message));
             continue;
@@ -103,7 +97,7 @@ fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
             }
             None => (named.local.sym.to_string(), named.local.span),
         };
-        // A name that is used only as a type is dropped; which ones are types is not known here.
+        // An import that is used only as a type is erased. The list of types is not known here.
         if named.is_type_only
             || import.type_only
             || NAMES.contains(&name.as_str())
@@ -111,12 +105,12 @@ fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
         {
             continue;
         }
-        let meant = names::typo_of(&name, NAMES);
+        let meant = typo_of(&name, NAMES);
         let hint = match meant {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("it has {}", names::list(&NAMES, "and")),
+            None => format!("it has {}", quoted_list(&NAMES, "and")),
         };
-        let message = format!("\"{API}\" has no `{name}`; {hint}");
+        let message = format!("\"{API_SPECIFIER}\" has no `{name}`; {hint}");
         let mut finding = script.finding(Rule::UnreachableImport, span, message);
         finding.fix =
             meant.map(|meant| script.fix(span, meant, format!("import `{meant}` instead")));
@@ -125,13 +119,14 @@ fn unknown_names(script: &Script<'_>, import: &ImportDecl) -> Vec<Finding> {
     findings
 }
 
-/// Types of pml begin with a capital letter, as no other of its names but one does.
+/// Types of the API_SPECIFIER begin with a capital letter, and no values do except `ToolError`.
 fn is_type(name: &str) -> bool {
     name.starts_with(|c: char| c.is_uppercase())
 }
 
+/// Finds `import("…")`.
 struct Dynamic<'a, 'b> {
-    script: &'a Script<'b>,
+    script: &'a ParsedScript<'b>,
     findings: Vec<Finding>,
 }
 

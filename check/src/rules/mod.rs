@@ -1,20 +1,21 @@
-//! What is looked for, a file for each kind of mistake.
+//! The rules, one file for each kind of mistake.
 
-mod floating;
+mod floating_promises;
 mod globals;
 mod imports;
+mod tool_reference;
 mod tools;
-mod written;
 
 use pml_catalog::Catalog;
 
 use crate::finding::Finding;
-use crate::script::Script;
+use crate::parsed_script::ParsedScript;
 
-pub fn all(script: &Script<'_>, catalog: Option<&Catalog>) -> Vec<Finding> {
+/// The findings of all rules, sorted by position.
+pub fn all(script: &ParsedScript<'_>, catalog: Option<&Catalog>) -> Vec<Finding> {
     let mut findings = imports::check(script);
     findings.extend(globals::check(script));
-    findings.extend(floating::check(script));
+    findings.extend(floating_promises::check(script));
     if let Some(catalog) = catalog {
         findings.extend(tools::check(script, catalog));
     }

@@ -1,23 +1,27 @@
-//! Tools that do not exist, and arguments that do not fit.
+//! Unknown servers and tools, and arguments that do not fit a tool's input schema.
 
-use pml_catalog::{Catalog, KnownTool, ServerState};
+use pml_catalog::{Catalog, CatalogTool, ListingStatus};
+use pml_nearest::{quoted_list, similar, typo_of};
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{ArrowFunctionBody, CallExpr, Callee, Expr, ExprOrSpread, ReturnStmt};
 use swc_core::ecma::visit::{Visit, VisitWith};
 
-use crate::api::{Meaning, property};
+use crate::api_bindings::{ApiReference, property_name};
 use crate::finding::{Finding, Rule};
-use crate::judge::judge;
-use crate::literal::{self, Known, Literal};
-use crate::names;
-use crate::rules::written::{Part, Written, quoted};
-use crate::script::Script;
+use crate::literal::{self, KnownValue, Literal};
+use crate::parsed_script::ParsedScript;
+use crate::rules::tool_reference::{NamePart, ToolReference, quoted};
+use crate::validate::validate;
 
-pub fn check(script: &Script<'_>, catalog: &Catalog) -> Vec<Finding> {
+/// Servers that a message lists.
+const MAX_LISTED: usize = 12;
+
+/// Reports tool calls that the catalog refutes.
+pub fn check(script: &ParsedScript<'_>, catalog: &Catalog) -> Vec<Finding> {
     let mut visitor = Visitor {
         script,
         catalog,
-        read: Vec::new(),
+        parsed: Vec::new(),
         findings: Vec::new(),
     };
     script.module.visit_with(&mut visitor);
@@ -25,32 +29,32 @@ pub fn check(script: &Script<'_>, catalog: &Catalog) -> Vec<Finding> {
 }
 
 struct Visitor<'a, 'b> {
-    script: &'a Script<'b>,
+    script: &'a ParsedScript<'b>,
     catalog: &'a Catalog,
-    /// Tools whose schemas were read already: scripts call few tools often.
-    read: Vec<KnownTool>,
+    /// Tools whose schemas are already parsed: scripts call few tools often.
+    parsed: Vec<CatalogTool>,
     findings: Vec<Finding>,
 }
 
 impl Visit for Visitor<'_, '_> {
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee {
-            match self.script.api().meaning(self.script, callee) {
-                Some(Meaning::Tool { server, tool }) => {
-                    let written = match literal::bare(callee) {
-                        Expr::Member(member) => Written::Member {
-                            server: match literal::bare(&member.obj) {
-                                Expr::Member(server) => Some(Part::of(server)),
+            match self.script.api().resolve(self.script, callee) {
+                Some(ApiReference::Tool { server, tool }) => {
+                    let reference = match literal::without_casts(callee) {
+                        Expr::Member(member) => ToolReference::Member {
+                            server: match literal::without_casts(&member.obj) {
+                                Expr::Member(server) => Some(NamePart::of(server)),
                                 _ => None,
                             },
-                            tool: Part::of(member),
+                            tool: NamePart::of(member),
                         },
-                        other => Written::Elsewhere(other.span()),
+                        other => ToolReference::Alias(other.span()),
                     };
                     let id = format!("{server}:{tool}");
-                    self.call(&id, &written, Arguments::of(call.args.first()), call.span);
+                    self.call(&id, &reference, Arguments::of(call.args.first()), call.span);
                 }
-                Some(Meaning::Name(name)) => self.named(&name, call),
+                Some(ApiReference::Name(name)) => self.named(&name, call),
                 _ => {}
             }
         }
@@ -58,12 +62,12 @@ impl Visit for Visitor<'_, '_> {
     }
 }
 
-/// What a call is given.
+/// The arguments of a call.
 enum Arguments<'a> {
-    /// Nothing, which is the same as no arguments.
+    /// The script passes nothing, which is the same as `{}`.
     None,
     Given(&'a Expr),
-    /// Something that was spread into the call.
+    /// Spread into the call.
     Unknown,
 }
 
@@ -85,28 +89,28 @@ impl Visitor<'_, '_> {
         match name {
             "callTool" => {
                 if let Some(id) = literal::text(&first.expr) {
-                    let written = Written::Id(first.expr.span());
-                    self.call(&id, &written, Arguments::of(call.args.get(1)), call.span);
+                    let reference = ToolReference::Id(first.expr.span());
+                    self.call(&id, &reference, Arguments::of(call.args.get(1)), call.span);
                 }
             }
             "describeTool" => {
                 if let Some(id) = literal::text(&first.expr) {
-                    self.known_tool(&id, &Written::Id(first.expr.span()));
+                    self.known_tool(&id, &ToolReference::Id(first.expr.span()));
                 }
             }
             "callToolsBatch" => self.batch(&first.expr),
             "listResources" | "readResource" | "listPrompts" | "getPrompt" => {
                 if let Some(server) = literal::text(&first.expr) {
-                    self.known_server(&server, None, &Written::Id(first.expr.span()));
+                    self.known_server(&server, None, &ToolReference::Id(first.expr.span()));
                 }
             }
             _ => {}
         }
     }
 
-    /// A list that is written out, or one that `map` makes of such objects.
+    /// An array literal of calls, or a `map` that returns such calls.
     fn batch(&mut self, calls: &Expr) {
-        match literal::bare(calls) {
+        match literal::without_casts(calls) {
             Expr::Array(array) => {
                 for element in array.elems.iter().flatten() {
                     if element.spread.is_none() {
@@ -118,11 +122,11 @@ impl Visitor<'_, '_> {
                 let Callee::Expr(callee) = &call.callee else {
                     return;
                 };
-                let is_map = matches!(literal::bare(callee), Expr::Member(member)
-                    if property(&member.prop).as_deref() == Some("map"));
+                let is_map = matches!(literal::without_casts(callee), Expr::Member(member)
+                    if property_name(&member.prop).as_deref() == Some("map"));
                 if is_map
                     && let Some(function) = call.args.first()
-                    && let Expr::Arrow(arrow) = literal::bare(&function.expr)
+                    && let Expr::Arrow(arrow) = literal::without_casts(&function.expr)
                 {
                     match &*arrow.body {
                         ArrowFunctionBody::Expr(expr) => self.batched(expr),
@@ -141,52 +145,52 @@ impl Visitor<'_, '_> {
     /// `{ tool: "fs:read_file", args: { … } }`
     fn batched(&mut self, call: &Expr) {
         let literal = literal::read(call);
-        let Known::Object { fields, whole } = &literal.value else {
+        let KnownValue::Object { fields, complete } = &literal.value else {
             return;
         };
         let find = |name: &str| fields.iter().find(|field| field.name == name);
         let Some(tool) = find("tool") else {
             return;
         };
-        let Known::Text(Some(id)) = &tool.value.value else {
+        let KnownValue::Text(Some(id)) = &tool.value.value else {
             return;
         };
-        let written = Written::Id(tool.value.span);
-        let Some(known) = self.known_tool(id, &written) else {
+        let reference = ToolReference::Id(tool.value.span);
+        let Some(known) = self.known_tool(id, &reference) else {
             return;
         };
         match find("args") {
-            Some(args) => self.judge(id, known, &args.value),
-            None if *whole => self.judge(id, known, &nothing(literal.span)),
+            Some(args) => self.check_arguments(id, known, &args.value),
+            None if *complete => self.check_arguments(id, known, &empty_object(literal.span)),
             None => {}
         }
     }
 
-    fn call(&mut self, id: &str, written: &Written, arguments: Arguments<'_>, span: Span) {
-        let Some(known) = self.known_tool(id, written) else {
+    fn call(&mut self, id: &str, reference: &ToolReference, arguments: Arguments<'_>, span: Span) {
+        let Some(known) = self.known_tool(id, reference) else {
             return;
         };
         match arguments {
             Arguments::Unknown => {}
-            Arguments::None => self.judge(id, known, &nothing(span)),
-            Arguments::Given(expr) => self.judge(id, known, &literal::read(expr)),
+            Arguments::None => self.check_arguments(id, known, &empty_object(span)),
+            Arguments::Given(expr) => self.check_arguments(id, known, &literal::read(expr)),
         }
     }
 
-    /// `tool` is an index into `read`.
-    fn judge(&mut self, id: &str, tool: usize, arguments: &Literal) {
-        let none;
+    /// `tool` is an index into `parsed`.
+    fn check_arguments(&mut self, id: &str, tool: usize, arguments: &Literal) {
+        let empty;
         let arguments = match arguments.value {
-            // What a tool gets when a script gives it nothing.
-            Known::Undefined | Known::Null => {
-                none = nothing(arguments.span);
-                &none
+            // Without arguments, a tool receives `{}`.
+            KnownValue::Undefined | KnownValue::Null => {
+                empty = empty_object(arguments.span);
+                &empty
             }
             _ => arguments,
         };
-        let problems = match arguments.value {
-            Known::Nothing => return,
-            Known::Object { .. } => judge(&self.read[tool].input_schema, arguments),
+        let violations = match arguments.value {
+            KnownValue::Unknown => return,
+            KnownValue::Object { .. } => validate(&self.parsed[tool].input_schema, arguments),
             _ => {
                 let message = format!("{id} takes an object of named arguments");
                 let rule = Rule::WrongArguments;
@@ -195,12 +199,12 @@ impl Visitor<'_, '_> {
                 return;
             }
         };
-        for problem in problems {
-            let message = format!("{id}: {}", problem.message);
+        for violation in violations {
+            let message = format!("{id}: {}", violation.message);
             let mut finding = self
                 .script
-                .finding(Rule::WrongArguments, problem.span, message);
-            finding.fix = problem.fix.map(|(span, text)| {
+                .finding(Rule::WrongArguments, violation.span, message);
+            finding.fix = violation.fix.map(|(span, text)| {
                 let about = format!("write `{text}`");
                 self.script.fix(span, text, about)
             });
@@ -208,25 +212,25 @@ impl Visitor<'_, '_> {
         }
     }
 
-    /// The tool, or a complaint that there is none. Nothing is said about a server that did not
-    /// answer.
-    fn known_tool(&mut self, id: &str, written: &Written) -> Option<usize> {
-        if let Some(index) = self.read.iter().position(|tool| tool.id == id) {
+    /// The index of a tool in `parsed`, or a finding that there is no such tool. The tools of a
+    /// server that did not answer are not checked.
+    fn known_tool(&mut self, id: &str, reference: &ToolReference) -> Option<usize> {
+        if let Some(index) = self.parsed.iter().position(|tool| tool.id == id) {
             return Some(index);
         }
         let Some((server, tool)) = id
             .split_once(':')
             .filter(|(a, b)| !a.is_empty() && !b.is_empty())
         else {
-            self.malformed(id, written);
+            self.malformed(id, reference);
             return None;
         };
-        if !self.known_server(server, Some(tool), written) {
+        if !self.known_server(server, Some(tool), reference) {
             return None;
         }
         if let Some(tool) = self.catalog.tool(id) {
-            self.read.push(tool);
-            return Some(self.read.len() - 1);
+            self.parsed.push(tool);
+            return Some(self.parsed.len() - 1);
         }
         let prefix = format!("{server}:");
         let of_server = || {
@@ -234,23 +238,23 @@ impl Visitor<'_, '_> {
                 .ids()
                 .filter_map(|known| known.strip_prefix(&prefix))
         };
-        let meant = names::typo_of(tool, of_server());
+        let meant = typo_of(tool, of_server());
         let hint = match meant {
             Some(meant) => format!("; did you mean `{server}:{meant}`?"),
             None => {
-                let near = names::similar(id, self.catalog.ids(), 3);
+                let near = similar(id, self.catalog.ids(), 3);
                 match near.is_empty() {
-                    true => format!("; `pml tools {server}` lists what there is"),
-                    false => format!("; the nearest are {}", names::list(&near, "and")),
+                    true => format!("; `pml tools {server}` lists the tools"),
+                    false => format!("; the nearest are {}", quoted_list(&near, "and")),
                 }
             }
         };
         let message = format!("there is no tool `{id}`{hint}");
         let mut finding = self
             .script
-            .finding(Rule::UnknownTool, written.span(), message);
+            .finding(Rule::UnknownTool, reference.span(), message);
         finding.fix = meant.and_then(|meant| {
-            let (span, text) = written.with_tool(server, meant)?;
+            let (span, text) = reference.with_tool(server, meant)?;
             let about = format!("call `{server}:{meant}`");
             Some(self.script.fix(span, text, about))
         });
@@ -258,7 +262,7 @@ impl Visitor<'_, '_> {
         None
     }
 
-    fn malformed(&mut self, id: &str, written: &Written) {
+    fn malformed(&mut self, id: &str, reference: &ToolReference) {
         let suffix = format!(":{id}");
         let named: Vec<&str> = self
             .catalog
@@ -268,13 +272,13 @@ impl Visitor<'_, '_> {
             .collect();
         let hint = match named.is_empty() {
             true => String::new(),
-            false => format!(", such as {}", names::list(&named, "or")),
+            false => format!(", such as {}", quoted_list(&named, "or")),
         };
         let message = format!("`{id}` is not a tool id: write `server:tool`{hint}");
         let mut finding = self
             .script
-            .finding(Rule::UnknownTool, written.span(), message);
-        if let ([only], &Written::Id(span)) = (named.as_slice(), written) {
+            .finding(Rule::UnknownTool, reference.span(), message);
+        if let ([only], &ToolReference::Id(span)) = (named.as_slice(), reference) {
             finding.fix = Some(
                 self.script
                     .fix(span, quoted(only), format!("call `{only}`")),
@@ -283,20 +287,25 @@ impl Visitor<'_, '_> {
         self.findings.push(finding);
     }
 
-    /// Whether anything can be said about the tools of a server.
-    fn known_server(&mut self, server: &str, tool: Option<&str>, written: &Written) -> bool {
+    /// Whether the tools of a server are known.
+    fn known_server(
+        &mut self,
+        server: &str,
+        tool: Option<&str>,
+        reference: &ToolReference,
+    ) -> bool {
         let mut fix = None;
         let message = match self.catalog.server(server) {
-            Some(ServerState::Listed) => return true,
-            Some(ServerState::Silent) => return false,
-            Some(ServerState::Disabled) => {
+            Some(ListingStatus::Listed) => return true,
+            Some(ListingStatus::Silent) => return false,
+            Some(ListingStatus::Disabled) => {
                 format!("the server `{server}` is disabled in the configuration")
             }
             None => {
                 let known: Vec<&str> = self.catalog.servers().map(|(name, _)| name).collect();
-                let meant = names::typo_of(server, known.iter().copied());
+                let meant = typo_of(server, known.iter().copied());
                 fix = meant.and_then(|meant| {
-                    let (span, text) = written.with_server(meant, tool)?;
+                    let (span, text) = reference.with_server(meant, tool)?;
                     let about = format!("use the server `{meant}`");
                     Some(self.script.fix(span, text, about))
                 });
@@ -304,33 +313,33 @@ impl Visitor<'_, '_> {
                     (Some(meant), _) => format!("; did you mean `{meant}`?"),
                     (None, true) => "; the configuration has none".to_owned(),
                     (None, false) => {
-                        let shown = &known[..known.len().min(12)];
-                        format!("; there is {}", names::list(shown, "and"))
+                        let shown = &known[..known.len().min(MAX_LISTED)];
+                        format!("; there is {}", quoted_list(shown, "and"))
                     }
                 };
                 format!("there is no server `{server}`{hint}")
             }
         };
-        let mut finding = self
-            .script
-            .finding(Rule::UnknownServer, written.server_span(), message);
+        let mut finding =
+            self.script
+                .finding(Rule::UnknownServer, reference.server_span(), message);
         finding.fix = fix;
         self.findings.push(finding);
         false
     }
 }
 
-fn nothing(span: Span) -> Literal {
+fn empty_object(span: Span) -> Literal {
     Literal {
         span,
-        value: Known::Object {
+        value: KnownValue::Object {
             fields: Vec::new(),
-            whole: true,
+            complete: true,
         },
     }
 }
 
-/// What a function gives back, without the functions inside it.
+/// The values that a function returns, without those of nested functions.
 struct Returned(Vec<Expr>);
 
 impl Visit for Returned {

@@ -1,18 +1,18 @@
-//! What is found, and what is not.
+//! Mistakes that are reported, and correct code that is not.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pml_catalog::{Catalog, KnownTool, ServerState};
+use pml_catalog::{Catalog, CatalogTool, ListingStatus};
 use serde_json::{Value, json};
 
 use crate::{Finding, Rule, check};
 
-mod judged;
-mod ordinary;
+mod against_validator;
+mod correct_scripts;
 
-fn tool(id: &str, input_schema: Value) -> KnownTool {
-    KnownTool {
+fn tool(id: &str, input_schema: Value) -> CatalogTool {
+    CatalogTool {
         id: id.to_owned(),
         description: String::new(),
         input_schema,
@@ -22,10 +22,10 @@ fn tool(id: &str, input_schema: Value) -> KnownTool {
 
 fn catalog() -> Arc<Catalog> {
     let servers = BTreeMap::from([
-        ("fs".to_owned(), ServerState::Listed),
-        ("my-git".to_owned(), ServerState::Listed),
-        ("slow".to_owned(), ServerState::Silent),
-        ("off".to_owned(), ServerState::Disabled),
+        ("fs".to_owned(), ListingStatus::Listed),
+        ("my-git".to_owned(), ListingStatus::Listed),
+        ("slow".to_owned(), ListingStatus::Silent),
+        ("off".to_owned(), ListingStatus::Disabled),
     ]);
     let read = json!({
         "type": "object",
@@ -74,23 +74,23 @@ fn nothing(source: &str) {
 }
 
 /// The script after the fix of its only finding.
-fn mended(source: &str) -> String {
+fn fixed(source: &str) -> String {
     let found = findings(source);
     assert_eq!(found.len(), 1, "{source}\n{found:#?}");
     let fix = found[0]
         .fix
         .as_ref()
         .unwrap_or_else(|| panic!("no fix: {found:#?}"));
-    let offset = |place: crate::Place| {
+    let offset = |at: crate::Position| {
         let line: usize = source
             .split_inclusive('\n')
-            .take(place.line as usize - 1)
+            .take(at.line as usize - 1)
             .map(str::len)
             .sum();
         let rest = &source[line..];
         line + rest
             .chars()
-            .take(place.column as usize - 1)
+            .take(at.column as usize - 1)
             .map(char::len_utf8)
             .sum::<usize>()
     };
@@ -99,7 +99,7 @@ fn mended(source: &str) -> String {
 }
 
 #[test]
-fn a_syntax_error_is_told_with_its_place() {
+fn a_syntax_error_is_reported_with_its_position() {
     let (rule, line, _) = only("const a = 1;\nconst = 2;");
     assert_eq!((rule, line), (Rule::Syntax, 2));
 }
@@ -121,7 +121,7 @@ fn every_shape_of_a_script_can_be_checked() {
 }
 
 #[test]
-fn a_tool_that_does_not_exist_is_told_with_the_nearest() {
+fn an_unknown_tool_is_reported_with_the_nearest() {
     for source in [
         "await callTool('fs:raed_file', { path: 'a' });",
         "await tools.fs.raed_file({ path: 'a' });",
@@ -144,26 +144,26 @@ fn a_tool_that_does_not_exist_is_told_with_the_nearest() {
         );
     }
     assert_eq!(
-        mended("await callTool('fs:raed_file', { path: 'a' });"),
+        fixed("await callTool('fs:raed_file', { path: 'a' });"),
         "await callTool(\"fs:read_file\", { path: 'a' });"
     );
     assert_eq!(
-        mended("const ü = 1; await tools.fs.lst();"),
+        fixed("const ü = 1; await tools.fs.lst();"),
         "const ü = 1; await tools.fs.list();"
     );
     assert_eq!(
-        mended("await callTool('list');"),
+        fixed("await callTool('list');"),
         "await callTool(\"fs:list\");"
     );
     assert_eq!(
-        mended("await tools['my-git']['lgo']();"),
+        fixed("await tools['my-git']['lgo']();"),
         "await tools['my-git'][\"log\"]();"
     );
 }
 
 #[test]
-fn a_slip_in_the_name_of_a_server_is_mended_where_it_stands() {
-    for (source, mended_source) in [
+fn a_misspelled_server_is_fixed_where_it_is_named() {
+    for (source, expected) in [
         ("await tools.fz.list();", "await tools.fs.list();"),
         ("await callTool('fz:list');", "await callTool(\"fs:list\");"),
         (
@@ -172,7 +172,7 @@ fn a_slip_in_the_name_of_a_server_is_mended_where_it_stands() {
         ),
         ("await listPrompts('fz');", "await listPrompts(\"fs\");"),
     ] {
-        assert_eq!(mended(source), mended_source);
+        assert_eq!(fixed(source), expected);
     }
 }
 
@@ -186,15 +186,15 @@ fn a_server_is_unknown_disabled_or_silent() {
             "there is no server `fz`; did you mean `fs`?"
         )
     );
-    let place = findings("await tools.fz.list();")[0].start;
-    assert_eq!(place.column, 13);
+    let start = findings("await tools.fz.list();")[0].start;
+    assert_eq!(start.column, 13);
     let (_, _, message) = only("await listResources('off');");
     assert_eq!(message, "the server `off` is disabled in the configuration");
     nothing("await tools.slow.anything({ x: 1 });");
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_told() {
+fn arguments_that_do_not_fit_are_reported() {
     for (arguments, message) in [
         ("", "`path` is missing: string"),
         ("undefined", "`path` is missing: string"),
@@ -243,16 +243,16 @@ fn arguments_that_do_not_fit_are_told() {
             "`path` must be string, not a number",
         ),
     ] {
-        let (rule, _, told) = only(&format!("await tools.fs.read_file({arguments});"));
+        let (rule, _, reported) = only(&format!("await tools.fs.read_file({arguments});"));
         assert_eq!(rule, Rule::WrongArguments);
-        assert_eq!(told, format!("fs:read_file: {message}"), "{arguments}");
+        assert_eq!(reported, format!("fs:read_file: {message}"), "{arguments}");
     }
-    let (_, _, told) = only("await callTool('fs:read_file', 'a');");
-    assert_eq!(told, "fs:read_file takes an object of named arguments");
-    let (_, _, told) = only("await tools['my-git'].log({ repo: 'x' });");
-    assert_eq!(told, "my-git:log: `repo` must match /^//");
-    let (_, _, told) = only("await callToolsBatch([{ tool: 'fs:read_file' }]);");
-    assert_eq!(told, "fs:read_file: `path` is missing: string");
+    let (_, _, reported) = only("await callTool('fs:read_file', 'a');");
+    assert_eq!(reported, "fs:read_file takes an object of named arguments");
+    let (_, _, reported) = only("await tools['my-git'].log({ repo: 'x' });");
+    assert_eq!(reported, "my-git:log: `repo` must match /^//");
+    let (_, _, reported) = only("await callToolsBatch([{ tool: 'fs:read_file' }]);");
+    assert_eq!(reported, "fs:read_file: `path` is missing: string");
 }
 
 #[test]
@@ -308,9 +308,9 @@ fn fixes_of_arguments_leave_a_script_without_mistakes() {
         ),
     ] {
         let script = |arguments: &str| format!("await tools.fs.read_file({arguments});");
-        let fixed = mended(&script(wrong));
-        assert_eq!(fixed, script(right));
-        nothing(&fixed);
+        let source = fixed(&script(wrong));
+        assert_eq!(source, script(right));
+        nothing(&source);
     }
 }
 
@@ -352,8 +352,8 @@ fn imports_lead_to_pml_and_nowhere_else() {
 }
 
 #[test]
-fn globals_that_a_script_does_not_have_are_told() {
-    for (source, told) in [
+fn globals_that_a_script_does_not_have_are_reported() {
+    for (source, expected) in [
         (
             "await fetch('https://example.test');",
             "a script has no `fetch`; call a tool",
@@ -372,24 +372,21 @@ fn globals_that_a_script_does_not_have_are_told() {
         ),
         (
             "eval('1');",
-            "a script has no `eval`; code cannot be made from text",
+            "a script has no `eval`; it cannot compile code from text",
         ),
         (
             "await calltool('fs:list');",
-            "`calltool` is declared nowhere; did you mean `callTool`?",
+            "`calltool` is not defined; did you mean `callTool`?",
         ),
-        (
-            "const x = { undeclared };",
-            "`undeclared` is declared nowhere",
-        ),
+        ("const x = { undeclared };", "`undeclared` is not defined"),
         (
             "new Function('return 1')();",
-            "code cannot be made from text",
+            "a script cannot compile code from text",
         ),
     ] {
         let (rule, _, message) = only(source);
         assert_eq!(rule, Rule::UnknownGlobal, "{source}");
-        assert!(message.starts_with(told), "{source}: {message}");
+        assert!(message.starts_with(expected), "{source}: {message}");
     }
     for source in [
         "const home = typeof process === 'undefined' ? '' : process.env.HOME;",
@@ -407,7 +404,7 @@ fn globals_that_a_script_does_not_have_are_told() {
 }
 
 #[test]
-fn a_call_that_nobody_waits_for_is_told() {
+fn a_call_that_is_not_awaited_is_reported() {
     for source in [
         "callTool('fs:list');\nexport default 1;",
         "tools.fs.list();\nconsole.log(1);",
@@ -420,13 +417,24 @@ fn a_call_that_nobody_waits_for_is_told() {
         "const x = callTool('fs:list').result;",
         "const { result } = callTool('fs:list');",
         "const [first] = searchTools('x');",
+        // The default export or the entry point is the result, so no call is.
+        "callTool('fs:list');\nconst x = 1;\nexport default x;",
+        "callTool('fs:list');\nfunction run() { return 1; }",
     ] {
         let (rule, line, _) = only(source);
         assert_eq!((rule, line), (Rule::FloatingPromise, 1), "{source}");
     }
     for source in [
+        "const x = 1; export default x; callTool('fs:list')",
+        "function run() { return 1; }\ncallTool('fs:list')",
+    ] {
+        let (rule, _, _) = only(source);
+        assert_eq!(rule, Rule::FloatingPromise, "{source}");
+    }
+    for source in [
         "await callTool('fs:list');",
         "callTool('fs:list')",
+        "function run() { return 1; }\nrun();\ncallTool('fs:list')",
         "const p = callTool('fs:list'); await p;",
         "void callTool('fs:list');\nconsole.log(1);",
         "tools.fs.list().catch(() => {});\nconsole.log(1);",
@@ -440,21 +448,21 @@ fn a_call_that_nobody_waits_for_is_told() {
         nothing(source);
     }
     assert_eq!(
-        mended("tools.fs.list();\nconsole.log(1);"),
+        fixed("tools.fs.list();\nconsole.log(1);"),
         "await tools.fs.list();\nconsole.log(1);"
     );
     assert_eq!(
-        mended("const x = callTool('fs:list').result;"),
+        fixed("const x = callTool('fs:list').result;"),
         "const x = (await callTool('fs:list')).result;"
     );
     assert_eq!(
-        mended("const { result } = callTool('fs:list');"),
+        fixed("const { result } = callTool('fs:list');"),
         "const { result } = await callTool('fs:list');"
     );
 }
 
 #[test]
-fn where_await_cannot_stand_it_is_no_fix() {
+fn await_is_not_suggested_where_it_is_invalid() {
     for source in [
         "const f = () => { tools.fs.list(); };\nf();",
         "function f() { store('a', 1); }\nf();",
@@ -467,7 +475,7 @@ fn where_await_cannot_stand_it_is_no_fix() {
         assert_eq!(found[0].fix, None, "{source}");
     }
     assert_eq!(
-        mended("const f = async () => { tools.fs.list(); };\nawait f();"),
+        fixed("const f = async () => { tools.fs.list(); };\nawait f();"),
         "const f = async () => { await tools.fs.list(); };\nawait f();"
     );
 }
@@ -475,7 +483,7 @@ fn where_await_cannot_stand_it_is_no_fix() {
 #[test]
 fn a_pattern_refuses_no_text_that_javascript_would_match() {
     let words = json!({ "type": "object", "properties": { "x": { "pattern": "^[^\\w]+$" } } });
-    let servers = BTreeMap::from([("a".to_owned(), ServerState::Listed)]);
+    let servers = BTreeMap::from([("a".to_owned(), ListingStatus::Listed)]);
     let catalog = Arc::new(Catalog::new("", 0, servers, &[tool("a:b", words)]));
     let found = |source: &str| check("script.ts", source, Some(&catalog)).len();
     assert_eq!(found("await tools.a.b({ x: 'é' });"), 0);
@@ -486,7 +494,7 @@ fn a_pattern_refuses_no_text_that_javascript_would_match() {
 fn a_hostile_schema_or_script_ends_quickly() {
     let mut tree = json!({ "anyOf": [{ "$ref": "#" }, { "$ref": "#" }, { "$ref": "#" }] });
     tree["properties"] = json!({ "a": { "$ref": "#" } });
-    let servers = BTreeMap::from([("s".to_owned(), ServerState::Listed)]);
+    let servers = BTreeMap::from([("s".to_owned(), ListingStatus::Listed)]);
     let catalog = Arc::new(Catalog::new("", 0, servers, &[tool("s:t", tree)]));
     let deep = format!(
         "await tools.s.t({}1{});",
@@ -507,7 +515,7 @@ fn a_hostile_schema_or_script_ends_quickly() {
 }
 
 #[test]
-fn a_name_that_is_only_assigned_to_is_declared_nowhere() {
+fn a_name_that_is_only_assigned_to_is_not_defined() {
     let (rule, line, message) = only("total = 0;\nconsole.log('x');");
     assert_eq!((rule, line), (Rule::UnknownGlobal, 1));
     assert!(message.contains("`total`"), "{message}");

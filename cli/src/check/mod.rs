@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use pml_catalog::{Catalog, ListingStatus};
-use pml_check::report::{self, Checked};
+use pml_check::report::{self, CheckedFile};
 use pml_protocol::Limits;
 
 use crate::config::{self, Settings};
@@ -94,9 +94,9 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         true => catalog(args, settings, &cache)?.map(Arc::new),
         false => None,
     };
-    let mut checked: Vec<Checked> = sources
+    let mut checked: Vec<CheckedFile> = sources
         .iter()
-        .map(|(name, source)| Checked {
+        .map(|(name, source)| CheckedFile {
             file: name.clone(),
             findings: pml_check::check(name, source, catalog.as_ref()),
         })
@@ -159,7 +159,7 @@ fn warn_without_catalog(catalog: Option<&Catalog>, has_config: bool) {
     }
 }
 
-fn print(format: Format, sources: &[(String, String)], checked: &[Checked]) -> io::Result<()> {
+fn print(format: Format, sources: &[(String, String)], checked: &[CheckedFile]) -> io::Result<()> {
     let text = match format {
         Format::Text => text::render(sources, checked),
         Format::Json => format!("{}\n", report::json(checked)),

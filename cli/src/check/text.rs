@@ -1,11 +1,11 @@
 //! The report of `pml check` for people.
 
-use pml_check::report::Checked;
+use pml_check::report::CheckedFile;
 use pml_script::code_frame;
 
 use crate::style::Style;
 
-pub fn render(sources: &[(String, String)], checked: &[Checked]) -> String {
+pub fn render(sources: &[(String, String)], checked: &[CheckedFile]) -> String {
     let style = Style::for_stdout();
     let mut out = String::new();
     for (one, (_, source)) in checked.iter().zip(sources) {

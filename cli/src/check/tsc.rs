@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use pml_check::report::Checked;
-use pml_check::{Finding, Place, Rule};
+use pml_check::report::CheckedFile;
+use pml_check::{Finding, Position, Rule};
 use serde_json::json;
 
 use crate::types::{API, TEST_API};
@@ -20,7 +20,7 @@ const ACCEPTED: [&str; 2] = ["TS1108", "TS1375"];
 pub fn check(
     types: Option<&str>,
     sources: &[(String, String)],
-    checked: &mut [Checked],
+    checked: &mut [CheckedFile],
 ) -> anyhow::Result<()> {
     let folder =
         tempfile::tempdir().context("no temporary folder for the compiler can be created")?;
@@ -132,7 +132,7 @@ fn parse_line(line: &str) -> Option<(&str, Finding)> {
     let (place, rest) = line.split_once("): error ")?;
     let (file, place) = place.rsplit_once('(')?;
     let (line, column) = place.split_once(',')?;
-    let start = Place {
+    let start = Position {
         line: line.parse().ok()?,
         column: column.parse().ok()?,
     };
@@ -140,7 +140,7 @@ fn parse_line(line: &str) -> Option<(&str, Finding)> {
         rule: Rule::TypeScript,
         message: rest.to_owned(),
         start,
-        end: Place {
+        end: Position {
             column: start.column + 1,
             ..start
         },
@@ -157,7 +157,7 @@ mod tests {
     fn a_line_of_the_compiler_becomes_a_finding() {
         let (file, finding) = parse_line("../a(1)/b.ts(3,7): error TS2345: Argument 'x'.").unwrap();
         assert_eq!(file, "../a(1)/b.ts");
-        assert_eq!(finding.start, Place { line: 3, column: 7 });
+        assert_eq!(finding.start, Position { line: 3, column: 7 });
         assert_eq!(finding.message, "TS2345: Argument 'x'.");
         assert!(parse_line("  Type 'x' is not assignable.").is_none());
     }

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use pml_runtime::{Limits, Pool, PoolOptions};
+use pml_protocol::Limits;
+use pml_runtime::{Pool, PoolOptions};
 use pml_test_runner::{
-    Coverage, FileResult, Folder, Runner, RunnerOptions, Summary, Update, Watch, discover,
+    Coverage, FileResult, FileWatcher, Runner, RunnerOptions, SnapshotUpdate, Summary, TestRoot,
+    discover,
 };
 
 use crate::amounts::parse_time;
@@ -86,11 +88,11 @@ pub struct TestArgs {
 }
 
 impl TestArgs {
-    fn update(&self) -> Update {
+    fn update(&self) -> SnapshotUpdate {
         match (self.update, is_ci()) {
-            (true, _) => Update::All,
-            (false, true) => Update::Nothing,
-            (false, false) => Update::New,
+            (true, _) => SnapshotUpdate::All,
+            (false, true) => SnapshotUpdate::Nothing,
+            (false, false) => SnapshotUpdate::New,
         }
     }
 
@@ -121,7 +123,7 @@ pub fn run(args: &TestArgs) -> ExitCode {
 }
 
 fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
-    let root = Folder::new(Path::new(".")).context("the working folder cannot be read")?;
+    let root = TestRoot::new(Path::new(".")).context("the working folder cannot be read")?;
     let files = discover(root.path(), &args.patterns)?;
     if files.is_empty() && !args.watch {
         match args.patterns.as_slice() {
@@ -217,10 +219,10 @@ async fn report(
 async fn watch(
     args: &TestArgs,
     runner: &Runner<'_>,
-    root: &Folder,
+    root: &TestRoot,
     mut files: Vec<PathBuf>,
 ) -> anyhow::Result<ExitCode> {
-    let mut watch = Watch::new(root.path())?;
+    let mut watch = FileWatcher::new(root.path())?;
     let mut known: Vec<FileResult> = Vec::new();
     let mut changed = Vec::new();
     loop {
@@ -246,7 +248,7 @@ async fn watch(
             let last = known.iter().find(|old| old.path == *file);
             last.is_none_or(|old| {
                 let snapshots = |path: &PathBuf| path.to_string_lossy().contains("__snapshots__");
-                let touched = |path: &PathBuf| old.used.contains(path);
+                let touched = |path: &PathBuf| old.dependencies.contains(path);
                 !old.passed() || changed.iter().any(|path| touched(path) || snapshots(path))
             })
         });

@@ -1,4 +1,4 @@
-//! One JSON document.
+//! The JSON report.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub fn print(files: &[FileResult], summary: &Summary) -> String {
         summary,
         files,
     };
-    // Paths are the only part that could be no JSON, and they were text before.
+    // Only paths that are not UTF-8 can fail, and these were text before.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text

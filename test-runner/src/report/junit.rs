@@ -1,13 +1,13 @@
-//! The XML that CI systems read.
+//! JUnit XML, which CI systems read.
 
 use std::fmt::Write;
 
-use crate::results::{Failed, FileResult, Status, Summary, TestResult};
+use crate::results::{FileResult, Status, Summary, TestFailure, TestResult};
 
 pub fn print(files: &[FileResult], summary: &Summary) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let tests = summary.passed + summary.failed + summary.skipped + summary.todo;
-    let errors = files.iter().filter(|file| file.failed.is_some()).count();
+    let errors = files.iter().filter(|file| file.failure.is_some()).count();
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
@@ -16,15 +16,15 @@ pub fn print(files: &[FileResult], summary: &Summary) -> String {
         summary.ms / 1_000.0
     );
     for file in files {
-        suite(&mut out, file);
+        write_suite(&mut out, file);
     }
     out.push_str("</testsuites>\n");
     out
 }
 
-fn suite(out: &mut String, file: &FileResult) {
+fn write_suite(out: &mut String, file: &FileResult) {
     let path = escape(&file.path.to_string_lossy());
-    let errors = usize::from(file.failed.is_some());
+    let errors = usize::from(file.failure.is_some());
     let skipped = file.count(Status::Skipped) + file.count(Status::Todo);
     let _ = writeln!(
         out,
@@ -34,43 +34,43 @@ fn suite(out: &mut String, file: &FileResult) {
         file.ms / 1_000.0
     );
     for test in &file.tests {
-        case(out, &path, test);
+        write_case(out, &path, test);
     }
-    if let Some(failed) = &file.failed {
+    if let Some(failure) = &file.failure {
         let _ = writeln!(
             out,
             "    <testcase name=\"(the file)\" classname=\"{path}\">"
         );
-        reason(out, "error", failed);
+        write_failure(out, "error", failure);
         out.push_str("    </testcase>\n");
     }
     out.push_str("  </testsuite>\n");
 }
 
-fn case(out: &mut String, path: &str, test: &TestResult) {
+fn write_case(out: &mut String, path: &str, test: &TestResult) {
     let name = escape(&test.name);
     let time = test.ms / 1_000.0;
     let _ = write!(
         out,
         "    <testcase name=\"{name}\" classname=\"{path}\" time=\"{time:.3}\""
     );
-    match (test.status, &test.failed) {
+    match (test.status, &test.failure) {
         (Status::Skipped | Status::Todo, _) => {
             out.push_str(">\n      <skipped/>\n    </testcase>\n");
         }
-        (_, Some(failed)) => {
+        (_, Some(failure)) => {
             out.push_str(">\n");
-            reason(out, "failure", failed);
+            write_failure(out, "failure", failure);
             out.push_str("    </testcase>\n");
         }
         (_, None) => out.push_str("/>\n"),
     }
 }
 
-fn reason(out: &mut String, element: &str, failed: &Failed) {
-    let first = failed.message.lines().next().unwrap_or_default();
-    let mut text = failed.message.clone();
-    if let Some(stack) = &failed.stack {
+fn write_failure(out: &mut String, element: &str, failure: &TestFailure) {
+    let first = failure.message.lines().next().unwrap_or_default();
+    let mut text = failure.message.clone();
+    if let Some(stack) = &failure.stack {
         text.push('\n');
         text.push_str(stack);
     }
@@ -82,7 +82,7 @@ fn reason(out: &mut String, element: &str, failed: &Failed) {
     );
 }
 
-/// XML has no word for most control characters, however they are written.
+/// Escapes markup. XML 1.0 cannot express most control characters, not even as references.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

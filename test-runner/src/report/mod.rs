@@ -1,4 +1,4 @@
-//! Results in the words of whoever asked: a person, a CI job, another program.
+//! Reports: [`Pretty`] for a terminal, JUnit XML and TAP for CI jobs, JSON for programs.
 
 mod json;
 mod junit;
@@ -9,7 +9,7 @@ use crate::results::{FileResult, Summary};
 
 pub use pretty::{Colours, Pretty};
 
-/// All results in one text; [`Pretty`] tells of each file as it ends instead.
+/// JUnit XML.
 pub fn junit(files: &[FileResult], summary: &Summary) -> String {
     junit::print(files, summary)
 }
@@ -19,6 +19,7 @@ pub fn tap(files: &[FileResult]) -> String {
     tap::print(files)
 }
 
+/// One JSON document with the summary and every [`FileResult`].
 pub fn json(files: &[FileResult], summary: &Summary) -> String {
     json::print(files, summary)
 }

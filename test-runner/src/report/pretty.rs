@@ -1,21 +1,26 @@
-//! For a person at a terminal: a line for each file, the failures in full, and a count.
+//! The terminal report: a line for each file, the failures in full, and the totals.
 
 use std::fmt::Write;
 
-use pml_runtime::Level;
+use pml_protocol::Level;
 
-use crate::results::{Failed, FileResult, Status, Summary};
+use crate::results::{FileResult, Location, Status, Summary, TestFailure};
 
-/// How to show what stands out; the identity where there is no colour.
+/// Functions that colour a text.
 #[derive(Clone, Copy)]
 pub struct Colours {
+    /// Passed tests, and expected lines of a diff.
     pub good: fn(&str) -> String,
+    /// Failures, and received lines of a diff.
     pub bad: fn(&str) -> String,
+    /// Warnings and skipped tests.
     pub odd: fn(&str) -> String,
+    /// Details.
     pub dim: fn(&str) -> String,
 }
 
 impl Colours {
+    /// Plain text.
     pub fn none() -> Self {
         let same = |text: &str| text.to_owned();
         Self {
@@ -27,14 +32,16 @@ impl Colours {
     }
 }
 
+/// Formats results for a terminal.
 pub struct Pretty {
+    /// The colours of the terminal.
     pub colours: Colours,
-    /// Every test and every log line, not only of files that failed.
+    /// Show every test and every log line, not only those of failed files.
     pub verbose: bool,
 }
 
 impl Pretty {
-    /// One file, when it has ended.
+    /// The report of one file.
     pub fn file(&self, file: &FileResult) -> String {
         let Colours { good, bad, dim, .. } = self.colours;
         let mut out = String::new();
@@ -65,13 +72,13 @@ impl Pretty {
             let _ = writeln!(out, "  {line}");
         }
         for test in &file.tests {
-            if let Some(failed) = &test.failed {
+            if let Some(failure) = &test.failure {
                 let title = format!("{} > {}", file.path.display(), test.name);
-                self.failure(&mut out, &title, failed);
+                self.write_failure(&mut out, &title, failure);
             }
         }
-        if let Some(failed) = &file.failed {
-            self.failure(&mut out, &file.path.display().to_string(), failed);
+        if let Some(failure) = &file.failure {
+            self.write_failure(&mut out, &file.path.display().to_string(), failure);
         }
         if all && !file.logs.is_empty() {
             let _ = writeln!(out, "\n  {}", dim("logged:"));
@@ -87,10 +94,10 @@ impl Pretty {
         out
     }
 
-    fn failure(&self, out: &mut String, title: &str, failed: &Failed) {
+    fn write_failure(&self, out: &mut String, title: &str, failure: &TestFailure) {
         let Colours { bad, dim, .. } = self.colours;
         let _ = writeln!(out, "\n  {}", bad(title));
-        let message: Vec<String> = failed
+        let message: Vec<String> = failure
             .message
             .lines()
             .map(|line| match line.chars().next() {
@@ -100,15 +107,14 @@ impl Pretty {
             })
             .collect();
         indent(out, &message.join("\n"));
-        if let Some(place) = &failed.place {
-            let place = format!("{}:{}:{}", place.file, place.line, place.column);
-            indent(out, &dim(&format!("at {place}")));
+        if let Some(Location { file, line, column }) = &failure.location {
+            indent(out, &dim(&format!("at {file}:{line}:{column}")));
         }
-        if let Some(frame) = &failed.frame {
+        if let Some(frame) = &failure.code_frame {
             out.push('\n');
             indent(out, frame);
         }
-        if let Some(stack) = &failed.stack
+        if let Some(stack) = &failure.stack
             && stack.lines().count() > 1
         {
             out.push('\n');
@@ -117,7 +123,7 @@ impl Pretty {
         out.push('\n');
     }
 
-    /// All files, at the end.
+    /// The totals of all files.
     pub fn summary(&self, summary: &Summary, files: &[FileResult]) -> String {
         let Colours {
             good,
@@ -129,15 +135,15 @@ impl Pretty {
         if summary.failed > 0 {
             parts.push(bad(&format!("{} failed", summary.failed)));
         }
-        let broken = files.iter().filter(|file| file.failed.is_some()).count();
+        let broken = files.iter().filter(|file| file.failure.is_some()).count();
         if broken > 0 {
             let noun = if broken == 1 { "file" } else { "files" };
             parts.push(bad(&format!("{broken} {noun} broken")));
         }
         parts.push(good(&format!("{} passed", summary.passed)));
-        for (count, word) in [(summary.skipped, "skipped"), (summary.todo, "todo")] {
+        for (count, status) in [(summary.skipped, "skipped"), (summary.todo, "todo")] {
             if count > 0 {
-                parts.push(odd(&format!("{count} {word}")));
+                parts.push(odd(&format!("{count} {status}")));
             }
         }
         let noun = if summary.files == 1 { "file" } else { "files" };
@@ -156,7 +162,7 @@ impl Pretty {
             let belong = if obsolete == 1 { "belongs" } else { "belong" };
             let _ = writeln!(
                 out,
-                "{} {belong} to no test; --update removes what no test asks for",
+                "{} {belong} to no test; --update removes obsolete snapshots",
                 snapshots(obsolete)
             );
         }

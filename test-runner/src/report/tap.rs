@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::results::{Failed, FileResult, Status};
+use crate::results::{FileResult, Status, TestFailure};
 
 pub fn print(files: &[FileResult]) -> String {
     let mut out = String::from("TAP version 14\n");
@@ -11,7 +11,7 @@ pub fn print(files: &[FileResult]) -> String {
         let path = file.path.to_string_lossy();
         for test in &file.tests {
             number += 1;
-            let name = describe(&format!("{path}: {}", test.name));
+            let name = escape(&format!("{path}: {}", test.name));
             // Writing to a string cannot fail.
             let _ = match test.status {
                 Status::Passed => writeln!(out, "ok {number} - {name}"),
@@ -19,37 +19,38 @@ pub fn print(files: &[FileResult]) -> String {
                 Status::Skipped => writeln!(out, "ok {number} - {name} # SKIP"),
                 Status::Todo => writeln!(out, "not ok {number} - {name} # TODO"),
             };
-            if let Some(failed) = &test.failed {
-                diagnose(&mut out, failed);
+            if let Some(failure) = &test.failure {
+                write_diagnostic(&mut out, failure);
             }
         }
-        if let Some(failed) = &file.failed {
+        if let Some(failure) = &file.failure {
             number += 1;
-            let _ = writeln!(out, "not ok {number} - {}", describe(&path));
-            diagnose(&mut out, failed);
+            let _ = writeln!(out, "not ok {number} - {}", escape(&path));
+            write_diagnostic(&mut out, failure);
         }
     }
     let _ = writeln!(out, "1..{number}");
     out
 }
 
-/// A `#` would begin a directive.
-fn describe(name: &str) -> String {
+/// Escapes a description: `#` would begin a directive.
+fn escape(name: &str) -> String {
     name.replace('\\', "\\\\")
         .replace('#', "\\#")
         .replace(char::is_control, " ")
 }
 
-fn diagnose(out: &mut String, failed: &Failed) {
+/// The YAML block of a failure.
+fn write_diagnostic(out: &mut String, failure: &TestFailure) {
     out.push_str("  ---\n  message: |\n");
-    for line in failed.message.lines() {
+    for line in failure.message.lines() {
         let _ = writeln!(out, "    {}", line.replace(char::is_control, " "));
     }
-    if let Some(place) = &failed.place {
+    if let Some(location) = &failure.location {
         let _ = writeln!(
             out,
             "  at: \"{}:{}:{}\"",
-            place.file, place.line, place.column
+            location.file, location.line, location.column
         );
     }
     out.push_str("  ...\n");
@@ -61,6 +62,6 @@ mod tests {
 
     #[test]
     fn a_name_cannot_be_a_directive() {
-        assert_eq!(describe("issue #7\nok 9"), "issue \\#7 ok 9");
+        assert_eq!(escape("issue #7\nok 9"), "issue \\#7 ok 9");
     }
 }

@@ -1,20 +1,20 @@
-//! Where in the tests a stack of V8 leads.
+//! V8 stack traces of test files.
 
-use crate::results::Place;
+use crate::results::Location;
 
-const ADDRESS: &str = "file:///";
+const URL_PREFIX: &str = "file:///";
 
-/// `…file:///dir/a.test.ts:3:7…` of the first frame.
-pub fn first_place(stack: &str) -> Option<Place> {
+/// The location of the first frame in a file: `…file:///dir/a.test.ts:3:7…`.
+pub fn first_location(stack: &str) -> Option<Location> {
     stack
         .lines()
         .filter(|line| line.starts_with("    at "))
         .find_map(|line| {
-            let address = line.rsplit_once(ADDRESS)?.1.trim_end_matches(')');
-            let (rest, column) = address.rsplit_once(':')?;
+            let url = line.rsplit_once(URL_PREFIX)?.1.trim_end_matches(')');
+            let (rest, column) = url.rsplit_once(':')?;
             let (file, line) = rest.rsplit_once(':')?;
             let file = file.split('?').next().unwrap_or(file);
-            Some(Place {
+            Some(Location {
                 file: file.to_owned(),
                 line: line.parse().ok()?,
                 column: column.parse().ok()?,
@@ -22,12 +22,12 @@ pub fn first_place(stack: &str) -> Option<Place> {
         })
 }
 
-/// The frames of a stack without the message, with paths instead of addresses.
+/// The frames of a stack trace without the message, with paths instead of URLs.
 pub fn frames(stack: &str) -> Option<String> {
     let frames: Vec<String> = stack
         .lines()
         .filter(|line| line.starts_with("    at "))
-        .map(|line| line.replace(ADDRESS, "").replace("?script", ""))
+        .map(|line| line.replace(URL_PREFIX, "").replace("?script", ""))
         .collect();
     (!frames.is_empty()).then(|| frames.join("\n"))
 }
@@ -37,17 +37,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_of_a_failure_is_its_first_frame_in_a_file() {
+    fn the_location_of_a_failure_is_its_first_frame_in_a_file() {
         let stack = "AssertionError: x\n    at new Promise (<anonymous>)\n    \
             at check (file:///deep/a.ts?script:12:7)\n    at file:///a.test.ts:3:1";
-        let place = Place {
+        let location = Location {
             file: "deep/a.ts".to_owned(),
             line: 12,
             column: 7,
         };
-        assert_eq!(first_place(stack), Some(place));
+        assert_eq!(first_location(stack), Some(location));
         let shown = frames(stack).unwrap();
         assert!(shown.contains("at check (deep/a.ts:12:7)"), "{shown}");
-        assert_eq!(first_place("Error: at home"), None);
+        assert_eq!(first_location("Error: at home"), None);
     }
 }

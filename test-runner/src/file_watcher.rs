@@ -1,42 +1,52 @@
-//! Notices which files below a folder changed, by looking.
+//! Watches the files below a folder by polling their metadata.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::TestingError;
-use crate::discover::walk;
+use crate::discover::{DiscoveryError, walk};
 
-/// Files that tests can have a part of.
-const ENDINGS: [&str; 4] = ["ts", "js", "json", "snap"];
+/// Extensions of files that tests can depend on.
+const EXTENSIONS: [&str; 4] = ["ts", "js", "json", "snap"];
 
+/// Modification time and size.
 type Stamp = (Option<SystemTime>, u64);
 
-/// What the files looked like the last time.
-pub struct Watch {
+/// The state of the files at the last poll.
+pub struct FileWatcher {
     root: PathBuf,
     seen: HashMap<PathBuf, Stamp>,
 }
 
-impl Watch {
-    pub fn new(root: &Path) -> Result<Self, TestingError> {
-        let mut watch = Self {
+impl FileWatcher {
+    /// Watches the files below `root` from now on.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::discover`].
+    pub fn new(root: &Path) -> Result<Self, DiscoveryError> {
+        let mut watcher = Self {
             root: root.to_owned(),
             seen: HashMap::new(),
         };
-        watch.changed()?;
-        Ok(watch)
+        watcher.changed()?;
+        Ok(watcher)
     }
 
-    /// The files that are new, other than before, or gone since the last look.
-    pub fn changed(&mut self) -> Result<Vec<PathBuf>, TestingError> {
+    /// The files that were created, changed or removed since the last call, relative to the root and
+    /// sorted.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::discover`].
+    pub fn changed(&mut self) -> Result<Vec<PathBuf>, DiscoveryError> {
         let mut now = HashMap::new();
         for path in walk(&self.root)? {
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            if !ending.is_some_and(|ending| ENDINGS.contains(&ending)) {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if !extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
                 continue;
             }
-            // A file that went away between the two looks is gone.
+            // A file that vanished after it was listed counts as removed.
             if let Ok(metadata) = self.root.join(&path).metadata() {
                 now.insert(path, (metadata.modified().ok(), metadata.len()));
             }
@@ -70,14 +80,14 @@ mod tests {
         let file = |name: &str| folder.path().join(name);
         fs::write(file("a.ts"), "1").unwrap();
         fs::write(file("gone.ts"), "1").unwrap();
-        let mut watch = Watch::new(folder.path()).unwrap();
-        assert_eq!(watch.changed().unwrap(), Vec::<PathBuf>::new());
+        let mut watcher = FileWatcher::new(folder.path()).unwrap();
+        assert_eq!(watcher.changed().unwrap(), Vec::<PathBuf>::new());
         fs::write(file("a.ts"), "12").unwrap();
         fs::write(file("b.ts"), "1").unwrap();
         fs::write(file("notes.txt"), "1").unwrap();
         fs::remove_file(file("gone.ts")).unwrap();
         let changed: Vec<PathBuf> = ["a.ts", "b.ts", "gone.ts"].map(PathBuf::from).into();
-        assert_eq!(watch.changed().unwrap(), changed);
-        assert_eq!(watch.changed().unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(watcher.changed().unwrap(), changed);
+        assert_eq!(watcher.changed().unwrap(), Vec::<PathBuf>::new());
     }
 }

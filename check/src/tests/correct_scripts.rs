@@ -1,9 +1,9 @@
-//! Scripts as agents write them: nothing is wrong with any of them.
+//! Correct scripts as agents write them: none has a finding.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pml_catalog::{Catalog, ServerState};
+use pml_catalog::{Catalog, ListingStatus};
 use serde_json::json;
 
 use super::tool;
@@ -299,7 +299,7 @@ return 1;"#,
 ];
 
 fn catalog() -> Arc<Catalog> {
-    let servers = BTreeMap::from([("demo".to_owned(), ServerState::Listed)]);
+    let servers = BTreeMap::from([("demo".to_owned(), ListingStatus::Listed)]);
     let text = || json!({ "type": "string", "minLength": 1 });
     let takes = |properties: serde_json::Value, required: &[&str]| {
         json!({
@@ -339,7 +339,7 @@ fn catalog() -> Arc<Catalog> {
 }
 
 #[test]
-fn ordinary_scripts_are_left_alone() {
+fn correct_scripts_have_no_findings() {
     let catalog = catalog();
     for (name, source) in SCRIPTS {
         let findings = check("script.ts", source, Some(&catalog));

@@ -1,26 +1,29 @@
-//! How a script names a tool, and how another would be written in the same place.
+//! The source text that names a tool, and the replacement that names another.
 
 use serde_json::Value;
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{MemberExpr, MemberProp};
 
-/// How a tool's name is written, for what to write instead.
-pub enum Written {
+/// How a script names a tool.
+pub enum ToolReference {
     /// `"fs:read_file"`
     Id(Span),
-    /// `tools.fs.read_file`: the two parts after the dots, the first if it is there.
-    Member { server: Option<Part>, tool: Part },
-    /// `const { read_file } = tools.fs`, and then its name alone.
-    Elsewhere(Span),
+    /// `tools.fs.read_file`: the names after the dots. `server` is `None` for `fs.read_file`.
+    Member {
+        server: Option<NamePart>,
+        tool: NamePart,
+    },
+    /// `read_file`, after `const { read_file } = tools.fs`.
+    Alias(Span),
 }
 
 /// A name after a dot, or in brackets.
-pub struct Part {
+pub struct NamePart {
     span: Span,
     quoted: bool,
 }
 
-impl Part {
+impl NamePart {
     pub fn of(member: &MemberExpr) -> Self {
         match &member.prop {
             MemberProp::Computed(computed) => Self {
@@ -34,7 +37,7 @@ impl Part {
         }
     }
 
-    /// Another name, written in the same way.
+    /// Another name in the same notation.
     fn with(&self, name: &str) -> Option<(Span, String)> {
         match self.quoted {
             true => Some((self.span, quoted(name))),
@@ -43,10 +46,10 @@ impl Part {
     }
 }
 
-impl Written {
+impl ToolReference {
     pub fn span(&self) -> Span {
         match self {
-            Self::Id(span) | Self::Elsewhere(span) => *span,
+            Self::Id(span) | Self::Alias(span) => *span,
             Self::Member { tool, .. } => tool.span,
         }
     }
@@ -61,26 +64,28 @@ impl Written {
         }
     }
 
-    /// What to write, and where, to call this tool instead.
+    /// The edit that calls another tool instead.
     pub fn with_tool(&self, server: &str, tool: &str) -> Option<(Span, String)> {
         match self {
             Self::Id(span) => Some((*span, quoted(&format!("{server}:{tool}")))),
             Self::Member { tool: part, .. } => part.with(tool),
-            Self::Elsewhere(_) => None,
+            Self::Alias(_) => None,
         }
     }
 
-    /// The same for another server; without a tool, its name stands alone.
+    /// The edit that uses another server instead. `tool` is `None` where the script names only the
+    /// server.
     pub fn with_server(&self, server: &str, tool: Option<&str>) -> Option<(Span, String)> {
         match (self, tool) {
             (Self::Id(span), None) => Some((*span, quoted(server))),
             (Self::Id(_), Some(tool)) => self.with_tool(server, tool),
             (Self::Member { server: part, .. }, _) => part.as_ref()?.with(server),
-            (Self::Elsewhere(_), _) => None,
+            (Self::Alias(_), _) => None,
         }
     }
 }
 
+/// A string literal.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! A script as a syntax tree in which every name knows what it stands for.
+//! A script as a syntax tree with resolved identifiers.
 
 use std::cell::OnceCell;
 
@@ -10,30 +10,30 @@ use swc_core::common::{
 use swc_core::ecma::ast::{Ident, Module, Program};
 use swc_core::ecma::transforms::base::resolver;
 
-use crate::api::Api;
-use crate::finding::{Finding, Fix, Place, Rule};
+use crate::api_bindings::ApiBindings;
+use crate::finding::{Finding, Fix, Position, Rule};
 
-pub struct Script<'a> {
-    /// What the script is called.
+pub struct ParsedScript<'a> {
+    /// The file name.
     pub name: &'a str,
     pub module: Module,
     map: Lrc<SourceMap>,
     global: SyntaxContext,
-    api: OnceCell<Api>,
+    api: OnceCell<ApiBindings>,
 }
 
-/// Parses a script and lets `work` look at it.
+/// Parses a script and calls `work` with it. swc's identifiers are valid only during the call.
 pub fn with<T>(
     name: &str,
     source: &str,
-    work: impl FnOnce(Result<&Script<'_>, Finding>) -> T,
+    work: impl FnOnce(Result<&ParsedScript<'_>, Finding>) -> T,
 ) -> T {
     GLOBALS.set(&Globals::new(), || {
         let map: Lrc<SourceMap> = Lrc::default();
         let module = match parse_script(&map, name, source) {
             Ok(module) => module,
             Err(rejection) => {
-                let start = Place {
+                let start = Position {
                     line: rejection.line,
                     column: rejection.column,
                 };
@@ -45,7 +45,7 @@ pub fn with<T>(
                     rule,
                     message: rejection.message,
                     start,
-                    end: Place {
+                    end: Position {
                         column: start.column + 1,
                         ..start
                     },
@@ -56,10 +56,10 @@ pub fn with<T>(
         let unresolved = Mark::new();
         let program = Program::Module(module).apply(resolver(unresolved, Mark::new(), true));
         let Program::Module(module) = program else {
-            // Names are resolved in place: a module stays one.
-            return work(Err(Finding::of_file("the script is no module")));
+            // The resolver works in place: a module stays a module.
+            return work(Err(Finding::of_file("the script is not a module")));
         };
-        work(Ok(&Script {
+        work(Ok(&ParsedScript {
             name,
             module,
             map,
@@ -69,22 +69,22 @@ pub fn with<T>(
     })
 }
 
-impl Script<'_> {
-    /// Whether a name is declared nowhere in the script.
+impl ParsedScript<'_> {
+    /// Whether an identifier is not declared in the script.
     pub fn is_global(&self, ident: &Ident) -> bool {
         ident.ctxt == self.global
     }
 
-    /// What the script's names mean of what pml gives it.
-    pub fn api(&self) -> &Api {
-        self.api.get_or_init(|| Api::of(self))
+    /// The script's names for the API.
+    pub fn api(&self) -> &ApiBindings {
+        self.api.get_or_init(|| ApiBindings::of(self))
     }
 
-    pub fn place(&self, at: BytePos) -> Place {
-        let place = self.map.lookup_char_pos(at);
-        Place {
-            line: u32::try_from(place.line).unwrap_or(u32::MAX),
-            column: u32::try_from(place.col.0 + 1).unwrap_or(u32::MAX),
+    fn position(&self, at: BytePos) -> Position {
+        let found = self.map.lookup_char_pos(at);
+        Position {
+            line: u32::try_from(found.line).unwrap_or(u32::MAX),
+            column: u32::try_from(found.col.0 + 1).unwrap_or(u32::MAX),
         }
     }
 
@@ -92,8 +92,8 @@ impl Script<'_> {
         Finding {
             rule,
             message: message.into(),
-            start: self.place(span.lo),
-            end: self.place(span.hi),
+            start: self.position(span.lo),
+            end: self.position(span.hi),
             fix: None,
         }
     }
@@ -101,13 +101,13 @@ impl Script<'_> {
     pub fn fix(&self, span: Span, replacement: impl Into<String>, about: impl Into<String>) -> Fix {
         Fix {
             about: about.into(),
-            start: self.place(span.lo),
-            end: self.place(span.hi),
+            start: self.position(span.lo),
+            end: self.position(span.hi),
             replacement: replacement.into(),
         }
     }
 
-    /// The text of a place in the script.
+    /// The source text of a span.
     pub fn text(&self, span: Span) -> String {
         self.map.span_to_snippet(span).unwrap_or_default()
     }

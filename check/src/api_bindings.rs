@@ -1,5 +1,4 @@
-//! Which expressions of a script mean what pml gives it: `callTool`, `tools.fs`, and their other
-//! names.
+//! Resolves expressions to the script API: `callTool`, `tools.fs`, and aliases of them.
 
 use std::collections::HashMap;
 
@@ -13,11 +12,11 @@ use swc_core::ecma::visit::{Visit, VisitWith};
 use pml_script::api::NAMES;
 
 use crate::literal;
-use crate::script::Script;
+use crate::parsed_script::ParsedScript;
 
-/// What an expression stands for.
+/// The part of the API that an expression refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ApiReference {
     /// A name of [`pml_script::api::SCRIPT_API`].
     Name(String),
     /// `tools.server`
@@ -28,16 +27,16 @@ pub enum Meaning {
     Namespace,
 }
 
-/// The names of a script that stand for something of pml.
+/// The names of a script that are bound to the API.
 #[derive(Default)]
-pub struct Api {
-    known: HashMap<Id, Meaning>,
-    /// Globals that the script replaces: nothing is known about them.
+pub struct ApiBindings {
+    bound: HashMap<Id, ApiReference>,
+    /// Globals that the script assigns to: their values are unknown.
     replaced: Vec<String>,
 }
 
-impl Api {
-    pub fn of(script: &Script<'_>) -> Self {
+impl ApiBindings {
+    pub fn of(script: &ParsedScript<'_>) -> Self {
         let mut api = Self::default();
         for item in &script.module.body {
             let ModuleItem::ModuleDecl(ModuleDecl::Import(import)) = item else {
@@ -47,7 +46,7 @@ impl Api {
                 continue;
             }
             for specifier in &import.specifiers {
-                let (local, meaning) = match specifier {
+                let (local, reference) = match specifier {
                     ImportSpecifier::Named(named) => {
                         let imported = match &named.imported {
                             Some(ModuleExportName::Ident(name)) => name.sym.to_string(),
@@ -56,12 +55,14 @@ impl Api {
                             }
                             None => named.local.sym.to_string(),
                         };
-                        (&named.local, Meaning::Name(imported))
+                        (&named.local, ApiReference::Name(imported))
                     }
-                    ImportSpecifier::Namespace(namespace) => (&namespace.local, Meaning::Namespace),
+                    ImportSpecifier::Namespace(namespace) => {
+                        (&namespace.local, ApiReference::Namespace)
+                    }
                     ImportSpecifier::Default(_) => continue,
                 };
-                api.known.insert(local.to_id(), meaning);
+                api.bound.insert(local.to_id(), reference);
             }
         }
         let mut collector = Collector { script, api };
@@ -69,55 +70,66 @@ impl Api {
         collector.api
     }
 
-    /// What an expression means, if it means anything of pml.
-    pub fn meaning(&self, script: &Script<'_>, expr: &Expr) -> Option<Meaning> {
-        if literal::is_overruled(expr) {
+    /// Whether the script assigns to a global of this name.
+    pub fn is_replaced(&self, name: &str) -> bool {
+        self.replaced.iter().any(|replaced| replaced == name)
+    }
+
+    /// The part of the API that an expression refers to, if any.
+    pub fn resolve(&self, script: &ParsedScript<'_>, expr: &Expr) -> Option<ApiReference> {
+        if literal::is_cast_to_any(expr) {
             return None;
         }
-        match literal::bare(expr) {
-            Expr::Ident(ident) => self.meaning_of_name(script, ident),
-            Expr::Member(member) => self.meaning_of_member(script, member),
+        match literal::without_casts(expr) {
+            Expr::Ident(ident) => self.resolve_name(script, ident),
+            Expr::Member(member) => self.resolve_member(script, member),
             _ => None,
         }
     }
 
-    fn meaning_of_name(&self, script: &Script<'_>, ident: &Ident) -> Option<Meaning> {
+    fn resolve_name(&self, script: &ParsedScript<'_>, ident: &Ident) -> Option<ApiReference> {
         if !script.is_global(ident) {
-            return self.known.get(&ident.to_id()).cloned();
+            return self.bound.get(&ident.to_id()).cloned();
         }
         let name = ident.sym.as_str();
         if name == "globalThis" {
-            return Some(Meaning::Namespace);
+            return Some(ApiReference::Namespace);
         }
-        let is_ours = NAMES.contains(&name) && !self.replaced.iter().any(|one| one == name);
-        is_ours.then(|| Meaning::Name(name.to_owned()))
+        let is_api = NAMES.contains(&name) && !self.is_replaced(name);
+        is_api.then(|| ApiReference::Name(name.to_owned()))
     }
 
-    fn meaning_of_member(&self, script: &Script<'_>, member: &MemberExpr) -> Option<Meaning> {
-        let of = self.meaning(script, &member.obj)?;
-        self.part(of, &property(&member.prop)?)
+    fn resolve_member(
+        &self,
+        script: &ParsedScript<'_>,
+        member: &MemberExpr,
+    ) -> Option<ApiReference> {
+        let object = self.resolve(script, &member.obj)?;
+        self.member(object, &property_name(&member.prop)?)
     }
 
-    fn part(&self, of: Meaning, name: &str) -> Option<Meaning> {
-        match of {
-            Meaning::Namespace => {
-                let is_ours = NAMES.contains(&name) && !self.replaced.iter().any(|one| one == name);
-                is_ours.then(|| Meaning::Name(name.to_owned()))
+    fn member(&self, object: ApiReference, name: &str) -> Option<ApiReference> {
+        match object {
+            ApiReference::Namespace => {
+                let is_api = NAMES.contains(&name) && !self.is_replaced(name);
+                is_api.then(|| ApiReference::Name(name.to_owned()))
             }
-            // The language asks these of any object.
+            // JavaScript looks these up on any object.
             _ if matches!(name, "then" | "toJSON") => None,
-            Meaning::Name(object) if object == "tools" => Some(Meaning::Server(name.to_owned())),
-            Meaning::Server(server) => Some(Meaning::Tool {
+            ApiReference::Name(api_name) if api_name == "tools" => {
+                Some(ApiReference::Server(name.to_owned()))
+            }
+            ApiReference::Server(server) => Some(ApiReference::Tool {
                 server,
                 tool: name.to_owned(),
             }),
-            Meaning::Name(_) | Meaning::Tool { .. } => None,
+            ApiReference::Name(_) | ApiReference::Tool { .. } => None,
         }
     }
 }
 
-/// `.name`, or `["name"]`.
-pub fn property(prop: &MemberProp) -> Option<String> {
+/// The name in `.name` or `["name"]`.
+pub fn property_name(prop: &MemberProp) -> Option<String> {
     match prop {
         MemberProp::Ident(name) => Some(name.sym.to_string()),
         MemberProp::Computed(computed) => literal::text(&computed.expr),
@@ -125,32 +137,32 @@ pub fn property(prop: &MemberProp) -> Option<String> {
     }
 }
 
-/// Finds `const fs = tools.fs`, `const { fs } = tools`, and globals that are replaced.
+/// Finds `const fs = tools.fs`, `const { fs } = tools`, and assignments to globals.
 struct Collector<'a, 'b> {
-    script: &'a Script<'b>,
-    api: Api,
+    script: &'a ParsedScript<'b>,
+    api: ApiBindings,
 }
 
 impl Collector<'_, '_> {
-    fn bind(&mut self, pattern: &Pat, meaning: Meaning) {
+    fn bind(&mut self, pattern: &Pat, reference: ApiReference) {
         match pattern {
             Pat::Ident(name) => {
-                self.api.known.insert(name.id.to_id(), meaning);
+                self.api.bound.insert(name.id.to_id(), reference);
             }
             Pat::Object(object) => {
                 for property in &object.props {
                     match property {
                         ObjectPatProp::Assign(assign) if assign.value.is_none() => {
-                            let part = self.api.part(meaning.clone(), &assign.key.sym);
-                            if let Some(part) = part {
-                                self.api.known.insert(assign.key.to_id(), part);
+                            let member = self.api.member(reference.clone(), &assign.key.sym);
+                            if let Some(member) = member {
+                                self.api.bound.insert(assign.key.to_id(), member);
                             }
                         }
                         ObjectPatProp::KeyValue(pair) => {
-                            let part = name_of(&pair.key)
-                                .and_then(|name| self.api.part(meaning.clone(), &name));
-                            if let Some(part) = part {
-                                self.bind(&pair.value, part);
+                            let member = key_name(&pair.key)
+                                .and_then(|name| self.api.member(reference.clone(), &name));
+                            if let Some(member) = member {
+                                self.bind(&pair.value, member);
                             }
                         }
                         _ => {}
@@ -162,8 +174,8 @@ impl Collector<'_, '_> {
     }
 }
 
-/// The name of a property, where it is written out.
-pub fn name_of(key: &PropName) -> Option<String> {
+/// The name of an object key, where it is a literal.
+pub fn key_name(key: &PropName) -> Option<String> {
     match key {
         PropName::Ident(name) => Some(name.sym.to_string()),
         PropName::Str(text) => text.value.as_str().map(str::to_owned),
@@ -178,9 +190,9 @@ impl Visit for Collector<'_, '_> {
         if declaration.kind == VarDeclKind::Const {
             for declarator in &declaration.decls {
                 if let Some(value) = &declarator.init
-                    && let Some(meaning) = self.api.meaning(self.script, value)
+                    && let Some(reference) = self.api.resolve(self.script, value)
                 {
-                    self.bind(&declarator.name, meaning);
+                    self.bind(&declarator.name, reference);
                 }
             }
         }
@@ -196,21 +208,15 @@ impl Visit for Collector<'_, '_> {
                     Some(name.id.sym.to_string())
                 }
                 SimpleAssignTarget::Member(member)
-                    if self.api.meaning(self.script, &member.obj) == Some(Meaning::Namespace) =>
+                    if self.api.resolve(self.script, &member.obj)
+                        == Some(ApiReference::Namespace) =>
                 {
-                    property(&member.prop)
+                    property_name(&member.prop)
                 }
                 _ => None,
             };
             self.api.replaced.extend(name);
         }
         assignment.visit_children_with(self);
-    }
-}
-
-impl Api {
-    /// Whether the script makes a global of this name itself.
-    pub fn is_replaced(&self, name: &str) -> bool {
-        self.replaced.iter().any(|replaced| replaced == name)
     }
 }

@@ -1,20 +1,21 @@
-//! Tool calls that nobody waits for.
+//! Tool calls that are not awaited.
 
 use pml_script::api::{ApiKind, kind_of};
 use pml_script::{ScriptResult, result_of};
-use swc_core::common::{Span, Spanned};
+use swc_core::common::{BytePos, Span, Spanned};
 use swc_core::ecma::ast::{
     ArrowExpr, ArrowFunctionBody, CallExpr, Callee, ClassMember, Expr, ExprStmt, Function,
     GetterProp, MemberExpr, Pat, VarDeclarator,
 };
 use swc_core::ecma::visit::{Visit, VisitWith};
 
-use crate::api::{Meaning, property};
+use crate::api_bindings::{ApiReference, property_name};
 use crate::finding::{Finding, Rule};
 use crate::literal;
-use crate::script::Script;
+use crate::parsed_script::ParsedScript;
 
-pub fn check(script: &Script<'_>) -> Vec<Finding> {
+/// Reports promises of the API that are dropped.
+pub fn check(script: &ParsedScript<'_>) -> Vec<Finding> {
     // The worker awaits the script's result.
     let result = match result_of(&script.module) {
         ScriptResult::LastExpression(span) => Some(span),
@@ -31,50 +32,52 @@ pub fn check(script: &Script<'_>) -> Vec<Finding> {
 }
 
 struct Visitor<'a, 'b> {
-    script: &'a Script<'b>,
+    script: &'a ParsedScript<'b>,
     result: Option<Span>,
-    /// Whether `await` may stand here: at the top of a script, and in async functions.
+    /// Whether `await` is valid here: at the top level, and in async functions.
     can_await: bool,
     findings: Vec<Finding>,
 }
 
 impl Visitor<'_, '_> {
-    /// The name of the call if `expr` is a promise of one.
+    /// The name of the function or tool if `expr` is a call that returns a promise.
     fn promise(&self, expr: &Expr) -> Option<String> {
-        let Expr::Call(call) = literal::bare(expr) else {
+        let Expr::Call(call) = literal::without_casts(expr) else {
             return None;
         };
         let Callee::Expr(callee) = &call.callee else {
             return None;
         };
-        match self.script.api().meaning(self.script, callee)? {
-            Meaning::Name(name) if kind_of(&name) == Some(ApiKind::AsyncFunction) => Some(name),
-            Meaning::Tool { server, tool } => Some(format!("{server}:{tool}")),
+        match self.script.api().resolve(self.script, callee)? {
+            ApiReference::Name(name) if kind_of(&name) == Some(ApiKind::AsyncFunction) => {
+                Some(name)
+            }
+            ApiReference::Tool { server, tool } => Some(format!("{server}:{tool}")),
             _ => None,
         }
     }
 
-    /// The same, through `.then(f)` that leaves failures to nobody.
+    /// The same, also behind `.then(f)` and `.finally(f)`, which do not handle a rejection.
     fn unhandled(&self, expr: &Expr) -> Option<String> {
         if let Some(name) = self.promise(expr) {
             return Some(name);
         }
-        let Expr::Call(call) = literal::bare(expr) else {
+        let Expr::Call(call) = literal::without_casts(expr) else {
             return None;
         };
         let Callee::Expr(callee) = &call.callee else {
             return None;
         };
-        let Expr::Member(member) = literal::bare(callee) else {
+        let Expr::Member(member) = literal::without_casts(callee) else {
             return None;
         };
-        match (property(&member.prop).as_deref(), call.args.len()) {
+        match (property_name(&member.prop).as_deref(), call.args.len()) {
             (Some("then"), 1) | (Some("finally"), _) => self.unhandled(&member.obj),
             _ => None,
         }
     }
 
-    fn tell(&mut self, span: Span, at: Span, name: &str) {
+    fn report(&mut self, span: Span, at: Span, name: &str) {
         let message = format!("`{name}` is not awaited: if it fails, the script does not notice");
         let mut finding = self.script.finding(Rule::FloatingPromise, span, message);
         let before = at.with_hi(at.lo);
@@ -84,9 +87,9 @@ impl Visitor<'_, '_> {
         self.findings.push(finding);
     }
 
-    fn inside(&mut self, is_async: bool, look: impl FnOnce(&mut Self)) {
+    fn inside(&mut self, is_async: bool, visit: impl FnOnce(&mut Self)) {
         let outside = std::mem::replace(&mut self.can_await, is_async);
-        look(self);
+        visit(self);
         self.can_await = outside;
     }
 }
@@ -115,22 +118,22 @@ impl Visit for Visitor<'_, '_> {
             && let Some(name) = self.unhandled(&statement.expr)
         {
             let span = statement.span.with_hi(statement_end(statement));
-            self.tell(span, statement.span, &name);
+            self.report(span, statement.span, &name);
         }
         statement.visit_children_with(self);
     }
 
-    /// `callTool(…).result`: a promise has no such thing.
+    /// `callTool(…).result`: a promise has no such property.
     fn visit_member_expr(&mut self, member: &MemberExpr) {
         if let Some(name) = self.promise(&member.obj)
-            && let Some(wanted) = property(&member.prop)
+            && let Some(wanted) = property_name(&member.prop)
             && !matches!(
                 wanted.as_str(),
                 "then" | "catch" | "finally" | "constructor" | "toString"
             )
         {
             let message =
-                format!("`{name}` gives a promise, which has no `{wanted}`; await it first");
+                format!("`{name}` returns a promise, which has no `{wanted}`; await it first");
             let mut finding = self
                 .script
                 .finding(Rule::FloatingPromise, member.span, message);
@@ -145,12 +148,12 @@ impl Visit for Visitor<'_, '_> {
         member.visit_children_with(self);
     }
 
-    /// `const { result } = callTool(…)`: neither has it that here.
+    /// `const { result } = callTool(…)`: the same as a pattern.
     fn visit_var_declarator(&mut self, declarator: &VarDeclarator) {
         if let (Pat::Object(_) | Pat::Array(_), Some(init)) = (&declarator.name, &declarator.init)
             && let Some(name) = self.promise(init)
         {
-            let message = format!("`{name}` gives a promise; await it before you take it apart");
+            let message = format!("`{name}` returns a promise; await it before you destructure it");
             let call = init.span();
             let mut finding = self.script.finding(Rule::FloatingPromise, call, message);
             finding.fix = self.can_await.then(|| {
@@ -166,8 +169,8 @@ impl Visit for Visitor<'_, '_> {
     /// `list.forEach(async …)`: the promises of the function are dropped.
     fn visit_call_expr(&mut self, call: &CallExpr) {
         if let Callee::Expr(callee) = &call.callee
-            && let Expr::Member(member) = literal::bare(callee)
-            && property(&member.prop).as_deref() == Some("forEach")
+            && let Expr::Member(member) = literal::without_casts(callee)
+            && property_name(&member.prop).as_deref() == Some("forEach")
             && let [only] = call.args.as_slice()
             && let Some(name) = self.called_inside(&only.expr)
         {
@@ -184,13 +187,13 @@ impl Visit for Visitor<'_, '_> {
 }
 
 impl Visitor<'_, '_> {
-    /// A tool that an async function waits for, or that an arrow gives back.
+    /// The first tool that an async function calls, or whose promise an arrow function returns.
     fn called_inside(&self, function: &Expr) -> Option<String> {
         let mut awaited = FirstCall {
             visitor: self,
             name: None,
         };
-        match literal::bare(function) {
+        match literal::without_casts(function) {
             Expr::Arrow(ArrowExpr {
                 is_async: true,
                 body,
@@ -209,6 +212,7 @@ impl Visitor<'_, '_> {
     }
 }
 
+/// Finds the first call of a function.
 struct FirstCall<'a, 'b, 'c> {
     visitor: &'a Visitor<'b, 'c>,
     name: Option<String>,
@@ -223,7 +227,7 @@ impl Visit for FirstCall<'_, '_, '_> {
     }
 }
 
-/// Where a statement ends without its semicolon.
-fn statement_end(statement: &ExprStmt) -> swc_core::common::BytePos {
-    swc_core::common::Spanned::span(&statement.expr).hi
+/// The end of a statement without its semicolon.
+fn statement_end(statement: &ExprStmt) -> BytePos {
+    statement.expr.span().hi
 }

@@ -1,23 +1,23 @@
-//! What is said about an argument, and where it stands.
+//! A violation of a schema, and where in the arguments it is.
 
 use swc_core::common::Span;
 
-/// Why an argument is refused.
+/// Why an argument is invalid.
 #[derive(Debug)]
-pub struct Problem {
+pub struct Violation {
     pub span: Span,
     pub message: String,
-    /// What to write instead, and where.
+    /// The replacement text, and the span that it replaces.
     pub fix: Option<(Span, String)>,
-    /// How far inside the arguments it is: the deepest explanation of a union is the best.
+    /// The depth inside the arguments: the deepest explanation of a union is the best.
     pub(super) depth: usize,
 }
 
-/// Where in the arguments: `items[0].name`.
+/// A path in the arguments: `items[0].name`.
 pub struct Path {
     pub text: String,
     pub depth: usize,
-    /// The schema in question is one of several that together describe the value.
+    /// The schema is one of several that describe the value together.
     pub composed: bool,
 }
 
@@ -30,7 +30,7 @@ impl Path {
         }
     }
 
-    /// The same place, of which a schema says only a part.
+    /// The same path, under a schema that describes only a part of the value.
     pub fn composed(&self) -> Self {
         Self {
             text: self.text.clone(),
@@ -56,12 +56,12 @@ impl Path {
         }
     }
 
-    pub fn problem(&self, span: Span, message: &str) -> Problem {
+    pub fn violation(&self, span: Span, message: &str) -> Violation {
         let subject = match self.text.as_str() {
             "" => "the arguments".to_owned(),
             path => format!("`{path}`"),
         };
-        Problem {
+        Violation {
             span,
             message: format!("{subject} {message}"),
             fix: None,

@@ -1,36 +1,42 @@
-//! The folder that tests live in, and the files of it that they may have.
+//! The root folder of the tests, which bounds the files that they can read.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// A module larger than this is data.
 const MAX_MODULE: u64 = 1 << 20;
-const MODULES: [&str; 2] = ["ts", "js"];
+const MODULE_EXTENSIONS: [&str; 2] = ["ts", "js"];
 
-/// A folder, and nothing outside of it: not by `..`, and not by a link.
+/// The root folder of the tests. Neither `..` nor a symbolic link leads out of it.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct TestRoot {
     root: PathBuf,
 }
 
-impl Folder {
-    pub fn new(path: &Path) -> std::io::Result<Self> {
+impl TestRoot {
+    /// The folder at `path`, canonicalized.
+    ///
+    /// # Errors
+    ///
+    /// The folder does not exist or cannot be read.
+    pub fn new(path: &Path) -> io::Result<Self> {
         Ok(Self {
             root: fs::canonicalize(path)?,
         })
     }
 
+    /// The canonical path of the folder.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// The text of a module, by its path from the folder.
-    pub fn module(&self, path: &str) -> Result<String, String> {
+    /// The text of a module, by its path relative to the root.
+    pub(crate) fn module(&self, path: &str) -> Result<String, String> {
         let file = self.resolve(path)?;
         let is_module = file
             .extension()
-            .is_some_and(|extension| MODULES.iter().any(|known| extension == *known));
+            .is_some_and(|extension| MODULE_EXTENSIONS.iter().any(|known| extension == *known));
         if !is_module {
             return Err(format!(
                 "{path} cannot be imported: a test imports files that end in .ts or .js"
@@ -43,12 +49,12 @@ impl Folder {
         if text.len() as u64 > MAX_MODULE {
             return Err(format!("{path} is larger than {} MiB", MAX_MODULE >> 20));
         }
-        String::from_utf8(text).map_err(|_| format!("{path} is no text in UTF-8"))
+        String::from_utf8(text).map_err(|_| format!("{path} is not valid UTF-8"))
     }
 
-    /// A file that is there, below the folder, whatever links lead to it.
-    pub fn resolve(&self, path: &str) -> Result<PathBuf, String> {
-        let outside = || format!("{path} is outside of the folder of the tests");
+    /// The canonical path of an existing file below the root.
+    pub(crate) fn resolve(&self, path: &str) -> Result<PathBuf, String> {
+        let outside = || format!("{path} is outside the folder of the tests");
         let mut joined = PathBuf::new();
         for part in Path::new(path).components() {
             match part {
@@ -64,10 +70,10 @@ impl Folder {
         }
         let file = self.root.join(joined);
         let file = fs::canonicalize(&file).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound if file.with_extension("ts").is_file() => {
-                format!("there is no file {path}; write the ending as well: {path}.ts")
+            io::ErrorKind::NotFound if file.with_extension("ts").is_file() => {
+                format!("there is no file {path}; write the extension as well: {path}.ts")
             }
-            std::io::ErrorKind::NotFound => format!("there is no file {path}"),
+            io::ErrorKind::NotFound => format!("there is no file {path}"),
             _ => format!("{path} cannot be read: {error}"),
         })?;
         match file.starts_with(&self.root) && file.is_file() {
@@ -82,19 +88,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_outside_of_the_folder_can_be_had() {
-        let place = tempfile::tempdir().unwrap();
-        let inside = place.path().join("inside");
+    fn nothing_outside_the_root_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
         fs::create_dir_all(inside.join("deep")).unwrap();
-        fs::write(place.path().join("secret.ts"), "").unwrap();
+        fs::write(folder.path().join("secret.ts"), "").unwrap();
         fs::write(inside.join("a.ts"), "a").unwrap();
         fs::write(inside.join("a.json"), "{}").unwrap();
-        std::os::unix::fs::symlink(place.path().join("secret.ts"), inside.join("link.ts")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("secret.ts"), inside.join("link.ts"))
+            .unwrap();
         std::os::unix::fs::symlink("a.ts", inside.join("deep/../same.ts")).unwrap();
-        let folder = Folder::new(&inside).unwrap();
-        assert_eq!(folder.module("/deep/../a.ts"), Ok("a".to_owned()));
-        assert_eq!(folder.module("same.ts"), Ok("a".to_owned()));
-        for (path, told) in [
+        let root = TestRoot::new(&inside).unwrap();
+        assert_eq!(root.module("/deep/../a.ts"), Ok("a".to_owned()));
+        assert_eq!(root.module("same.ts"), Ok("a".to_owned()));
+        for (path, expected) in [
             ("../secret.ts", "outside"),
             ("/../../secret.ts", "outside"),
             ("link.ts", "outside"),
@@ -103,8 +110,8 @@ mod tests {
             ("a.json", ".ts or .js"),
             ("deep", "outside"),
         ] {
-            let error = folder.module(path).unwrap_err();
-            assert!(error.contains(told), "{path}: {error}");
+            let error = root.module(path).unwrap_err();
+            assert!(error.contains(expected), "{path}: {error}");
         }
     }
 }
