@@ -798,6 +798,30 @@ fn help_of_the_program_has_examples() {
 }
 
 #[test]
+fn help_of_the_program_groups_the_commands() {
+    let help = stdout(&run(&["--help"]));
+    let place = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}\n{help}"));
+    let order = [
+        "\nScripts:\n",
+        "\n  run ",
+        "\nServers and tools:\n",
+        "\n  search ",
+        "\nOperations:\n",
+        "\n  serve ",
+        "\nOptions:\n",
+    ];
+    assert!(order.map(place).is_sorted(), "{help}");
+    assert_eq!(stdout(&run(&["help"])), help);
+}
+
+#[test]
+fn a_mistyped_command_gets_the_nearest_one() {
+    let output = run(&["rnu", "script.ts"]);
+    assert_eq!(output.status.code(), USAGE);
+    assert!(stderr(&output).contains("'run'"), "{}", stderr(&output));
+}
+
+#[test]
 fn help_of_run_names_every_flag_exit_codes_and_examples() {
     let help = stdout(&run(&["run", "--help"]));
     for words in [

@@ -35,10 +35,10 @@ pub struct IndexArgs {
 }
 
 pub fn run(args: &IndexArgs, config: Option<&Path>) -> ExitCode {
-    work(args, config).unwrap_or_else(exit::usage_error)
+    index(args, config).unwrap_or_else(exit::usage_error)
 }
 
-fn work(args: &IndexArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+fn index(args: &IndexArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
     let search = search_setup::open(settings.servers.file.as_deref())?;
     servers::with_gateway(settings.servers, async |gateway| {

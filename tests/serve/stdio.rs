@@ -363,7 +363,7 @@ fn a_gateway_among_its_own_servers_is_left_out() {
     let refused = deep.env("PML_DEPTH", "3").output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
     let printed = String::from_utf8(refused.stderr).unwrap();
-    assert!(printed.contains("take that server out"), "{printed}");
+    assert!(printed.contains("remove that server"), "{printed}");
 }
 
 #[test]
