@@ -55,7 +55,9 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "CODE", allow_hyphen_values = true)]
     eval: Option<String>,
 
-    /// Print the whole outcome as JSON on standard output, and nothing else
+    /// Print the result as JSON on standard output
+    ///
+    /// It is the whole outcome: result, logs, calls, times, error. Nothing else is printed there.
     #[arg(long)]
     json: bool,
 
