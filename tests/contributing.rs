@@ -47,34 +47,24 @@ fn is_fence(line: &str) -> bool {
     line.trim_start().starts_with("```")
 }
 
-/// The lines of a file, with the code of its documentation tests as code.
-fn code_lines(text: &str) -> Vec<&str> {
-    text.lines()
-        .map(|line| {
-            let code = line.strip_prefix("///");
-            code.map_or(line, |code| code.strip_prefix(' ').unwrap_or(code))
-        })
-        .collect()
-}
-
-fn without_indent(line: &str) -> &str {
-    line.trim()
+/// A line without its indentation and without the mark of a doc comment, so that the code of a
+/// documentation test can be quoted as code.
+fn normalized(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix("///").map_or(line, str::trim)
 }
 
 /// Whether the lines stand in the file one after the other. `…` alone on a line stands for any
 /// number of lines.
-fn contains(file: &[&str], snippet: &[String]) -> bool {
-    let mut rest = file;
-    for part in snippet.split(|line| without_indent(line) == "…") {
-        let part: Vec<&str> = part.iter().map(|line| without_indent(line)).collect();
+fn contains(file: &str, snippet: &[String]) -> bool {
+    let file: Vec<&str> = file.lines().map(normalized).collect();
+    let snippet: Vec<&str> = snippet.iter().map(|line| normalized(line)).collect();
+    let mut rest = file.as_slice();
+    for part in snippet.split(|line| *line == "…") {
         if part.is_empty() {
             continue;
         }
-        let found = rest.windows(part.len()).position(|window| {
-            let window: Vec<&str> = window.iter().map(|line| without_indent(line)).collect();
-            window == part
-        });
-        match found {
+        match rest.windows(part.len()).position(|window| window == part) {
             Some(at) => rest = &rest[at + part.len()..],
             None => return false,
         }
@@ -101,7 +91,7 @@ fn quoted_code_is_in_the_file_that_it_names() {
     for snippet in snippets {
         let file = read(&snippet.path);
         assert!(
-            contains(&code_lines(&file), &snippet.lines),
+            contains(&file, &snippet.lines),
             "CONTRIBUTING.md quotes what {} does not contain:\n{}",
             snippet.path,
             snippet.lines.join("\n")
