@@ -1,4 +1,4 @@
-//! One client, shutdown standard input and output.
+//! One client over standard input and output.
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
