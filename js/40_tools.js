@@ -11,6 +11,15 @@ import {
   op_search_tools,
 } from "ext:core/ops";
 import { isTooLarge, list, toJson } from "ext:pml/30_serialize.js";
+import {
+  checkText,
+  isObject,
+  mockedCall,
+  ToolError,
+  track,
+  typeName,
+  unpack,
+} from "ext:pml/39_requests.js";
 
 const {
   ArrayIsArray,
@@ -18,12 +27,9 @@ const {
   ArrayPrototypeSlice,
   Error,
   ErrorCaptureStackTrace,
-  JSONParse,
   MathMin,
   NumberIsInteger,
-  ObjectDefineProperty,
   ObjectFreeze,
-  ObjectHasOwn,
   ObjectKeys,
   Proxy,
   RangeError,
@@ -40,67 +46,6 @@ const MAX_LIMIT = 50;
 const MAX_CONCURRENCY = 64;
 
 const args = [];
-
-let isToolError;
-let hintOf;
-
-class ToolError extends Error {
-  // The code of a hint (`protocol/src/hint.rs`) that comes into effect if the error ends the run.
-  #hint = undefined;
-  static {
-    isToolError = (error) => #hint in error;
-    hintOf = (error) => error.#hint;
-  }
-
-  // `failure` has the fields of the error. A script may construct one with only a message instead.
-  constructor(tool, failure = undefined) {
-    const fields = isObject(failure) ? failure : { __proto__: null, message: failure ?? tool };
-    super(fields.message);
-    this.#hint = fields.hint;
-    ObjectDefineProperty(this, "name", {
-      __proto__: null,
-      value: "ToolError",
-      writable: true,
-      enumerable: false,
-      configurable: true,
-    });
-    this.kind = fields.kind ?? "tool";
-    this.tool = tool;
-    this.retryable = fields.retryable ?? false;
-    if (ObjectHasOwn(fields, "retryAfterMs")) {
-      this.retryAfterMs = fields.retryAfterMs;
-    }
-  }
-
-  // `message` is not enumerable on errors, so JSON would leave it out.
-  toJSON() {
-    return { name: this.name, message: this.message, ...this };
-  }
-}
-
-// Set by the virtual clock, which stands still while a request is in flight.
-let tracker = (request) => request;
-
-function track(request) {
-  return tracker(request);
-}
-
-function trackRequests(newTracker) {
-  tracker = newTracker;
-}
-
-// Set by the test runner: returns a promise of the result for a tool that a test mocks.
-let callMock = (_tool, _args) => undefined;
-
-function mockCalls(mock) {
-  callMock = mock;
-}
-
-function unpack(text, tool) {
-  const envelope = JSONParse(text);
-  if (ObjectHasOwn(envelope, "failure")) throw new ToolError(tool, envelope.failure);
-  return envelope.value;
-}
 
 async function searchTools(query, limit = 10, threshold = undefined) {
   if (typeof query !== "string") {
@@ -127,12 +72,12 @@ async function searchTools(query, limit = 10, threshold = undefined) {
   ) {
     throw new RangeError("searchTools takes a threshold from 0 to 1");
   }
-  return unpack(await tracker(op_search_tools(trimmed, limit, threshold ?? NaN)), "searchTools");
+  return unpack(await track(op_search_tools(trimmed, limit, threshold ?? NaN)), "searchTools");
 }
 
 async function describeTool(tool) {
   checkId(tool, "describeTool");
-  return unpack(await tracker(op_describe_tool(tool)), tool);
+  return unpack(await track(op_describe_tool(tool)), tool);
 }
 
 // Returns the tool's result, or throws a ToolError. `caller` is the API function that the script
@@ -145,9 +90,9 @@ async function invoke(tool, input, caller) {
   const json = input === undefined || input === null ? "{}" : serializeInput(tool, input);
   // A string is not awaited, so that the op starts in the same tick as the call.
   const text = (typeof json === "string" ? json : await json) ?? "{}";
-  const mocked = callMock(tool, text);
+  const mocked = mockedCall(tool, text);
   if (mocked !== undefined) return await mocked;
-  const answer = await tracker(op_call_tool(tool, text));
+  const answer = await track(op_call_tool(tool, text));
   try {
     return unpack(answer, tool);
   } catch (error) {
@@ -281,10 +226,6 @@ function checkCall(call, index) {
   }
 }
 
-function isObject(value) {
-  return typeof value === "object" && value !== null;
-}
-
 function checkId(tool, where) {
   if (typeof tool !== "string" || tool.length === 0) {
     throw new TypeError(
@@ -300,30 +241,22 @@ function checkInput(input, tool) {
   }
 }
 
-function typeName(value) {
-  if (value === null) return "null";
-  if (ArrayIsArray(value)) return "an array";
-  if (value === "") return "an empty string";
-  if (value === undefined) return "undefined";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
 // Resources and prompts of a server. Each function throws a ToolError if the server fails.
 
 async function listResources(server) {
   checkText(server, "listResources", "the name of a server");
-  return unpack(await tracker(op_list_resources(server)), server);
+  return unpack(await track(op_list_resources(server)), server);
 }
 
 async function readResource(server, uri) {
   checkText(server, "readResource", "the name of a server");
   checkText(uri, "readResource", "the URI of a resource");
-  return unpack(await tracker(op_read_resource(server, uri)), server);
+  return unpack(await track(op_read_resource(server, uri)), server);
 }
 
 async function listPrompts(server) {
   checkText(server, "listPrompts", "the name of a server");
-  return unpack(await tracker(op_list_prompts(server)), server);
+  return unpack(await track(op_list_prompts(server)), server);
 }
 
 async function getPrompt(server, name, input = undefined) {
@@ -334,13 +267,7 @@ async function getPrompt(server, name, input = undefined) {
     ? "{}"
     : toJson(input, `the input of ${name}`);
   const text = typeof json === "string" ? json : await json;
-  return unpack(await tracker(op_get_prompt(server, name, text ?? "{}")), server);
-}
-
-function checkText(value, where, what) {
-  if (typeof value !== "string" || value.length === 0) {
-    throw new TypeError(`${where} needs ${what}, not ${typeName(value)}`);
-  }
+  return unpack(await track(op_get_prompt(server, name, text ?? "{}")), server);
 }
 
 // Properties that the language itself reads from any object. A function here would make
@@ -393,23 +320,16 @@ function serverTools(server) {
   });
 }
 
+// All of these are the script's (50_module.js). Parsed by tests: one name per line.
 export {
   args,
   callTool,
   callToolsBatch,
-  checkText,
   describeTool,
   getPrompt,
-  hintOf,
-  isToolError,
   listPrompts,
   listResources,
-  mockCalls,
   readResource,
   searchTools,
-  ToolError,
   tools,
-  track,
-  trackRequests,
-  unpack,
 };

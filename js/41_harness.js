@@ -3,7 +3,7 @@
 
 import { primordials } from "ext:core/mod.js";
 import { op_harness } from "ext:core/ops";
-import { ToolError } from "ext:pml/40_tools.js";
+import { ToolError } from "ext:pml/39_requests.js";
 
 const { JSONParse, JSONStringify, ObjectHasOwn } = primordials;
 

@@ -10,7 +10,7 @@
 import { core, primordials } from "ext:core/mod.js";
 import { checkCallback, realTimers } from "ext:pml/10_web.js";
 import { list } from "ext:pml/30_serialize.js";
-import { trackRequests } from "ext:pml/40_tools.js";
+import { trackRequests } from "ext:pml/39_requests.js";
 import { sendToHarness } from "ext:pml/41_harness.js";
 
 const {

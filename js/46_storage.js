@@ -3,7 +3,7 @@
 
 import { op_load_value, op_store_value } from "ext:core/ops";
 import { toJson } from "ext:pml/30_serialize.js";
-import { checkText, track, unpack } from "ext:pml/40_tools.js";
+import { checkText, track, unpack } from "ext:pml/39_requests.js";
 
 async function store(key, value) {
   checkText(key, "store", "a key");
@@ -18,4 +18,8 @@ async function load(key) {
   return found.length === 0 ? undefined : found[0];
 }
 
-export { load, store };
+// Both are the script's (50_module.js). Parsed by tests: one name per line.
+export {
+  load,
+  store,
+};

@@ -1,33 +1,5 @@
-// The module `pml`: `import { callTool } from "pml"`. The same names are globals (90_start.js).
+// The module `pml`: `import { callTool } from "pml"`. Its exports are also globals (90_start.js).
 
-import {
-  args,
-  callTool,
-  callToolsBatch,
-  describeTool,
-  getPrompt,
-  listPrompts,
-  listResources,
-  readResource,
-  searchTools,
-  ToolError,
-  tools,
-} from "ext:pml/40_tools.js";
-import { load, store } from "ext:pml/46_storage.js";
-
-// Parsed by tests: one name per line.
-export {
-  args,
-  callTool,
-  callToolsBatch,
-  describeTool,
-  getPrompt,
-  listPrompts,
-  listResources,
-  load,
-  readResource,
-  searchTools,
-  store,
-  ToolError,
-  tools,
-};
+export { ToolError } from "ext:pml/39_requests.js";
+export * from "ext:pml/40_tools.js";
+export * from "ext:pml/46_storage.js";

@@ -4,7 +4,7 @@
 import { core, primordials } from "ext:core/mod.js";
 import { inspect } from "ext:pml/20_console.js";
 import { isTooLarge, list } from "ext:pml/30_serialize.js";
-import { hintOf, isToolError } from "ext:pml/40_tools.js";
+import { hintOf, isToolError } from "ext:pml/39_requests.js";
 
 const {
   ArrayIsArray,

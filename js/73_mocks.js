@@ -2,7 +2,7 @@
 
 import { primordials } from "ext:core/mod.js";
 import { list, toJson } from "ext:pml/30_serialize.js";
-import { isToolError, mockCalls, ToolError } from "ext:pml/40_tools.js";
+import { isToolError, mockCalls, ToolError } from "ext:pml/39_requests.js";
 import { connect, isAssertionError } from "ext:pml/72_expect.js";
 
 const {

@@ -22,27 +22,10 @@ const {
   Error,
   FunctionPrototype,
   ObjectDefineProperty,
+  ObjectKeys,
   ReflectDeleteProperty,
   SafeArrayIterator,
 } = primordials;
-
-// The exports of `pml` (50_module.js) that are also globals: all of them. Parsed by tests: one name
-// per line.
-const API_NAMES = [
-  "args",
-  "callTool",
-  "callToolsBatch",
-  "describeTool",
-  "getPrompt",
-  "listPrompts",
-  "listResources",
-  "load",
-  "readResource",
-  "searchTools",
-  "store",
-  "ToolError",
-  "tools",
-];
 
 // Globals of V8 and deno_core that a script must not have.
 const REMOVED = [
@@ -58,7 +41,8 @@ const REMOVED = [
 
 defineWebGlobals(globalThis);
 defineGlobal(globalThis, "console", createConsole());
-for (const name of new SafeArrayIterator(API_NAMES)) {
+// Every export of `pml` is a global as well.
+for (const name of new SafeArrayIterator(ObjectKeys(api))) {
   defineGlobal(globalThis, name, api[name]);
 }
 captureWebGlobals();

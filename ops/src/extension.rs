@@ -44,6 +44,7 @@ deno_core::extension!(
         "20_console.js",
         "30_serialize.js",
         "35_random.js",
+        "39_requests.js",
         "40_tools.js",
         "41_harness.js",
         "42_timers.js",

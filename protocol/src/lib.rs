@@ -27,6 +27,6 @@ pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
 pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
-pub use request::{Request, ResourceRequest};
+pub use request::{Request, ResourceRequest, Target};
 pub use run_context::{PauseGuard, Principal, RunClock, RunContext, RunId, SessionId, TenantId};
 pub use virtual_clock::{TimerMode, VirtualClock};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::failure::{Failure, FailureKind};
+
 /// A request of a script. Arguments and values stay JSON text: no layer between the script and the
 /// gateway has to parse them, unless it is the layer's task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -81,7 +83,93 @@ pub enum ResourceRequest {
     },
 }
 
+/// What a request reaches outside of pml.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// A tool of a server.
+    Tool {
+        /// `server:tool`
+        tool: &'a str,
+        /// Its arguments.
+        args: &'a RawValue,
+    },
+    /// Resources or prompts of a server.
+    Resources {
+        /// The server's name.
+        server: &'a str,
+        /// What of it is wanted.
+        request: &'a ResourceRequest,
+    },
+    /// Nothing but what pml knows itself.
+    Local,
+}
+
 impl Request {
+    /// The longest tool id, server name or key.
+    pub const MAX_ID_BYTES: usize = 512;
+    const MAX_URI_BYTES: usize = 64 * 1024;
+    /// 500 characters of up to 4 bytes.
+    const MAX_QUERY_BYTES: usize = 2_000;
+    const MAX_HITS: u32 = 50;
+
+    /// Bounds the names and numbers of a request. The script's side has checked them; a compromised
+    /// worker may send anything.
+    ///
+    /// # Errors
+    ///
+    /// A request that the script's side would not have sent.
+    pub fn sanitize(&mut self) -> Result<(), Failure> {
+        let is_id = |name: &str| name.len() <= Self::MAX_ID_BYTES;
+        let fits = match self {
+            Self::Search { query, limit, .. } => {
+                query.truncate(query.floor_char_boundary(Self::MAX_QUERY_BYTES));
+                *limit = (*limit).clamp(1, Self::MAX_HITS);
+                true
+            }
+            Self::Call { tool, args } => {
+                let is_object = args.get().trim_start().starts_with('{');
+                if tool.is_empty() || !is_id(tool) || !is_object {
+                    return Err(Failure::new(
+                        FailureKind::Tool,
+                        "a call needs a tool id such as server:tool and an object of named arguments",
+                    ));
+                }
+                true
+            }
+            Self::Describe { tool: name } | Self::Load { key: name } => is_id(name),
+            Self::Store { key, .. } => is_id(key),
+            Self::Resource { server, request } => {
+                is_id(server)
+                    && match request {
+                        ResourceRequest::ReadResource { uri } => uri.len() <= Self::MAX_URI_BYTES,
+                        ResourceRequest::GetPrompt { name, .. } => is_id(name),
+                        ResourceRequest::ListResources | ResourceRequest::ListPrompts => true,
+                    }
+            }
+            Self::Harness { .. } => true,
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Failure::new(
+                FailureKind::Arguments,
+                format!("a name has at most {} bytes, a URI 64 KiB", Self::MAX_ID_BYTES),
+            )),
+        }
+    }
+
+    /// What the request reaches outside of pml, which decides whether a person is asked.
+    pub fn target(&self) -> Target<'_> {
+        match self {
+            Self::Call { tool, args } => Target::Tool { tool, args },
+            Self::Resource { server, request } => Target::Resources { server, request },
+            Self::Search { .. }
+            | Self::Describe { .. }
+            | Self::Harness { .. }
+            | Self::Store { .. }
+            | Self::Load { .. } => Target::Local,
+        }
+    }
+
     /// The bytes that the request occupies in the broker until it is answered.
     pub fn size(&self) -> usize {
         match self {

@@ -217,7 +217,7 @@ fn unmocked(request: &Request) -> Failure {
             format!("the request to server {server}"),
             recording.to_owned(),
         ),
-        Request::Harness { .. } | Request::Store { .. } | Request::Load { .. } => {
+        _ => {
             ("the request".to_owned(), recording.to_owned())
         }
     };
@@ -236,10 +236,7 @@ impl ToolHost for TestHost {
                 Box::pin(ready(self.storage.answer(request)))
             }
             Request::Harness { message } => Box::pin(ready(self.answer_harness(message))),
-            Request::Call { .. }
-            | Request::Search { .. }
-            | Request::Describe { .. }
-            | Request::Resource { .. } => match self.recording() {
+            _ => match self.recording() {
                 Some(replay) => Box::pin(async move { replay.handle(request, run).await }),
                 None => Box::pin(ready(Err(unmocked(request)))),
             },

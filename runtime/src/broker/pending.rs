@@ -5,16 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use pml_protocol::{
-    Failure, FailureKind, Hint, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
-    ToolResult,
-};
-
-/// 500 characters of up to 4 bytes.
-const MAX_QUERY_BYTES: usize = 2_000;
-const MAX_HITS: u32 = 50;
-const MAX_ID_BYTES: usize = 512;
-const MAX_URI_BYTES: usize = 64 * 1024;
+use pml_protocol::{Failure, Hint, HostFuture, Request, RunContext, ToolHost, ToolResult};
 
 /// An answer on its way back to the worker.
 pub struct Answered {
@@ -66,7 +57,7 @@ impl PendingRequests {
         self.futures.push(Box::pin(async move {
             let mut ask = ask;
             let started = Instant::now();
-            let result = match sanitize(&mut ask.request) {
+            let result = match ask.request.sanitize() {
                 Ok(()) => host.handle(&ask.request, &run).await,
                 Err(failure) => Err(failure),
             };
@@ -122,47 +113,5 @@ impl Ask {
 /// The tool id as the call log shows it: cut one byte over the limit, so that a cut id is never a
 /// valid one.
 pub fn logged_id(tool: &str) -> &str {
-    &tool[..tool.floor_char_boundary(MAX_ID_BYTES + 1)]
-}
-
-/// Checks the sizes of names and numbers in a request. The worker's JavaScript has checked them; a
-/// compromised worker may send anything.
-fn sanitize(request: &mut Request) -> Result<(), Failure> {
-    let fits = match request {
-        Request::Search { query, limit, .. } => {
-            query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
-            *limit = (*limit).clamp(1, MAX_HITS);
-            true
-        }
-        Request::Call { tool, args } => {
-            let id_fits = !tool.is_empty() && tool.len() <= MAX_ID_BYTES;
-            if !id_fits || !args.get().trim_start().starts_with('{') {
-                return Err(Failure::new(
-                    FailureKind::Tool,
-                    "a call needs a tool id such as server:tool and an object of named arguments",
-                ));
-            }
-            true
-        }
-        Request::Describe { tool: name } | Request::Load { key: name } => {
-            name.len() <= MAX_ID_BYTES
-        }
-        Request::Store { key, .. } => key.len() <= MAX_ID_BYTES,
-        Request::Resource { server, request } => {
-            let fits = match request {
-                ResourceRequest::ReadResource { uri } => uri.len() <= MAX_URI_BYTES,
-                ResourceRequest::GetPrompt { name, .. } => name.len() <= MAX_ID_BYTES,
-                ResourceRequest::ListResources | ResourceRequest::ListPrompts => true,
-            };
-            fits && server.len() <= MAX_ID_BYTES
-        }
-        Request::Harness { .. } => true,
-    };
-    match fits {
-        true => Ok(()),
-        false => Err(Failure::new(
-            FailureKind::Arguments,
-            format!("a name has at most {MAX_ID_BYTES} bytes, a URI 64 KiB"),
-        )),
-    }
+    &tool[..tool.floor_char_boundary(Request::MAX_ID_BYTES + 1)]
 }
