@@ -10,8 +10,13 @@
 //!             gateway                   policy, budgets, retries, the servers
 //! ```
 //!
-//! Every function here returns a stack with [`Approve`] above the gateway, and nothing else in the
-//! workspace can make the base host: a run cannot reach a server without the approval layer.
+//! Every function here returns a stack with [`Approve`] above the gateway. The base host that reaches
+//! the servers is private to this crate, so no other crate can build a stack without the approval
+//! layer:
+//!
+//! ```compile_fail,E0603
+//! use pml_hosts::gateway_host::GatewayHost;
+//! ```
 
 use std::sync::Arc;
 use std::time::Duration;
