@@ -50,10 +50,10 @@ const METHODS: [&str; 12] = [
     "subscriptions/listen",
 ];
 
-/// One connection, or one request where there are no connections.
+/// Handles the requests of one connection, or one request of the stateless revision.
 pub struct Handler {
     state: ServerState,
-    /// Requests of a connection share a session; those without one are told apart by name.
+    /// Requests of a connection share a session; stateless requests are grouped by client name.
     connected: bool,
     own: OnceLock<Arc<ClientSession>>,
     /// The client has closed its end of the connection, and will answer nothing.
