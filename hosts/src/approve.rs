@@ -21,7 +21,8 @@ pub struct Approve<H> {
     person: Option<Person>,
 }
 
-/// Someone to ask, and the placeholders that the question is scrubbed with.
+/// The person who approves the calls of one run, and the placeholders that questions are scrubbed
+/// with.
 pub struct Person {
     gate: Arc<ApprovalGate>,
     placeholders: SharedPlaceholders,
@@ -104,7 +105,7 @@ impl<H> Approve<H> {
                 let needed = self.gateway.approval_of_resources(&id);
                 self.admit(needed, &id, details, run).await
             }
-            // They reach no server.
+            // They reach no server, or only list its tools.
             Request::Search { .. }
             | Request::Describe { .. }
             | Request::Harness { .. }

@@ -12,16 +12,16 @@ use serde_json::{Map, Value};
 use crate::arguments;
 use crate::unsupported::unsupported;
 
-/// What becomes of a call that every check has passed.
+/// What the host does with a call that passes every check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallMode {
-    /// It is sent.
+    /// Sends it.
     Send,
-    /// Nothing is sent; the answer is the output schema of the tool, or `null`.
+    /// Does not send it. The answer is the output schema of the tool, or `null`.
     CheckOnly,
 }
 
-/// The gateway behind a run. Dropping it ends the run's calls; the servers stay.
+/// Sends requests to the gateway. Dropping it cancels the run's calls; the servers stay.
 pub struct GatewayHost {
     gateway: Gateway,
     scope: RunScope,

@@ -102,7 +102,7 @@ impl ToolHost for Replay {
     }
 }
 
-/// A recording may be edited by hand; the script relies on the form of hits.
+/// Checks recorded hits: a recording may be edited by hand, and the script relies on their form.
 fn check_hits(answer: Box<RawValue>) -> ToolResult {
     match serde_json::from_str::<Vec<ToolHit>>(answer.get()) {
         Ok(_) => Ok(answer),
