@@ -14,7 +14,7 @@ use crate::gateway_host::failure;
 use crate::restore_placeholders::SharedPlaceholders;
 
 /// Forwards a request once the operator's `pml.policy.ask` does not require approval, or a person
-/// has given it. The run's clock stands while the person is asked.
+/// has given it. The run's clock is paused while the person is asked.
 pub struct Approve<H> {
     inner: H,
     gateway: Gateway,

@@ -59,7 +59,7 @@ impl Replay {
         self.lock().take(request).cloned()
     }
 
-    /// The answer of an entry, once the virtual clock stands where it stood when the answer came.
+    /// The answer of an entry, once the virtual clock has the time at which the answer was recorded.
     pub async fn answer(&self, entry: Entry) -> ToolResult {
         match (&entry.answer, entry.after_ms) {
             (RecordedAnswer::Unanswered, _) => self.clock.wait(None).await,

@@ -259,7 +259,7 @@ fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, E
     Ok(Some(ClientName { program, session }))
 }
 
-/// Whether the request stands for itself, as in the revision of 2026-07-28.
+/// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()

@@ -11,7 +11,7 @@ use crate::tool_reply::ToolReply;
 
 /// What a task reports.
 pub enum TaskEvent {
-    /// A person has to answer before the task goes on.
+    /// The task continues when a person has answered.
     NeedsApproval(ApprovalRequest, oneshot::Sender<Decision>),
     /// The task has ended.
     Done(ToolReply),
