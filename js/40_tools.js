@@ -14,6 +14,7 @@ import { isTooLarge, list, toJson } from "ext:pml/30_serialize.js";
 import {
   checkText,
   isObject,
+  isToolError,
   mockedCall,
   ToolError,
   track,

@@ -71,6 +71,7 @@ pub(crate) struct ApprovalGate {
     tools: Mutex<HashMap<String, State>>,
 }
 
+/// The state of the approval of one tool.
 enum State {
     Allowed,
     Refused(Decision),
@@ -83,6 +84,7 @@ struct Waiting {
 }
 
 impl ApprovalGate {
+    /// A gate without questions; a person has `time` to answer each.
     pub fn new(approver: Arc<dyn Approver>, time: Duration) -> Arc<Self> {
         Arc::new(Self {
             approver,
@@ -91,12 +93,16 @@ impl ApprovalGate {
         })
     }
 
+    /// Whether the client can ask a person at all.
     pub fn can_ask(&self) -> bool {
         self.approver.can_ask()
     }
 
-    /// Returns when the call is approved, or why it is not. `clock` stands while the person is
-    /// asked.
+    /// Returns when the call is approved. `clock` is paused while the person is asked.
+    ///
+    /// # Errors
+    ///
+    /// [`FailureKind::Denied`] with the reason why it is not approved.
     pub async fn admit(
         self: &Arc<Self>,
         tool: &Scrubbed<String>,
@@ -122,12 +128,12 @@ impl ApprovalGate {
         match answer.await {
             Ok(Decision::AllowAll | Decision::AllowThese) => Ok(()),
             Ok(decision) => Err(refused(tool, decision)),
-            // The task that asks ends only with an answer, or with the whole program.
+            // The task that asks ends without an answer only if the process ends.
             Err(_) => Err(refused(tool, Decision::NoAnswer)),
         }
     }
 
-    /// Asks about everything that waits for one tool, until nothing does.
+    /// Asks about the calls that wait for one tool, until none does.
     async fn ask(&self, tool: Scrubbed<String>, clock: &RunClock) {
         self.debounce(&tool).await;
         loop {
@@ -206,6 +212,7 @@ fn join(waiting: &mut Vec<Waiting>, arguments: Scrubbed<String>) -> oneshot::Rec
     answered
 }
 
+/// The failure of a call that is not approved.
 pub(crate) fn refused(tool: &str, decision: Decision) -> Failure {
     let reason = match decision {
         Decision::CannotAsk => {
@@ -236,7 +243,7 @@ mod tests {
     }
 
     impl Person {
-        fn who_says(decision: Decision) -> Arc<Self> {
+        fn deciding(decision: Decision) -> Arc<Self> {
             Arc::new(Self {
                 decision,
                 asked: AtomicUsize::new(0),
@@ -265,7 +272,7 @@ mod tests {
 
     #[tokio::test]
     async fn fifty_calls_at_once_are_one_question() {
-        let person = Person::who_says(Decision::AllowThese);
+        let person = Person::deciding(Decision::AllowThese);
         let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         let calls: Vec<_> = (0..50)
             .map(|_| {
@@ -282,7 +289,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_loop_of_single_calls_is_one_question() {
-        let person = Person::who_says(Decision::AllowAll);
+        let person = Person::deciding(Decision::AllowAll);
         let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         for _ in 0..5 {
             assert!(admit(&gate).await.is_ok());
@@ -292,7 +299,7 @@ mod tests {
 
     #[tokio::test]
     async fn allowing_these_does_not_allow_others() {
-        let person = Person::who_says(Decision::AllowThese);
+        let person = Person::deciding(Decision::AllowThese);
         let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         assert!(admit(&gate).await.is_ok());
         assert!(admit(&gate).await.is_ok());
@@ -301,7 +308,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_no_is_not_asked_again() {
-        let person = Person::who_says(Decision::Deny);
+        let person = Person::deciding(Decision::Deny);
         let gate = ApprovalGate::new(person.clone(), Duration::from_secs(1));
         for _ in 0..3 {
             let failure = admit(&gate).await.unwrap_err();

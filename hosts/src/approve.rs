@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use pml_gateway::Gateway;
 use pml_gateway::policy::approval::Approval;
 use pml_protocol::{
-    Failure, HostFuture, Request, ResourceRequest, RunContext, ToolHost, ToolResult,
+    Failure, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
 };
 use pml_scrub::Scrubbed;
 
@@ -14,14 +14,15 @@ use crate::gateway_host::failure;
 use crate::restore_placeholders::SharedPlaceholders;
 
 /// Forwards a request once the operator's `pml.policy.ask` does not require approval, or a person
-/// has given it. The run's clock stands while the person is asked.
+/// has given it. The run's clock is paused while the person is asked.
 pub struct Approve<H> {
     inner: H,
     gateway: Gateway,
     person: Option<Person>,
 }
 
-/// Someone to ask, and the placeholders that the question is scrubbed with.
+/// The person who approves the calls of one run, and the placeholders that questions are scrubbed
+/// with.
 pub struct Person {
     gate: Arc<ApprovalGate>,
     placeholders: SharedPlaceholders,
@@ -86,14 +87,14 @@ impl<H> Approve<H> {
     }
 
     async fn admit_request(&self, request: &Request, run: &RunContext) -> Result<(), Failure> {
-        match request {
-            Request::Call { tool, args } => {
+        match request.target() {
+            Target::Tool { tool, args } => {
                 // An unknown tool is not called: it might be one that needs approval.
                 let known = self.gateway.describe(tool).await.map_err(failure)?;
                 let needed = self.gateway.approval(&known);
                 self.admit(needed, tool, args.get(), run).await
             }
-            Request::Resource { server, request } => {
+            Target::Resources { server, request } => {
                 let (what, details) = match request {
                     ResourceRequest::ListResources => ("resources", "the list"),
                     ResourceRequest::ReadResource { uri } => ("resources", uri.as_str()),
@@ -104,12 +105,7 @@ impl<H> Approve<H> {
                 let needed = self.gateway.approval_of_resources(&id);
                 self.admit(needed, &id, details, run).await
             }
-            // They reach no server.
-            Request::Search { .. }
-            | Request::Describe { .. }
-            | Request::Harness { .. }
-            | Request::Store { .. }
-            | Request::Load { .. } => Ok(()),
+            Target::Local => Ok(()),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::error::ReplayError;
 /// The largest file that is read: recordings are kept in repositories and read by people.
 const LIMIT_MIB: u64 = 64;
 
+/// Reads a file of at most 64 MiB.
 pub fn read(path: &Path) -> Result<Vec<u8>, ReplayError> {
     let failed = |error| ReplayError::Read {
         path: path.to_owned(),

@@ -12,7 +12,7 @@ pub struct CallTimeout<H> {
 }
 
 impl<H> CallTimeout<H> {
-    /// Calls of `inner` have this long.
+    /// Bounds each call of `inner` by `limit`.
     pub fn new(limit: Duration, inner: H) -> Self {
         Self { inner, limit }
     }

@@ -13,16 +13,16 @@ use crate::recorded_request::RecordedRequest;
 use crate::recording::RecordedAnswer;
 use crate::replay::Replay;
 
-/// Checks every call and sends none. Tools are found and described as ever; a call passes its
-/// schema, the policy, the budgets and the approval of the layers below, which answer with the
-/// tool's output schema. The value that the script gets is made up.
+/// Checks every call and sends none. Search and description work as in a live run. A call is checked
+/// against its schema, the policy, the budgets and the approval by the layers below, which answer with
+/// the tool's output schema. The script gets a made-up value, see [`AnswerSources`].
 pub struct DryRun<H> {
     inner: H,
     sources: AnswerSources,
     planned: Mutex<Vec<PlannedCall>>,
 }
 
-/// Where values come from, the first source that has one: a fixture, a recording, an example of the
+/// The sources of values, in their order: a fixture, a recording, an example of the
 /// tool's output schema, an example of its results in earlier runs. Else `null`.
 pub struct AnswerSources {
     /// Answers written by hand.
@@ -83,7 +83,7 @@ impl<H> DryRun<H> {
         self.lock().clone()
     }
 
-    /// Tools with a fixture that no call used: most likely misspelt.
+    /// Tools with a fixture that were not called: most likely misspelt.
     pub fn unused_fixtures(&self) -> Vec<String> {
         let planned = self.lock();
         let is_called = |tool: &str| planned.iter().any(|call| call.tool == tool);

@@ -1,12 +1,12 @@
-//! A value that an output schema would accept, for answers that nobody has given.
+//! Example values for an output schema: the results of calls that are not sent.
 
 use serde_json::{Map, Value, json};
 
-/// Deeper than any example a person would write; also what ends a schema that contains itself.
+/// The depth limit of an example. It also ends the expansion of a recursive schema.
 const MAX_DEPTH: usize = 8;
 
-/// The smallest plausible value: what the schema itself gives as an example, else one made of its
-/// types.
+/// The smallest plausible value: the example, default or first enum value of the schema, else one made
+/// of its types.
 pub fn example_of(schema: &Value) -> Value {
     make(schema, schema, MAX_DEPTH)
 }
@@ -53,7 +53,7 @@ fn resolve<'a>(reference: &str, root: &'a Value) -> Option<&'a Value> {
     root.pointer(reference.strip_prefix('#')?)
 }
 
-/// The first choice that is more than `null`.
+/// The first choice other than `null`.
 fn prefer(choices: &[Value]) -> Option<&Value> {
     choices
         .iter()
@@ -83,7 +83,7 @@ fn type_of(schema: &Value) -> &str {
         _ => None,
     };
     named.unwrap_or_else(|| {
-        // A schema that forgets its type still shows what it is about.
+        // Without `type`, the other keywords show the type.
         match (schema.get("properties"), schema.get("items")) {
             (Some(_), _) => "object",
             (None, Some(_)) => "array",
@@ -109,7 +109,7 @@ fn array(schema: &Value, root: &Value, depth: usize) -> Value {
             .map(|item| make(item, root, depth - 1))
             .collect();
     }
-    // The end of a schema that contains itself is an empty list, not a list of nothing.
+    // At the depth limit of a recursive schema, `[]` and not `[null]`.
     if depth == 1 || schema.get("items").is_none() {
         return json!([]);
     }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_contains_itself_comes_to_an_end() {
+    fn a_recursive_schema_has_a_finite_example() {
         let schema = json!({
             "type": "object",
             "properties": { "children": { "type": "array", "items": { "$ref": "#" } } }

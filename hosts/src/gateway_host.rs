@@ -12,16 +12,16 @@ use serde_json::{Map, Value};
 use crate::arguments;
 use crate::unsupported::unsupported;
 
-/// What becomes of a call that every check has passed.
+/// What the host does with requests that pass every check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallMode {
-    /// It is sent.
+    /// Sends them.
     Send,
-    /// Nothing is sent; the answer is the output schema of the tool, or `null`.
+    /// Sends nothing. The answer to a call is the output schema of the tool, or `null`.
     CheckOnly,
 }
 
-/// The gateway behind a run. Dropping it ends the run's calls; the servers stay.
+/// Sends requests to the gateway. Dropping it cancels the run's calls; the servers stay.
 pub struct GatewayHost {
     gateway: Gateway,
     scope: RunScope,
@@ -60,6 +60,11 @@ impl GatewayHost {
     }
 
     async fn resource(&self, server: &str, request: &ResourceRequest) -> ToolResult {
+        // `DryRun` forwards none of them. If it did, they would not be sent either.
+        if self.mode == CallMode::CheckOnly {
+            let message = "a dry run sends no request for resources or prompts";
+            return Err(Failure::new(FailureKind::Denied, message));
+        }
         let (gateway, scope) = (&self.gateway, &self.scope);
         let answer = match request {
             ResourceRequest::ListResources => gateway.list_resources(scope, server).await,

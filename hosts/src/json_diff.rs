@@ -1,11 +1,11 @@
-//! Where two JSON values differ, line by line.
+//! The differences of two JSON values, by path.
 
 use serde_json::Value;
 
-/// A text longer than this says no more.
-const MAX_VALUE: usize = 120;
+/// How many characters of a value are shown.
+const MAX_VALUE_CHARS: usize = 120;
 
-/// One place where the values differ; `None` where one side has nothing.
+/// One path at which the values differ; `None` for the side without a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     pub path: String,
@@ -13,6 +13,7 @@ pub struct Difference {
     pub asked: Option<String>,
 }
 
+/// The differences between a recorded value and a requested one.
 pub fn between(recorded: &Value, asked: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(String::new(), Some(recorded), Some(asked), &mut found);
@@ -58,7 +59,7 @@ fn join(path: &str, key: &str) -> String {
 
 fn show(value: &Value) -> String {
     let text = value.to_string();
-    match text.char_indices().nth(MAX_VALUE) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

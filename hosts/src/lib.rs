@@ -33,6 +33,8 @@ mod restore_placeholders;
 mod route;
 mod scrub_recording;
 pub mod stack;
+#[cfg(test)]
+mod stack_tests;
 mod static_host;
 mod storage;
 mod unsupported;

@@ -7,9 +7,10 @@ use crate::json_diff::{self, Difference};
 use crate::recorded_request::RecordedRequest;
 use crate::recording::Entry;
 
-/// Lines of a difference that are shown.
+/// How many differences or titles are shown.
 const MAX_LINES: usize = 8;
 
+/// Explains why the recording has no unused answer to a request.
 pub fn explain(request: &RecordedRequest, entries: &[Entry], used: &[bool]) -> String {
     let title = request.title();
     let key = request.key();

@@ -10,10 +10,10 @@ use crate::observe::CallObserver;
 
 /// How many tools of one session are observed.
 const MAX_TOOLS: usize = 1_000;
-/// A tool whose last so many results had a known shape is not observed any more.
-const ENOUGH: u8 = 8;
+/// A tool is no longer observed after this many results in a row that did not change its shape.
+const STABLE_AFTER: u8 = 8;
 
-/// The shapes of the results of each tool, as far as they were seen in a session.
+/// The shapes of the results of each tool in a session.
 #[derive(Default)]
 pub struct ObservedShapes {
     tools: Mutex<BTreeMap<String, Seen>>,
@@ -24,7 +24,7 @@ struct Seen {
     shape: Shape,
     unchanged: u8,
     /// The shape changed since [`ObservedShapes::take`].
-    is_new: bool,
+    has_changed: bool,
 }
 
 impl ObservedShapes {
@@ -38,10 +38,10 @@ impl ObservedShapes {
             tools.insert(tool.to_owned(), Seen::default());
         }
         if let Some(seen) = tools.get_mut(tool)
-            && seen.unchanged < ENOUGH
+            && seen.unchanged < STABLE_AFTER
         {
             match seen.shape.observe(result) {
-                true => (seen.unchanged, seen.is_new) = (0, true),
+                true => (seen.unchanged, seen.has_changed) = (0, true),
                 false => seen.unchanged += 1,
             }
         }
@@ -53,8 +53,8 @@ impl ObservedShapes {
         tools
             .iter_mut()
             .filter_map(|(id, seen)| {
-                let is_new = std::mem::take(&mut seen.is_new);
-                is_new.then(|| (id.clone(), seen.shape.clone()))
+                let has_changed = std::mem::take(&mut seen.has_changed);
+                has_changed.then(|| (id.clone(), seen.shape.clone()))
             })
             .collect()
     }
@@ -64,7 +64,7 @@ impl CallObserver for ObservedShapes {
     fn wants_value(&self, tool: &str) -> bool {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         match tools.get(tool) {
-            Some(seen) => seen.unchanged < ENOUGH,
+            Some(seen) => seen.unchanged < STABLE_AFTER,
             None => tools.len() < MAX_TOOLS,
         }
     }

@@ -8,8 +8,8 @@ use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer};
 use crate::replay_clock::{ReplayClock, answer_clock_message};
 
-/// Forwards everything, and keeps requests with their answers. Stored values are not kept: a replay
-/// of the script stores them again.
+/// Forwards requests and records them with their answers. `store` and `load` are not recorded: a replay
+/// of the script does them again.
 pub struct Record<H> {
     inner: H,
     clock: ReplayClock,

@@ -11,9 +11,11 @@ use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, Recording};
 use crate::scrub_recording::loose_key;
 
+/// The entries of a recording, with indexes by request.
 pub struct RecordedAnswers {
     entries: Vec<Entry>,
     used: Vec<bool>,
+    /// Indexes by the key of the request.
     exact: HashMap<String, VecDeque<usize>>,
     /// By the key without the numbers of placeholders; for scrubbed recordings.
     loose: Option<HashMap<String, VecDeque<usize>>>,
@@ -48,11 +50,11 @@ impl RecordedAnswers {
         let found = self
             .exact
             .get_mut(&request.key())
-            .and_then(|line| next(line, &self.used))
+            .and_then(|queue| next_unused(queue, &self.used))
             .or_else(|| {
                 let loose = self.loose.as_mut()?;
                 let key = loose_key(request, Some(default_scrubber()?))?;
-                next(loose.get_mut(&key)?, &self.used)
+                next_unused(loose.get_mut(&key)?, &self.used)
             });
         match found {
             Some(index) => {
@@ -64,8 +66,8 @@ impl RecordedAnswers {
     }
 }
 
-fn next(line: &mut VecDeque<usize>, used: &[bool]) -> Option<usize> {
-    while let Some(index) = line.pop_front() {
+fn next_unused(queue: &mut VecDeque<usize>, used: &[bool]) -> Option<usize> {
+    while let Some(index) = queue.pop_front() {
         if !used[index] {
             return Some(index);
         }
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_value_in_a_call_fits_its_name_in_a_scrubbed_recording() {
+    fn a_private_value_in_a_call_matches_its_placeholder_in_a_scrubbed_recording() {
         let entries = || {
             vec![
                 (call("[EMAIL_1]"), json!("first")),
@@ -145,7 +147,7 @@ mod tests {
         let mut scrubbed = answers(entries(), true);
         let asked = call("jo.doe@mail.example.org");
         assert_eq!(take(&mut scrubbed, &asked), Ok(json!("first")));
-        // A name that came out of an earlier answer is exact.
+        // A placeholder from an earlier answer matches exactly.
         let named = call("[EMAIL_2]");
         assert_eq!(take(&mut scrubbed, &named), Ok(json!("second")));
         assert!(take(&mut answers(entries(), false), &asked).is_err());

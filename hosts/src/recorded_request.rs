@@ -61,8 +61,8 @@ pub enum RecordedRequest {
 }
 
 impl RecordedRequest {
-    /// The recorded form of a request; `None` for one that is never recorded: a script does the
-    /// same again with its stored values and its clock.
+    /// The recorded form of a request; `None` for those that are not recorded: a replay of the script
+    /// repeats its stored values and clock messages.
     pub fn of(request: &Request) -> Option<Self> {
         Some(match request {
             Request::Call { tool, args } => Self::Call {

@@ -72,7 +72,7 @@ impl RecordedAnswer {
         }
     }
 
-    /// The answer as it was given.
+    /// The answer in the form of a host.
     pub fn to_result(&self) -> ToolResult {
         match self {
             Self::Value(value) => to_result(value),

@@ -59,7 +59,7 @@ impl Replay {
         self.lock().take(request).cloned()
     }
 
-    /// The answer of an entry, once the virtual clock stands where it stood when the answer came.
+    /// The answer of an entry, once the virtual clock has the time at which the answer was recorded.
     pub async fn answer(&self, entry: Entry) -> ToolResult {
         match (&entry.answer, entry.after_ms) {
             (RecordedAnswer::Unanswered, _) => self.clock.wait(None).await,
@@ -102,7 +102,7 @@ impl ToolHost for Replay {
     }
 }
 
-/// A recording may be edited by hand; the script relies on the form of hits.
+/// Checks recorded hits: a recording may be edited by hand, and the script relies on their form.
 fn check_hits(answer: Box<RawValue>) -> ToolResult {
     match serde_json::from_str::<Vec<ToolHit>>(answer.get()) {
         Ok(_) => Ok(answer),

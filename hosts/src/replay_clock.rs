@@ -14,7 +14,7 @@ use pml_protocol::{Failure, FailureKind, ToolResult, VirtualClock, to_result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A recorded moment is a whole number of milliseconds, and looks at the clock move it by less.
+/// Recorded times are whole milliseconds. Reading the clock moves it by less than this.
 const SLACK_MS: f64 = 0.5;
 
 /// A message of a virtual clock, in milliseconds since 1970.
@@ -28,7 +28,7 @@ pub enum ClockMoment {
     Idle(Option<f64>),
 }
 
-/// The clock, and the answers that wait for it.
+/// A virtual clock as the host knows it, and the answers that wait for it.
 pub struct ReplayClock {
     state: Mutex<State>,
 }
@@ -58,16 +58,16 @@ impl ReplayClock {
     /// Returns when the clock has moved by this much, or when nothing else can happen. `None` waits
     /// for the latter.
     pub async fn wait(&self, after_ms: Option<u64>) {
-        let place = {
+        let key = {
             let mut state = self.lock();
             // The cast saturates: a negative time becomes zero.
             let due = after_ms.map_or(u64::MAX, |after| (state.now as u64).saturating_add(after));
             state.count += 1;
-            let place = (due, state.count);
-            state.held.insert(place, None);
-            place
+            let key = (due, state.count);
+            state.held.insert(key, None);
+            key
         };
-        poll_fn(|context| match self.lock().held.get_mut(&place) {
+        poll_fn(|context| match self.lock().held.get_mut(&key) {
             Some(waker) => {
                 *waker = Some(context.waker().clone());
                 Poll::Pending
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_cannot_name_a_moment_that_breaks_the_clock() {
+    fn no_recorded_time_breaks_the_clock() {
         let clock = clock();
         let mut late = pin!(clock.wait(Some(u64::MAX)));
         let mut context = Context::from_waker(Waker::noop());
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_no_timer_is_left_for_comes_when_nothing_else_can() {
+    fn an_answer_without_a_timer_left_comes_when_the_script_is_idle() {
         let clock = clock();
         let mut late = pin!(clock.wait(Some(100)));
         let mut never = pin!(clock.wait(None));

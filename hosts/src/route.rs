@@ -32,7 +32,7 @@ impl<H: ToolHost> ToolHost for RouteSearch<H> {
     }
 }
 
-/// Keeps the values of `store` and `load` in the session.
+/// Answers `store` and `load` from the session's storage.
 pub struct StoreValues<H> {
     inner: H,
     storage: Arc<SessionStorage>,

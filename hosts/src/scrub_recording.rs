@@ -9,6 +9,7 @@ use crate::error::ReplayError;
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer};
 
+/// Replaces private values in requests and answers by placeholders.
 pub fn scrub(entries: &mut [Entry], scrubber: Arc<Scrubber>) -> Result<(), ReplayError> {
     let mut placeholders = PlaceholderMap::new(scrubber);
     for entry in entries {

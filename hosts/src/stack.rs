@@ -1,17 +1,22 @@
 //! The order of the layers, in one place.
 //!
 //! ```text
-//! Record | RecordMissing | DryRun       what a run is for
-//!   Approve                             asks a person; the run's clock stands meanwhile
+//! Record | RecordMissing | DryRun       the mode of the run, if any
+//!   Approve                             asks a person; the run's clock is paused meanwhile
 //!     ConcurrencyLimit                  permits; a call's time counts from here
 //!       RestorePlaceholders             above: placeholders; below: real values
-//!         Observe                       learns from successful calls
+//!         Observe                       notifies observers of successful calls
 //!           RouteSearch → StoreValues   requests that reach no server
 //!             gateway                   policy, budgets, retries, the servers
 //! ```
 //!
-//! Every function here returns a stack with [`Approve`] above the gateway, and nothing else in the
-//! workspace can make the base host: a run cannot reach a server without the approval layer.
+//! Every function here returns a stack with [`Approve`] above the gateway. The base host that reaches
+//! the servers is private to this crate, so no other crate can build a stack without the approval
+//! layer:
+//!
+//! ```compile_fail,E0603
+//! use pml_hosts::gateway_host::GatewayHost;
+//! ```
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +37,7 @@ use crate::restore_placeholders::{RestorePlaceholders, SharedPlaceholders};
 use crate::route::{RouteSearch, StoreValues};
 use crate::storage::SessionStorage;
 
-/// What the layers of a run against the gateway are made of.
+/// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
     /// The servers.
     pub gateway: Gateway,
@@ -42,37 +47,37 @@ pub struct LiveRun {
     pub storage: Arc<SessionStorage>,
     /// The session's placeholders; `None` where replies are not scrubbed.
     pub placeholders: Option<SharedPlaceholders>,
-    /// Who is asked where the operator wants approval; `None` refuses what needs it.
+    /// The person who approves calls; with `None`, calls that need approval are refused.
     pub person: Option<Person>,
-    /// What learns from calls.
+    /// Notified of successful calls.
     pub observers: Vec<Arc<dyn CallObserver>>,
     /// How much the run may use.
     pub limits: Limits,
-    /// The time limit of one call, where one was asked for: a server's own holds otherwise.
+    /// The time limit of one call, if the operator set one; else that of its server.
     pub tool_timeout: Option<Duration>,
-    /// Receives what servers report about calls in flight.
+    /// Receives the progress of calls in flight.
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
-/// A run that sends its calls.
+/// The stack of a run that sends its calls.
 pub fn live(run: LiveRun) -> Arc<dyn ToolHost> {
     Arc::new(layers(run, CallMode::Send))
 }
 
-/// A run that sends its calls and records them.
+/// The stack of a run that sends its calls and records them.
 pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>>> {
     Arc::new(Record::new(live(run), clock))
 }
 
-/// A run that replays a recording and sends what it lacks.
+/// The stack of a run that replays a recording, sends the requests that it lacks, and records those.
 pub fn record_missing(run: LiveRun, recording: Recording) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
     Arc::new(RecordMissing::new(recording, live(run)))
 }
 
-/// A run whose calls are checked and not sent.
+/// The stack of a run whose calls are checked and not sent.
 pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolHost>>> {
     let run = LiveRun {
-        // There is no result to learn from.
+        // No call succeeds, so there is nothing to observe.
         observers: Vec::new(),
         ..run
     };
@@ -97,7 +102,8 @@ fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
     Approve::new(run.gateway, run.person, limited)
 }
 
-/// A base host without limits of its own, such as [`crate::StaticHost`], with those of a run.
+/// Adds the concurrency limit and the call timeout of a run to a base host without limits of its own,
+/// such as [`crate::StaticHost`].
 pub fn limited(host: impl ToolHost + 'static, limits: &Limits) -> Arc<dyn ToolHost> {
     let timed = CallTimeout::new(Duration::from_millis(limits.tool_ms), host);
     Arc::new(ConcurrencyLimit::new(limits.concurrent_calls, timed))

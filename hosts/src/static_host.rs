@@ -1,4 +1,4 @@
-//! A base host whose tools are Rust functions: for tests, and for programs with tools of their own.
+//! A base host whose tools are Rust functions, for tests and for programs with their own tools.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -38,7 +38,7 @@ impl StaticHost {
         Self::default()
     }
 
-    /// Adds a tool under an id such as `demo:echo`.
+    /// Adds a tool, or replaces the one with the same id. Ids are like `demo:echo`.
     #[must_use]
     pub fn with<F, R>(mut self, id: &str, description: &str, handler: F) -> Self
     where

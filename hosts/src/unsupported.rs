@@ -5,7 +5,6 @@ use pml_protocol::{Failure, FailureKind, Hint, Request};
 /// The failure of a request that this kind of run has no host for.
 pub fn unsupported(request: &Request) -> Failure {
     match request {
-        Request::Search { .. } => Failure::new(FailureKind::Denied, "this run has no search"),
         Request::Harness { .. } => Failure::new(FailureKind::Denied, "this run is not a test"),
         Request::Store { .. } | Request::Load { .. } => Failure::new(
             FailureKind::Denied,
@@ -20,5 +19,9 @@ pub fn unsupported(request: &Request) -> Failure {
             format!("there is no tool \"{tool}\" in this run"),
         )
         .with_hint(Hint::SearchForTools),
+        _ => Failure::new(
+            FailureKind::Denied,
+            "this run does not answer such requests",
+        ),
     }
 }

@@ -152,7 +152,10 @@ impl Request {
             true => Ok(()),
             false => Err(Failure::new(
                 FailureKind::Arguments,
-                format!("a name has at most {} bytes, a URI 64 KiB", Self::MAX_ID_BYTES),
+                format!(
+                    "a name has at most {} bytes, a URI 64 KiB",
+                    Self::MAX_ID_BYTES
+                ),
             )),
         }
     }

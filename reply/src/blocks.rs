@@ -3,6 +3,7 @@
 use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
 use serde_json::{Map, Value};
 
+/// The blocks of one reply; further ones are left out.
 const MAX_BLOCKS: usize = 32;
 
 /// One piece of content beside the text.
@@ -173,11 +174,11 @@ mod tests {
     use pml_scrub::Scrubber;
     use serde_json::json;
 
-    /// The smallest picture there is.
+    /// A GIF of one pixel.
     const PIXEL: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
     #[test]
-    fn more_pictures_than_are_shown_say_so() {
+    fn images_over_the_limit_are_left_out_with_a_note() {
         let one = json!({ "type": "image", "data": PIXEL, "mimeType": "image/gif" });
         let mut value = Value::Array(vec![one; MAX_BLOCKS + 1]);
         let mut placeholders =
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_taken_from_wherever_they_stand() {
+    fn blocks_are_found_at_any_depth() {
         let mut value = json!({
             "title": "t",
             "shots": [{ "type": "image", "data": PIXEL, "mimeType": "image/gif" }],

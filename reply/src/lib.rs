@@ -1,6 +1,6 @@
-//! The way out: the one path from the outcome of a run to what a client reads.
+//! Replies: the one path from the outcome of a run to what a client reads.
 //!
-//! A [`RunReply`] consists of [`pml_scrub::Scrubbed`] values, numbers and words of the program. Only
+//! A [`RunReply`] consists of [`pml_scrub::Scrubbed`] values, numbers and texts of pml itself. Only
 //! [`ReplyScrubber`] makes one, for `pml serve`, `pml run --scrub` and `pml run --json` alike.
 
 #![forbid(unsafe_code)]

@@ -1,18 +1,18 @@
-//! The lines of a run's console, as many as a reader gets.
+//! Shortens the console lines of a run to what fits into a reply.
 
 use pml_protocol::Level;
 
-/// Whatever the result leaves, this much of the log is shown.
-const AT_LEAST: usize = 2_000;
-/// What a line costs besides its text: `{"level":"log","text":""},`.
+/// The characters of the log that are shown however large the result is.
+const MIN_CHARS: usize = 2_000;
+/// The characters of a line besides its text: `{"level":"log","text":""},`.
 const LINE_COST: usize = 26;
-/// What is shown of a long line where not all fit.
-const LONG_LINE: usize = 800;
+/// The characters that are shown of a long line if not all lines fit.
+const LONG_LINE_CHARS: usize = 800;
 
-/// The lines that fit into `chars` characters. Where not all do, long lines end early, and lines
-/// from the middle are left out, as beginning and end tell most.
+/// The lines that fit into `chars` characters. If not all fit, long lines are cut, then lines from the
+/// middle are left out: the beginning and the end are the most useful.
 pub(crate) fn fit(mut lines: Vec<(Level, String)>, chars: usize) -> Vec<(Level, String)> {
-    let budget = chars.max(AT_LEAST);
+    let budget = chars.max(MIN_CHARS);
     if lines.iter().map(cost).sum::<usize>() <= budget {
         return lines;
     }
@@ -37,7 +37,7 @@ fn cost((_, text): &(Level, String)) -> usize {
 }
 
 fn shorten(text: &mut String) {
-    let Some((end, _)) = text.char_indices().nth(LONG_LINE) else {
+    let Some((end, _)) = text.char_indices().nth(LONG_LINE_CHARS) else {
         return;
     };
     let left_out = text[end..].chars().count();
@@ -45,7 +45,7 @@ fn shorten(text: &mut String) {
     text.push_str(&format!("… ({left_out} more characters)"));
 }
 
-/// How many of the lines fit.
+/// How many of the lines fit into `room` characters.
 fn fitting<'l>(lines: impl Iterator<Item = &'l (Level, String)>, mut room: usize) -> usize {
     lines
         .map(cost)

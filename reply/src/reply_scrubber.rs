@@ -1,4 +1,4 @@
-//! Makes replies.
+//! Makes scrubbed replies of outcomes and tool results.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use crate::run_reply::{ReplyCalls, ReplyError, ReplyLine, RunReply, Truncation};
 use crate::{blocks, logs};
 
-/// How much of a truncated result is shown.
+/// How many characters of a truncated result are shown.
 const PREVIEW_CHARS: usize = 600;
 
 /// The placeholders of a session.
 pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
 
-/// Keeps a result that is too large to show, and returns its handle.
+/// Stores a result that is too large to show, and returns its handle; `None` if it does not fit.
 pub type KeepResult = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Scrubs everything that one client reads. Clones serve the same client.
 #[derive(Clone)]
 pub struct ReplyScrubber {
-    /// `None` where the reader chose to see values as they are.
+    /// `None` if the reader chose to see values as they are.
     placeholders: Option<SharedPlaceholders>,
     reader: Reader,
 }
@@ -56,8 +56,8 @@ impl ReplyScrubber {
         }
     }
 
-    /// A line: progress, a log, a message about a failure. Where the policy blocks what it contains,
-    /// the refusal takes its place.
+    /// A scrubbed text: progress, a log line, an error message. If the policy blocks a value in it, the
+    /// refusal takes its place.
     pub fn text(&self, text: &str) -> Scrubbed<String> {
         self.scrub(|map| map.scrub_text(text, None), || text.to_owned())
             .unwrap_or_else(|refusal| (&refusal).into())
@@ -265,7 +265,7 @@ impl ReplyScrubber {
         Ok(())
     }
 
-    /// Scrubs a value, or takes it as it is where the reader chose that.
+    /// Scrubs a value, or returns it as it is if the reader chose that.
     fn scrub<T>(
         &self,
         scrub: impl FnOnce(&mut PlaceholderMap) -> Result<Scrubbed<T>, ScrubError>,

@@ -1,10 +1,10 @@
-//! The reply to a script or a call, in the order a reader wants it: the result first.
+//! The reply to a script or a call. Fields are in the order a reader needs them: the result first.
 
 use std::collections::BTreeMap;
 
 use pml_protocol::{CallRecord, ErrorKind, Level, LogLine, Outcome, RunError, Stats, Truncated};
 use pml_scrub::{Kind, Report, ScrubError, Scrubbed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -179,11 +179,37 @@ impl ReplyError {
             Self::Blocked { kind, message } => RunError::new(kind, message.into_inner()),
             Self::Scrubbed(error) => {
                 let value = error.into_inner();
-                let message = value["message"].as_str().unwrap_or_default().to_owned();
-                // A line number that looked private is a placeholder now, and not a number.
-                serde_json::from_value(value)
-                    .unwrap_or_else(|_| RunError::new(ErrorKind::Runtime, message))
+                let text = |key: &str| value[key].as_str().map(str::to_owned);
+                // A number that looked private is a placeholder now, and is left out.
+                let number = |key: &str| value[key].as_u64()?.try_into().ok();
+                RunError {
+                    kind: ErrorKind::deserialize(&value["kind"]).unwrap_or(ErrorKind::Runtime),
+                    message: text("message").unwrap_or_default(),
+                    line: number("line"),
+                    column: number("column"),
+                    frame: text("frame"),
+                    stack: text("stack"),
+                    hint: text("hint"),
+                }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_error_keeps_its_kind_and_its_hint_if_a_number_in_it_is_scrubbed() {
+        let error = RunError {
+            column: Some(3),
+            ..RunError::new(ErrorKind::Timeout, "slow")
+        };
+        let mut scrubbed = json!(error);
+        scrubbed["line"] = json!("[PHONE_1]");
+        let reply = ReplyError::Scrubbed(Scrubbed::exempt(scrubbed));
+        assert_eq!(json!(reply.into_run_error()), json!(error));
     }
 }

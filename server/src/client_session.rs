@@ -32,6 +32,7 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
+    /// A session without placeholders and stored values.
     pub fn new(gateway: Gateway, search: Search, scrubber: Arc<Scrubber>) -> Self {
         let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(scrubber)));
         let storage = Arc::<SessionStorage>::default();
@@ -62,7 +63,7 @@ impl ClientSession {
         &self.finder
     }
 
-    /// The shapes of results since the last call.
+    /// The shapes of the results that the session has seen.
     pub fn observed_shapes(&self) -> &ObservedShapes {
         &self.shapes
     }
@@ -105,6 +106,7 @@ impl ClientSession {
         (level != NO_LOGS).then_some(level)
     }
 
+    /// Sets what [`ClientSession::log_level`] returns.
     pub fn set_log_level(&self, level: u8) {
         self.log_level.store(level, Ordering::Relaxed);
     }

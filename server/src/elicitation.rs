@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use crate::tool_task::TaskEvent;
 
 const DECISION: &str = "decision";
-// The answers as they are shown: titles for them differ from revision to revision.
+// Enum values double as labels: MCP's titles for enum values differ between revisions.
 const ALL: &str = "Allow all in this script";
 const THESE: &str = "Allow these";
 const DENY: &str = "Deny";
@@ -24,12 +24,12 @@ const DENY: &str = "Deny";
 /// Hands approval requests to the handler of the MCP request, which elicits the answer.
 pub struct ElicitationApprover {
     events: mpsc::Sender<TaskEvent>,
-    /// Whether the client declared that it can ask a person.
     can_ask: bool,
     one_at_a_time: Arc<Mutex<()>>,
 }
 
 impl ElicitationApprover {
+    /// `can_ask`: whether the client declared the elicitation capability.
     pub fn new(events: mpsc::Sender<TaskEvent>, can_ask: bool) -> Self {
         Self {
             events,
@@ -47,7 +47,7 @@ impl Approver for ElicitationApprover {
     fn ask(&self, request: ApprovalRequest, time: Duration) -> DecisionFuture {
         let (events, one_at_a_time) = (self.events.clone(), self.one_at_a_time.clone());
         Box::pin(async move {
-            // The time for an answer begins when it can be given.
+            // The time to answer begins when the form is shown.
             let _turn = one_at_a_time.lock().await;
             let (answer, decision) = oneshot::channel();
             let event = TaskEvent::NeedsApproval(request, answer);
@@ -80,7 +80,7 @@ impl OpenElicitation {
         let options = PeerRequestOptions::no_options();
         let sent = peer.send_cancellable_request(request, options).await;
         Self {
-            open: sent.inspect_err(cannot_ask).ok(),
+            open: sent.inspect_err(log_failed_elicitation).ok(),
             time,
         }
     }
@@ -97,7 +97,7 @@ impl OpenElicitation {
         match answered {
             Ok(Ok(ClientResult::ElicitResult(result))) => decision(&result),
             Ok(Err(error)) => {
-                cannot_ask(&error);
+                log_failed_elicitation(&error);
                 Decision::NotAsked
             }
             Ok(Ok(_)) | Err(_) => Decision::NotAsked,
@@ -113,7 +113,7 @@ impl Drop for OpenElicitation {
     }
 }
 
-fn cannot_ask(error: &ServiceError) {
+fn log_failed_elicitation(error: &ServiceError) {
     tracing::warn!(%error, "the client could not ask its user");
 }
 

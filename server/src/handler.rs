@@ -50,10 +50,10 @@ const METHODS: [&str; 12] = [
     "subscriptions/listen",
 ];
 
-/// One connection, or one request where there are no connections.
+/// Handles the requests of one connection, or one request of the stateless revision.
 pub struct Handler {
     state: ServerState,
-    /// Requests of a connection share a session; those without one are told apart by name.
+    /// Requests of a connection share a session; stateless requests are grouped by client name.
     connected: bool,
     own: OnceLock<Arc<ClientSession>>,
     /// The client has closed its end of the connection, and will answer nothing.
@@ -259,7 +259,7 @@ fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, E
     Ok(Some(ClientName { program, session }))
 }
 
-/// Whether the request stands for itself, as in the revision of 2026-07-28.
+/// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
 fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()

@@ -1,4 +1,4 @@
-//! The MCP server that AI clients talk to: three tools in front of everything the gateway has.
+//! The MCP server for AI clients: three tools in front of all tools of the gateway.
 //!
 //! A client reads replies (`tool_reply.rs`) and notifications (`notifications.rs`), and both consist
 //! of [`pml_scrub::Scrubbed`] values: nothing else can be sent.

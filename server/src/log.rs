@@ -1,5 +1,5 @@
-//! Structured lines on standard error. What a script or a server said may be in them, so they
-//! are scrubbed like everything else that leaves.
+//! Logs of the server on standard error. They may contain texts of scripts and servers, so they are
+//! scrubbed like replies.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,20 +12,26 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Lines that wait for somebody to read them.
-const QUEUE: usize = 1_024;
+/// Lines that wait to be written. Further lines are dropped.
+const QUEUE_LINES: usize = 1_024;
 
-/// How a line is written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Plain text.
     Text,
+    /// One JSON object per line.
     Json,
 }
 
-/// Begins to log. A program that already logs keeps its own way.
+/// Installs the process-wide `tracing` subscriber. A program that already has one keeps it.
+///
+/// # Errors
+///
+/// The thread that writes the lines cannot be started.
 pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result<()> {
-    let writer = Scrubbing::start(scrubber)?;
-    // Libraries speak up only when something is wrong, or when everything is wanted.
+    let writer = ScrubbingWriter::start(scrubber)?;
+    // Other crates log warnings and errors only, unless the level is `trace`.
     let libraries = level.min(Level::WARN);
     let libraries = if level == Level::TRACE {
         level
@@ -53,21 +59,21 @@ pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result
     Ok(())
 }
 
-/// Lines on their way out, to a thread that scrubs and writes them. A client that does not read our
-/// standard error must not stop us: what does not fit is dropped.
+/// Sends lines to a thread that scrubs and writes them. A client that does not read our standard error
+/// must not block the server, so lines that do not fit into the queue are dropped.
 #[derive(Clone)]
-struct Scrubbing {
+struct ScrubbingWriter {
     lines: SyncSender<Vec<u8>>,
 }
 
-impl Scrubbing {
+impl ScrubbingWriter {
     fn start(scrubber: Arc<Scrubber>) -> io::Result<Self> {
-        let (lines, waiting) = sync_channel::<Vec<u8>>(QUEUE);
+        let (lines, queue) = sync_channel::<Vec<u8>>(QUEUE_LINES);
         let mut placeholders = PlaceholderMap::new(scrubber);
         std::thread::Builder::new()
             .name("pml-log".to_owned())
             .spawn(move || {
-                for line in waiting {
+                for line in queue {
                     let text = String::from_utf8_lossy(&line);
                     let scrubbed = match placeholders.scrub_text(&text, None) {
                         Ok(scrubbed) => scrubbed.into_inner(),
@@ -80,7 +86,7 @@ impl Scrubbing {
     }
 }
 
-impl<'a> MakeWriter<'a> for Scrubbing {
+impl<'a> MakeWriter<'a> for ScrubbingWriter {
     type Writer = Self;
 
     fn make_writer(&'a self) -> Self {
@@ -88,8 +94,8 @@ impl<'a> MakeWriter<'a> for Scrubbing {
     }
 }
 
-impl Write for Scrubbing {
-    /// Gets one whole line at a time.
+impl Write for ScrubbingWriter {
+    /// `tracing_subscriber` writes each line with one call.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let _ = self.lines.try_send(line.to_vec());
         Ok(line.len())

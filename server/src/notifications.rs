@@ -21,9 +21,11 @@ use tokio::task::JoinHandle;
 use crate::client_session::ClientSession;
 
 /// The shortest time between two batches of notifications (throttling).
-const INTERVAL: Duration = Duration::from_millis(50);
-const LINE_CHARS: usize = 500;
-const QUEUE: usize = 256;
+const BATCH_INTERVAL: Duration = Duration::from_millis(50);
+/// The longest progress message.
+const PROGRESS_CHARS: usize = 500;
+/// Events that wait to be sent. Further events are dropped.
+const QUEUE_EVENTS: usize = 256;
 /// How long a reply waits for a client that does not read its notifications.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -39,7 +41,7 @@ pub struct Subscriber {
 /// One event of a run.
 enum RunEvent {
     Calls {
-        made: usize,
+        started: usize,
         ended: usize,
         tool: String,
     },
@@ -54,52 +56,53 @@ enum RunEvent {
 
 /// Sends the notifications of one run. Its methods do not block.
 pub struct Notifications {
-    line: Option<mpsc::Sender<RunEvent>>,
-    wants_lines: bool,
-    made: usize,
-    ended: usize,
+    /// `None` if the client wants no notifications.
+    events: Option<mpsc::Sender<RunEvent>>,
+    calls_started: usize,
+    calls_ended: usize,
     sender: Option<JoinHandle<()>>,
 }
 
 impl Notifications {
+    /// Starts a task that sends notifications, if the subscriber asked for any.
     pub fn to(subscriber: Subscriber) -> Self {
         let wanted = subscriber.progress.is_some() || subscriber.log_level.is_some();
-        let (line, events) = mpsc::channel(QUEUE);
+        let (events, queue) = mpsc::channel(QUEUE_EVENTS);
         Self {
-            line: wanted.then_some(line),
-            wants_lines: wanted,
-            made: 0,
-            ended: 0,
-            sender: wanted.then(|| tokio::spawn(send(subscriber, events))),
+            events: wanted.then_some(events),
+            calls_started: 0,
+            calls_ended: 0,
+            sender: wanted.then(|| tokio::spawn(send(subscriber, queue))),
         }
     }
 
     /// Receives the progress that servers report about calls in flight.
     pub fn on_progress(&self) -> impl Fn(pml_gateway::Progress) + Send + Sync + 'static {
-        let line = self.line.clone().map(|line| line.downgrade());
+        let events = self.events.as_ref().map(mpsc::Sender::downgrade);
         move |progress| {
-            let line = line.as_ref().and_then(mpsc::WeakSender::upgrade);
-            if let (Some(line), Some(message)) = (line, progress.message) {
+            let events = events.as_ref().and_then(mpsc::WeakSender::upgrade);
+            if let (Some(events), Some(message)) = (events, progress.message) {
                 let text = format!("{}: {message}", progress.tool);
-                let _ = line.try_send(RunEvent::Progress { text });
+                let _ = events.try_send(RunEvent::Progress { text });
             }
         }
     }
 
+    /// Queues the notification of an event of the run.
     pub fn note(&mut self, event: &Event<'_>) {
-        let Some(line) = &self.line else { return };
+        let Some(events) = &self.events else { return };
         let tool = match event {
             Event::CallStarted { tool, .. } => {
-                self.made += 1;
+                self.calls_started += 1;
                 (*tool).to_owned()
             }
             Event::CallEnded { call, .. } => {
-                self.ended += 1;
+                self.calls_ended += 1;
                 call.tool.clone()
             }
-            Event::Log(logged) if self.wants_lines => {
-                // What does not fit into the queue is still in the reply.
-                let _ = line.try_send(RunEvent::Line {
+            Event::Log(logged) => {
+                // A line that does not fit into the queue is still in the reply.
+                let _ = events.try_send(RunEvent::Line {
                     level: logged.level,
                     text: logged.text.clone(),
                 });
@@ -107,16 +110,16 @@ impl Notifications {
             }
             _ => return,
         };
-        let _ = line.try_send(RunEvent::Calls {
-            made: self.made,
-            ended: self.ended,
+        let _ = events.try_send(RunEvent::Calls {
+            started: self.calls_started,
+            ended: self.calls_ended,
             tool,
         });
     }
 
     /// Returns when everything is sent: no notification may follow the reply.
     pub async fn finish(mut self) {
-        self.line = None;
+        self.events = None;
         if let Some(mut sender) = self.sender.take()
             && tokio::time::timeout(FLUSH_TIMEOUT, &mut sender)
                 .await
@@ -127,15 +130,19 @@ impl Notifications {
     }
 }
 
-async fn send(subscriber: Subscriber, mut events: mpsc::Receiver<RunEvent>) {
+async fn send(subscriber: Subscriber, mut queue: mpsc::Receiver<RunEvent>) {
     let mut step = 0.0;
     let mut batch = Vec::new();
-    while events.recv_many(&mut batch, QUEUE).await > 0 {
+    while queue.recv_many(&mut batch, QUEUE_EVENTS).await > 0 {
         let mut last = None;
         for event in batch.drain(..) {
             let text = match event {
-                RunEvent::Calls { made, ended, tool } => {
-                    format!("{ended} of {made} calls done, last {tool}")
+                RunEvent::Calls {
+                    started,
+                    ended,
+                    tool,
+                } => {
+                    format!("{ended} of {started} calls done, last {tool}")
                 }
                 RunEvent::Progress { text } => text,
                 RunEvent::Line { level, text } => {
@@ -147,16 +154,20 @@ async fn send(subscriber: Subscriber, mut events: mpsc::Receiver<RunEvent>) {
         }
         if let (Some(token), Some(text)) = (&subscriber.progress, last) {
             step += 1.0;
-            let notification =
-                Notification::new(subscriber.session.replies().beginning(&text, LINE_CHARS));
+            let notification = Notification::new(
+                subscriber
+                    .session
+                    .replies()
+                    .beginning(&text, PROGRESS_CHARS),
+            );
             notification
                 .progress(&subscriber.peer, token.clone(), step)
                 .await;
         }
-        if events.is_closed() {
+        if queue.is_closed() {
             continue;
         }
-        tokio::time::sleep(INTERVAL).await;
+        tokio::time::sleep(BATCH_INTERVAL).await;
     }
 }
 
@@ -171,7 +182,7 @@ async fn log(subscriber: &Subscriber, level: Level, text: &str) {
     }
 }
 
-/// The only thing that is sent besides replies.
+/// A scrubbed text. Besides replies, only this is sent.
 struct Notification(Scrubbed<String>);
 
 impl Notification {
@@ -182,7 +193,7 @@ impl Notification {
     async fn progress(self, peer: &Peer<RoleServer>, token: ProgressToken, step: f64) {
         let text = self.0.into_inner();
         let param = ProgressNotificationParam::new(token, step).with_message(text);
-        // The client may be gone.
+        // The client may have disconnected.
         let _ = peer.notify_progress(param).await;
     }
 
@@ -202,6 +213,7 @@ fn severity(level: Level) -> LoggingLevel {
     }
 }
 
+/// The severities in their order, from 0 for `debug`.
 pub fn severity_number(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 0,

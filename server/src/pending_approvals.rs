@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::stateless_clients::ClientName;
 use crate::tool_task::ToolTask;
 
-/// Tasks whose question is open. Each occupies a worker, and others need some too.
+/// Tasks with an open question. Each occupies a worker that other clients need.
 const MAX_OPEN: usize = 12;
 /// Of those, the tasks of one client.
 const MAX_OPEN_PER_CLIENT: usize = 6;
@@ -49,6 +49,7 @@ struct PendingCall {
 }
 
 impl PendingApprovals {
+    /// The fingerprint of a request.
     pub fn fingerprint(
         &self,
         name: &ClientName,
@@ -60,8 +61,8 @@ impl PendingApprovals {
         }
     }
 
-    /// Keeps a task until its client comes back, and returns the resume token; gives the task back
-    /// if there is no room for it.
+    /// Keeps a task until its client comes back, and returns the resume token; returns the task if
+    /// there are too many.
     pub fn suspend(
         &self,
         task: ToolTask,

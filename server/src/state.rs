@@ -65,7 +65,11 @@ struct Parts {
 }
 
 impl ServerState {
-    /// Starts every server in the background. Must be called inside the event loop.
+    /// Starts every server in the background.
+    ///
+    /// # Panics
+    ///
+    /// If called outside a Tokio runtime.
     pub fn open(options: ServerOptions) -> Self {
         let state = Self(Arc::new(Parts {
             pool: options.pool,
@@ -100,6 +104,7 @@ impl ServerState {
         });
     }
 
+    /// Runs scripts.
     pub(crate) fn pool(&self) -> &Pool {
         &self.0.pool
     }
@@ -138,7 +143,7 @@ impl ServerState {
     }
 
     /// Keeps a task until its client comes back with an answer, or the time for that is up. Returns
-    /// the token that the client comes back with, or the task if there is no room.
+    /// the token that the client comes back with, or the task if there are too many.
     pub(crate) fn suspend(
         &self,
         task: ToolTask,
@@ -165,7 +170,7 @@ impl ServerState {
         )
     }
 
-    /// Returns when the servers were listed, or after a moment.
+    /// Returns when the servers were listed, or after 3 seconds.
     pub(crate) async fn first_listing(&self) {
         let mut listed = self.0.has_listed.subscribe();
         let listed = listed.wait_for(|has_listed| *has_listed);

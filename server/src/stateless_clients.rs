@@ -10,8 +10,8 @@ use crate::client_session::ClientSession;
 const MAX_SESSIONS: usize = 64;
 const SESSION_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
-/// In the revision of 2026-07-28 every request stands for itself, so what a client stored would be
-/// lost. Requests with the same [`ClientName`] share a session here. All requests of a process come
+/// Sessions by client name. In the revision of 2026-07-28 requests have no session, so stored values
+/// would be lost; here requests with the same [`ClientName`] share one. All requests of a process come
 /// from one principal (one token, or this machine), so the name keeps sessions apart and is not a
 /// security boundary.
 #[derive(Default)]

@@ -46,7 +46,7 @@ pub fn roster(gateway: &Gateway) -> String {
     }
 }
 
-/// As many as fit, and how many more there are.
+/// The items that fit into [`ROSTER_CHARS`], and the number of the others.
 fn listed(items: impl Iterator<Item = String>) -> String {
     let items: Vec<String> = items.collect();
     let mut text = String::new();

@@ -38,6 +38,7 @@ impl ToolReply {
         Self::with_blocks(text, reply)
     }
 
+    /// A reply of one text.
     pub fn text(text: Scrubbed<String>) -> Self {
         Self {
             content: vec![ContentBlock::text(text.into_inner())],
@@ -46,6 +47,7 @@ impl ToolReply {
         }
     }
 
+    /// The reply to a call that failed.
     pub fn failure(text: Scrubbed<String>) -> Self {
         Self {
             failed: true,
@@ -63,6 +65,7 @@ impl ToolReply {
         }
     }
 
+    /// The reply in the form of MCP.
     pub fn into_result(self) -> CallToolResult {
         let mut result = match self.failed {
             true => CallToolResult::error(self.content),

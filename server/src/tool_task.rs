@@ -9,14 +9,15 @@ use tokio::task::JoinHandle;
 use crate::state::InFlightGuard;
 use crate::tool_reply::ToolReply;
 
-/// What a task needs or has next.
+/// What a task reports.
 pub enum TaskEvent {
-    /// A person has to answer before the task goes on.
+    /// The task continues when a person has answered.
     NeedsApproval(ApprovalRequest, oneshot::Sender<Decision>),
+    /// The task has ended.
     Done(ToolReply),
 }
 
-/// A task in flight. Dropping it ends the task, and the script with it, as after a cancellation.
+/// A task in flight. Dropping it aborts the task, and its script with it, like a cancellation.
 pub struct ToolTask {
     events: mpsc::Receiver<TaskEvent>,
     task: JoinHandle<()>,
@@ -37,7 +38,7 @@ impl ToolTask {
         let work = work(sender);
         let task = tokio::spawn(async move {
             let reply = work.await;
-            // Where the receiver is gone, the request is.
+            // Without a receiver, the request was cancelled.
             let _ = done.send(TaskEvent::Done(reply)).await;
         });
         Self {

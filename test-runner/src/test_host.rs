@@ -217,9 +217,7 @@ fn unmocked(request: &Request) -> Failure {
             format!("the request to server {server}"),
             recording.to_owned(),
         ),
-        _ => {
-            ("the request".to_owned(), recording.to_owned())
-        }
+        _ => ("the request".to_owned(), recording.to_owned()),
     };
     let message = format!("{subject} has no answer in this test: {advice}");
     Failure::new(FailureKind::Unmocked, message)

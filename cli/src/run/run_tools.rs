@@ -165,6 +165,9 @@ impl RunTools {
             let args = self.replies.text(&call.args.to_string()).into_inner();
             // Scrubbed JSON is JSON, unless the policy blocks all of it.
             call.args = serde_json::from_str(&args).unwrap_or(Value::String(args));
+            if let Some(refused) = &mut call.refused {
+                refused.message = self.replies.text(&refused.message).into_inner();
+            }
         }
         // The gateway knows the tools of the servers that were started.
         let servers = self.servers.as_ref();

@@ -1,24 +1,28 @@
-//! A private file for what is too large to sit in memory.
+//! A private file for values that do not fit into memory.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A stretch of the file.
+/// A byte range of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     at: u64,
     length: usize,
 }
 
-/// A file without a name: nobody else can open it, and the kernel removes it with the process.
+/// An unlinked temporary file: no other process can open it, and the kernel removes it when this
+/// process ends.
 pub struct Spill {
     file: File,
+    /// The length of the file.
     end: u64,
+    /// The bytes in use.
     live: u64,
 }
 
 impl Spill {
+    /// Creates the file.
     pub fn create() -> io::Result<Self> {
         Ok(Self {
             file: tempfile::tempfile()?,
@@ -27,6 +31,7 @@ impl Spill {
         })
     }
 
+    /// Appends bytes, and returns where they are.
     pub fn append(&mut self, bytes: &[u8]) -> io::Result<Place> {
         self.file.write_all_at(bytes, self.end)?;
         let place = Place {
@@ -38,22 +43,23 @@ impl Spill {
         Ok(place)
     }
 
+    /// Reads the bytes of a range.
     pub fn read(&self, place: Place) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; place.length];
         self.file.read_exact_at(&mut bytes, place.at)?;
         Ok(bytes)
     }
 
-    /// The bytes there are no longer wanted. A file in which nothing is wanted shrinks to nothing.
-    pub fn forget(&mut self, place: Place) {
+    /// Marks a range as dead. A file without live bytes is truncated.
+    pub fn free(&mut self, place: Place) {
         self.live = self.live.saturating_sub(place.length as u64);
         if self.live == 0 && self.file.set_len(0).is_ok() {
             self.end = 0;
         }
     }
 
-    /// How much of the file is no longer wanted.
-    pub fn waste(&self) -> u64 {
+    /// The dead bytes of the file.
+    pub fn dead_bytes(&self) -> u64 {
         self.end - self.live
     }
 }

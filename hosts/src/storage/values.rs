@@ -1,4 +1,4 @@
-//! The values of a session, bounded in number, in memory and on disk.
+//! The stored values of a session, bounded in number, in memory and on disk.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,13 +14,13 @@ use crate::unsupported::unsupported;
 const MAX_KEYS: usize = 1_000;
 const MAX_KEY_BYTES: usize = 256;
 const MAX_HANDLES: usize = 100;
-/// A result that nobody asked for in this time is dropped.
-const HANDLE_LIFE: Duration = Duration::from_secs(60 * 60);
-/// What sits in memory; the rest is in the file.
+/// A result that is not loaded for this long is dropped.
+const HANDLE_IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// The values in memory; further ones go to the spill file.
 const MEMORY_BYTES: usize = 1024 * 1024;
 const TOTAL_BYTES: usize = 128 * 1024 * 1024;
-/// The file is written anew when this much of it is no longer wanted.
-const MAX_WASTE: u64 = 64 * 1024 * 1024;
+/// The spill file is compacted when it has this many dead bytes.
+const MAX_DEAD_BYTES: u64 = 64 * 1024 * 1024;
 
 const HANDLE_PREFIX: &str = "r_";
 const HANDLE_LETTERS: &[u8; 32] = b"abcdefghijkmnopqrstuvwxyz2345678";
@@ -77,7 +77,11 @@ enum Body {
 }
 
 impl SessionStorage {
-    /// Keeps a value under a key of the script's choice; an earlier one is replaced.
+    /// Stores a value under a key of the script's choice, and replaces an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// A key or a value that does not fit, or a failed spill file.
     pub fn store(&self, key: &str, json: &str) -> Result<(), StorageError> {
         if key.len() > MAX_KEY_BYTES {
             return Err(StorageError::KeyTooLong(key.len()));
@@ -96,7 +100,11 @@ impl SessionStorage {
         values.insert(key.to_owned(), json)
     }
 
-    /// Keeps a result and gives the handle it can be loaded with.
+    /// Stores a result, and returns the handle to load it with.
+    ///
+    /// # Errors
+    ///
+    /// A result that does not fit, or a failed spill file.
     pub fn keep(&self, json: &str) -> Result<String, StorageError> {
         let handle = new_handle()?;
         let mut values = self.lock();
@@ -111,8 +119,11 @@ impl SessionStorage {
         Ok(handle)
     }
 
-    /// What stands under a key or a handle. A key without a value is no mistake, a handle without
-    /// one is.
+    /// The value under a key or a handle; `None` for a key without a value.
+    ///
+    /// # Errors
+    ///
+    /// An unknown handle, or a failed spill file.
     pub fn load(&self, name: &str) -> Result<Option<String>, StorageError> {
         let mut values = self.lock();
         values.expire();
@@ -134,7 +145,7 @@ impl SessionStorage {
                 Err(error) => Err(Failure::new(FailureKind::Output, error.to_string())),
             },
             Request::Load { key } => match self.load(key) {
-                // It is JSON: it was stored as such.
+                // Stored values are valid JSON.
                 Ok(Some(json)) => {
                     RawValue::from_string(format!("[{json}]")).map_err(Failure::internal)
                 }
@@ -154,7 +165,7 @@ impl SessionStorage {
     }
 
     fn lock(&self) -> MutexGuard<'_, Values> {
-        // Sums may be off after a panic, by one value; they only bound.
+        // After a panic the sums may be wrong by one value, which is harmless: they only bound.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -169,7 +180,9 @@ impl Values {
         let old: Vec<String> = self
             .entries
             .iter()
-            .filter(|(name, entry)| is_handle(name) && entry.touched.elapsed() > HANDLE_LIFE)
+            .filter(|(name, entry)| {
+                is_handle(name) && entry.touched.elapsed() > HANDLE_IDLE_TIMEOUT
+            })
             .map(|(name, _)| name.clone())
             .collect();
         for name in old {
@@ -177,7 +190,7 @@ impl Values {
         }
     }
 
-    /// Results make room for what is new; what a script stored on purpose stays.
+    /// Drops the oldest results until the new value fits. Values that scripts stored stay.
     fn make_room(&mut self, bytes: usize) -> Result<(), StorageError> {
         while self.total + bytes > TOTAL_BYTES {
             if !self.drop_oldest_handle() {
@@ -212,7 +225,7 @@ impl Values {
             if self
                 .spill
                 .as_ref()
-                .is_some_and(|spill| spill.waste() > MAX_WASTE)
+                .is_some_and(|spill| spill.dead_bytes() > MAX_DEAD_BYTES)
             {
                 self.compact()?;
             }
@@ -242,7 +255,7 @@ impl Values {
             Body::Memory(_) => self.memory -= entry.size,
             Body::Disk(place) => {
                 if let Some(spill) = &mut self.spill {
-                    spill.forget(place);
+                    spill.free(place);
                 }
             }
         }
@@ -264,7 +277,7 @@ impl Values {
         }
     }
 
-    /// Writes what is still wanted to a new file.
+    /// Copies the live values to a new file.
     fn compact(&mut self) -> io::Result<()> {
         let Some(old) = &self.spill else {
             return Ok(());
@@ -292,8 +305,8 @@ fn is_handle(name: &str) -> bool {
     })
 }
 
-/// Short, because a model reads it and writes it back; random, because sessions are not to guess
-/// each other's.
+/// A new handle: short, because a model reads and writes it; random, so that one session cannot guess
+/// the handles of another.
 fn new_handle() -> io::Result<String> {
     let mut random = [0; HANDLE_LENGTH];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -306,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stored_value_comes_back_and_a_key_without_one_is_nothing() {
+    fn a_stored_value_is_loaded_and_a_key_without_one_is_not_an_error() {
         let storage = SessionStorage::default();
         storage.store("seen", "[1]").unwrap();
         storage.store("seen", "[1,2]").unwrap();
@@ -315,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_that_is_not_there_is_a_mistake() {
+    fn an_unknown_handle_is_an_error() {
         let storage = SessionStorage::default();
         let handle = storage.keep("{}").unwrap();
         assert_eq!(storage.load(&handle).unwrap().as_deref(), Some("{}"));
@@ -327,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_large_goes_to_disk_and_comes_back_whole() {
+    fn large_values_go_to_disk_and_are_loaded_whole() {
         let storage = SessionStorage::default();
         let values: Vec<String> = (0..5)
             .map(|n| format!("\"{}\"", n.to_string().repeat(900_000)))
@@ -370,8 +383,8 @@ mod tests {
         let values = storage.lock();
         assert!(values.entries.len() <= MAX_HANDLES);
         assert!(values.total <= TOTAL_BYTES);
-        let waste = values.spill.as_ref().unwrap().waste();
-        assert!(waste <= MAX_WASTE + 4_000_000, "{waste}");
+        let dead = values.spill.as_ref().unwrap().dead_bytes();
+        assert!(dead <= MAX_DEAD_BYTES + 4_000_000, "{dead}");
     }
 
     #[test]

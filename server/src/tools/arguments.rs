@@ -1,4 +1,4 @@
-//! Reading the arguments of our own tools.
+//! Parses the arguments of our own tools.
 
 use std::fmt;
 
@@ -7,8 +7,12 @@ use serde::de::{DeserializeOwned, Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The arguments, or a sentence that says what is wrong with them, and with which.
-pub fn read<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, String> {
+/// Parses the arguments of a tool.
+///
+/// # Errors
+///
+/// A sentence with the path of the wrong argument and the reason.
+pub fn parse<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, String> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let place = match error.path().to_string().as_str() {
@@ -20,7 +24,7 @@ pub fn read<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, Str
     })
 }
 
-/// A whole number. Some models write `100.0`, or a text.
+/// A whole number. Some models write `100.0` or `"100"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole(pub u64);
 
@@ -48,7 +52,7 @@ impl Visitor<'_> for WholeVisitor {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<u64, E> {
-        // A number past the range of whole ones is as good as the largest.
+        // The cast saturates at the largest `u64`.
         match number >= 0.0 && number.fract() == 0.0 {
             true => Ok(number as u64),
             false => Err(E::invalid_value(Unexpected::Float(number), &self)),
@@ -69,13 +73,13 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Wanted {
+    struct SampleArguments {
         limit: Option<Whole>,
     }
 
     fn limit(value: Value) -> Result<Option<u64>, String> {
         let arguments = json!({ "limit": value }).as_object().cloned();
-        read::<Wanted>(arguments).map(|wanted| wanted.limit.map(|limit| limit.0))
+        parse::<SampleArguments>(arguments).map(|arguments| arguments.limit.map(|limit| limit.0))
     }
 
     #[test]
@@ -88,21 +92,20 @@ mod tests {
 
     #[test]
     fn a_mistake_names_its_field() {
-        let told = |value| limit(value).unwrap_err();
-        for (written, shown) in [
+        for (written, expected) in [
             (json!("many"), "invalid value: string \"many\""),
             (json!(1.5), "invalid value: floating point `1.5`"),
             (json!(-1), "invalid value: integer `-1`"),
             (json!(true), "invalid type: boolean `true`"),
         ] {
-            let mistake = told(written);
+            let mistake = limit(written).unwrap_err();
             assert!(
-                mistake.ends_with(&format!("`limit`: {shown}, expected a whole number")),
+                mistake.ends_with(&format!("`limit`: {expected}, expected a whole number")),
                 "{mistake}"
             );
         }
         let unknown = json!({ "limt": 1 }).as_object().cloned();
-        let mistake = read::<Wanted>(unknown).unwrap_err();
+        let mistake = parse::<SampleArguments>(unknown).unwrap_err();
         assert!(mistake.contains("unknown field `limt`"), "{mistake}");
     }
 }

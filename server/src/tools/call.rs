@@ -1,4 +1,4 @@
-//! `call_tool`: one call, where a script is more than needed.
+//! `call_tool`: one tool call without a script.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ struct Arguments {
     args: Value,
 }
 
-/// The id of a tool, also if it is written as in a script: `tools.fs.read_file`.
-fn plain_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> String {
+/// The id of a tool, which may be written as in a script: `tools.fs.read_file`.
+fn canonical_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> String {
     let tool = written.strip_prefix("tools.").unwrap_or(written);
     let named = servers.find_map(|server| {
         let tool = tool.strip_prefix(server)?.strip_prefix(['.', '/'])?;
@@ -28,6 +28,7 @@ fn plain_id<'a>(written: &str, mut servers: impl Iterator<Item = &'a str>) -> St
     named.unwrap_or_else(|| written.to_owned())
 }
 
+/// Calls one tool.
 pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let ToolCall {
         state,
@@ -35,17 +36,17 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
         notifications,
         ..
     } = call;
-    let Arguments { tool, args } = match arguments::read(call.arguments) {
+    let Arguments { tool, args } = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
-    // Some models write the arguments as a text; a tool without input is called with nothing.
+    // Some models write the arguments as a string of JSON, and an empty one for a tool without input.
     let args = match args {
         Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         other => other,
     };
-    let tool = plain_id(&tool, state.gateway().servers());
+    let tool = canonical_id(&tool, state.gateway().servers());
     let limits = *state.limits();
     let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
     let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn an_id_may_be_written_as_a_script_would() {
-        let id = |written| plain_id(written, ["fs", "git"].into_iter());
+        let id = |written| canonical_id(written, ["fs", "git"].into_iter());
         assert_eq!(id("tools.fs.read_file"), "fs:read_file");
         assert_eq!(id("git/log"), "git:log");
         for other in ["fs:read.file", "fsx.read", "read_file", "fs"] {

@@ -1,4 +1,4 @@
-//! `execute_code`: one script.
+//! `execute_code`: runs a script.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pml_runtime::{RunOptions, Script};
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
-use super::{LARGE, TaskEvents, ToolCall, off_loop};
+use super::{LARGE_RESULT_BYTES, TaskEvents, ToolCall, off_loop};
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -24,7 +24,7 @@ struct Arguments {
 impl Arguments {
     /// A client can ask for less than the operator allows, never for more.
     fn limits(&self, operator: &Limits) -> Limits {
-        // A model that has to fill in something writes a zero.
+        // Some models fill in every field, with 0 for those they do not need.
         let number = |whole: Option<Whole>| whole.map(|Whole(number)| number).filter(|n| *n > 0);
         operator.lowered(&RequestedLimits {
             wall_ms: number(self.timeout_ms),
@@ -36,6 +36,7 @@ impl Arguments {
     }
 }
 
+/// Runs a script.
 pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let ToolCall {
         state,
@@ -43,7 +44,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         mut notifications,
         ..
     } = call;
-    let arguments: Arguments = match arguments::read(call.arguments) {
+    let arguments: Arguments = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
@@ -80,7 +81,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let is_large = outcome
         .result
         .as_ref()
-        .is_some_and(|result| result.get().len() > LARGE);
+        .is_some_and(|result| result.get().len() > LARGE_RESULT_BYTES);
     let reply = move || ToolReply::run(&replies.outcome(outcome, &limits));
     if is_large {
         return off_loop(reply).await;

@@ -1,4 +1,4 @@
-//! The three tools, a file each.
+//! The three tools of the server, a file each.
 
 mod arguments;
 mod call;
@@ -19,10 +19,10 @@ use crate::state::ServerState;
 use crate::tool_reply::ToolReply;
 use crate::tool_task::TaskEvent;
 
-/// A result of this many bytes takes a while to parse and scrub.
-const LARGE: usize = 256 * 1024;
+/// A result of more bytes than this is parsed and scrubbed off the event loop, which it would block.
+const LARGE_RESULT_BYTES: usize = 256 * 1024;
 
-/// A call of one of the tools, and who made it.
+/// A call of one of our tools, and the client that made it.
 pub struct ToolCall {
     pub state: ServerState,
     pub session: Arc<ClientSession>,

@@ -1,4 +1,4 @@
-//! `search_tools`: tools as signatures that a script can use as they are.
+//! `search_tools`: finds tools and shows them as TypeScript signatures.
 
 use pml_gateway::Tool;
 use pml_search::FoundTool;
@@ -24,7 +24,7 @@ struct Arguments {
     detail: Option<Detail>,
 }
 
-/// How much is shown of each tool.
+/// How much of each tool is shown.
 #[derive(Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Detail {
@@ -35,16 +35,17 @@ enum Detail {
     Full,
 }
 
+/// Searches for tools.
 pub async fn search(call: ToolCall) -> ToolReply {
     let ToolCall { state, session, .. } = call;
-    let arguments: Arguments = match arguments::read(call.arguments) {
+    let arguments: Arguments = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
     let server = arguments.server.as_deref().map(str::trim);
     let server = server.filter(|name| !name.is_empty());
     let is_unknown = |name: &&str| {
-        // A pattern may match no server; that is not a mistake.
+        // A pattern that matches no server is not an error.
         !name.contains('*') && !state.gateway().servers().any(|known| known == *name)
     };
     if let Some(unknown) = server.filter(is_unknown) {

@@ -1,4 +1,4 @@
-//! Many clients, over streamable HTTP: with sessions (2025-11-25) and without (2026-07-28).
+//! Serves many clients over streamable HTTP, with sessions (MCP 2025-11-25) and without (2026-07-28).
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -12,27 +12,30 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::http_gate::{self, HttpGate};
-use super::lines::MAX_MESSAGE;
+use super::jsonrpc::MAX_MESSAGE_BYTES;
 use crate::error::ServeError;
 use crate::handler::Handler;
 use crate::state::ServerState;
 
 const PATH: &str = "/mcp";
+/// The shortest token, in bytes.
 const MIN_TOKEN: usize = 16;
-/// A session that nobody used for this long is closed.
-const SESSION_LIFE: Duration = Duration::from_secs(60 * 60);
-/// How long the answers of the last calls have to leave.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
-/// What open streams get to end once the calls have.
-const LAST_STREAMS: Duration = Duration::from_secs(1);
+/// A session without a request for this long is closed.
+const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// How long the responses of the last calls have to be written.
+const RESPONSE_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long open event streams have to end, after the calls have.
+const STREAM_CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The settings of an HTTP server.
 pub struct HttpOptions {
+    /// The address to listen on.
     pub address: SocketAddr,
-    /// Needed unless the address is this machine only.
+    /// The bearer token of clients. Required unless the address is a loopback address.
     pub token: Option<String>,
-    /// Names that clients may use for this server, besides the address itself.
+    /// Host names that clients may use for this server, besides its address.
     pub hosts: Vec<String>,
-    /// Web pages that may talk to this server, besides those of this machine.
+    /// Origins of web pages that may use this server, besides those of this machine.
     pub origins: Vec<String>,
 }
 
@@ -54,25 +57,32 @@ impl HttpOptions {
     }
 
     fn allowed_hosts(&self) -> Vec<String> {
-        let here = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+        let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let own = self.address.ip().to_string();
-        here.into_iter()
+        local
+            .into_iter()
             .chain([own])
             .chain(self.hosts.iter().cloned())
             .collect()
     }
 
     fn allowed_origins(&self) -> Vec<String> {
-        let here = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-        here.map(str::to_owned)
+        let local = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+        local
+            .map(str::to_owned)
             .into_iter()
             .chain(self.origins.iter().cloned())
             .collect()
     }
 }
 
-/// Serves until the server is closed and its calls have ended. `listening` hears the address as
-/// soon as there is one.
+/// Serves until [`ServerState::close`] was called and the calls in flight have ended. `listening` is
+/// called with the bound address before the first request is accepted.
+///
+/// # Errors
+///
+/// Options that are not safe ([`ServeError::TokenNeeded`], [`ServeError::TokenTooShort`],
+/// [`ServeError::HostsNeeded`]), an address that cannot be bound, or a server that broke down.
 pub async fn serve_http(
     state: ServerState,
     options: HttpOptions,
@@ -85,13 +95,13 @@ pub async fn serve_http(
         .map_err(|source| ServeError::Listen { address, source })?;
     let streams = CancellationToken::new();
     let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(SESSION_LIFE);
+    sessions.session_config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
     let sessions = Arc::new(sessions);
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(options.allowed_hosts())
         .with_allowed_origins(options.allowed_origins())
         .enforce_origin_validation()
-        .with_max_request_body_bytes(MAX_MESSAGE)
+        .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
         .with_json_response(true)
         .with_cancellation_token(streams.clone());
     let handlers = state.clone();
@@ -101,17 +111,17 @@ pub async fn serve_http(
         config,
     );
     let origins = options.allowed_origins();
-    let front = Arc::new(HttpGate {
+    let gate = Arc::new(HttpGate {
         token: options.token,
         origins,
-        heard: Mutex::default(),
-        open: Arc::default(),
+        last_seen: Mutex::default(),
+        open_requests: Arc::default(),
         service,
         sessions,
     });
     let router = Router::new()
-        .route(PATH, any(http_gate::answer))
-        .with_state(front);
+        .route(PATH, any(http_gate::handle))
+        .with_state(gate);
     listening(listener.local_addr()?);
 
     let closing = state.closing().clone();
@@ -123,13 +133,13 @@ pub async fn serve_http(
         () = state.closing().cancelled() => {}
     }
     state.drained().await;
-    // The calls have ended; their answers may still be on the way out.
-    if let Ok(served) = tokio::time::timeout(LAST_ANSWERS, &mut serving).await {
+    // The calls have ended; their responses may not be written yet.
+    if let Ok(served) = tokio::time::timeout(RESPONSE_FLUSH_TIMEOUT, &mut serving).await {
         return finished(served);
     }
-    // What is still open are streams that wait for news: there will be none.
+    // Only event streams are still open, and no event will come.
     streams.cancel();
-    match tokio::time::timeout(LAST_STREAMS, &mut serving).await {
+    match tokio::time::timeout(STREAM_CLOSE_TIMEOUT, &mut serving).await {
         Ok(served) => finished(served),
         Err(_) => {
             serving.abort();

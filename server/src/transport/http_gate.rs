@@ -1,4 +1,5 @@
-//! What stands in front of the protocol over HTTP: the token, the size of a body, and its form.
+//! The checks in front of MCP over HTTP: bearer token, CORS, body size, valid JSON-RPC, number of
+//! sessions, duplicate request ids.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,38 +20,42 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use serde_json::json;
 
-use super::lines::MAX_MESSAGE;
-use super::origins;
-use super::wire::{self, Read};
+use super::cors;
+use super::jsonrpc::{self, MAX_MESSAGE_BYTES, Parsed};
 use crate::handler::Handler;
 
-/// Sessions at the same time. Each keeps names and values in memory.
+/// Sessions at the same time. Each keeps placeholders and stored values in memory.
 const MAX_SESSIONS: usize = 256;
-/// A session that was quiet for this long may have to make room.
-const QUIET: Duration = Duration::from_secs(60);
-const SESSION: &str = "mcp-session-id";
-const REVISION: &str = "mcp-protocol-version";
+/// A session without a request for this long may be closed to make room for another.
+const EVICTABLE_AFTER: Duration = Duration::from_secs(60);
+const SESSION_HEADER: &str = "mcp-session-id";
+const REVISION_HEADER: &str = "mcp-protocol-version";
 
 fn session_of(headers: &HeaderMap) -> Option<&str> {
-    headers.get(SESSION)?.to_str().ok()
+    headers.get(SESSION_HEADER)?.to_str().ok()
 }
 
-/// Whether the request is of a revision that has sessions.
+/// Whether the request is of a revision of MCP that has sessions.
 fn has_sessions(headers: &HeaderMap) -> bool {
-    let revision = headers.get(REVISION).and_then(|value| value.to_str().ok());
+    let revision = headers
+        .get(REVISION_HEADER)
+        .and_then(|value| value.to_str().ok());
     revision.is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28.as_str())
 }
 
+/// The MCP service, and the state of the checks in front of it.
 pub struct HttpGate {
+    /// The token that requests must have.
     pub token: Option<String>,
+    /// The origins of web pages that may read responses.
     pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
-    pub heard: Mutex<LastSeen>,
-    pub open: OpenRequests,
+    pub last_seen: Mutex<LastSeen>,
+    pub open_requests: OpenRequests,
 }
 
-/// When each session was last heard of.
+/// The time of the last request of each session, for LRU eviction.
 #[derive(Default)]
 pub struct LastSeen(HashMap<SessionId, Instant>);
 
@@ -59,36 +64,37 @@ impl LastSeen {
         self.0.insert(session, Instant::now());
     }
 
-    /// The session that was heard of least lately. One that was never heard of has only begun.
-    fn quietest(&mut self, open: &HashSet<SessionId>) -> Option<SessionId> {
+    /// The least recently used of the `open` sessions, if it may be closed. A session without a
+    /// request so far has only begun.
+    fn evictable(&mut self, open: &HashSet<SessionId>) -> Option<SessionId> {
         self.0.retain(|session, _| open.contains(session));
         for session in open {
             self.0.entry(session.clone()).or_insert_with(Instant::now);
         }
-        let (session, heard) = self.0.iter().min_by_key(|(_, heard)| **heard)?;
-        (heard.elapsed() > QUIET).then(|| session.clone())
+        let (session, seen_at) = self.0.iter().min_by_key(|(_, seen_at)| **seen_at)?;
+        (seen_at.elapsed() > EVICTABLE_AFTER).then(|| session.clone())
     }
 }
 
-/// Answers a request, and lets the page of an allowed origin read the answer.
-pub async fn answer(State(front): State<Arc<HttpGate>>, request: Request) -> Response {
+/// Handles a request, and lets a page of an allowed origin read the response.
+pub async fn handle(State(gate): State<Arc<HttpGate>>, request: Request) -> Response {
     let origin = request.headers().get(ORIGIN).cloned();
-    let origin = origin.filter(|origin| origins::allows(&front.origins, origin));
+    let origin = origin.filter(|origin| cors::is_allowed(&gate.origins, origin));
     let Some(origin) = origin else {
-        return admit(&front, request).await;
+        return admit(&gate, request).await;
     };
-    // A browser asks first whether it may ask, and bears no token then.
+    // The preflight request of a browser has no token.
     let mut response = match *request.method() {
         Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
-        _ => admit(&front, request).await,
+        _ => admit(&gate, request).await,
     };
-    origins::open_to(origin, response.headers_mut());
+    cors::add_headers(origin, response.headers_mut());
     response
 }
 
-async fn admit(front: &HttpGate, request: Request) -> Response {
-    if let Some(token) = &front.token
-        && !bears(request.headers(), token)
+async fn admit(gate: &HttpGate, request: Request) -> Response {
+    if let Some(token) = &gate.token
+        && !has_token(request.headers(), token)
     {
         let challenge = [(WWW_AUTHENTICATE, "Bearer")];
         return (
@@ -99,13 +105,13 @@ async fn admit(front: &HttpGate, request: Request) -> Response {
             .into_response();
     }
     let (mut parts, body) = request.into_parts();
-    accept_as_meant(&mut parts.headers);
+    normalize_accept(&mut parts.headers);
     if let Some(session) = session_of(&parts.headers) {
         let session = SessionId::from(session);
-        if front.sessions.sessions.read().await.contains_key(&session) {
-            front.heard().note(session);
+        if gate.sessions.sessions.read().await.contains_key(&session) {
+            gate.last_seen().note(session);
             if parts.method == Method::DELETE {
-                front.cancel_all(&parts).await;
+                gate.cancel_all(&parts).await;
             }
         } else if parts.method == Method::DELETE && has_sessions(&parts.headers) {
             return (StatusCode::NOT_FOUND, "there is no such session").into_response();
@@ -113,73 +119,76 @@ async fn admit(front: &HttpGate, request: Request) -> Response {
     }
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
-        return front.service.handle(request).await.into_response();
+        return gate.service.handle(request).await.into_response();
     }
-    let Ok(bytes) = to_bytes(body, MAX_MESSAGE).await else {
-        let told = "the body is larger than 8 MiB, or it broke off";
-        return (StatusCode::PAYLOAD_TOO_LARGE, told).into_response();
+    let Ok(bytes) = to_bytes(body, MAX_MESSAGE_BYTES).await else {
+        let message = "the body is larger than 8 MiB, or it broke off";
+        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
     };
-    match wire::read(&bytes) {
-        Read::Message(message) if is_initialize(&message) && !front.has_room().await => {
-            let told = "there are too many sessions; try again later";
-            (StatusCode::SERVICE_UNAVAILABLE, told).into_response()
+    match jsonrpc::parse(&bytes) {
+        Parsed::Message(message) if is_initialize(&message) && !gate.make_room().await => {
+            let message = "there are too many sessions; try again later";
+            (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
         }
-        Read::Message(message) => {
-            let Some(open) = OpenRequest::new(&front.open, &parts.headers, &message) else {
-                let told = "a request with this id is still open";
+        Parsed::Message(message) => {
+            let Some(open) = OpenRequest::new(&gate.open_requests, &parts.headers, &message) else {
                 let id = id_of(&message).cloned();
-                return refused(wire::error(id, ErrorCode::INVALID_REQUEST, told));
+                let text = "a request with this id is still open";
+                return error_response(jsonrpc::error(id, ErrorCode::INVALID_REQUEST, text));
             };
             let request = Request::from_parts(parts, Body::from(bytes));
-            let response = front.service.handle(request).await.into_response();
+            let response = gate.service.handle(request).await.into_response();
             match is_stream(&response) {
-                true => response.map(|body| open.until_end_of(body)),
+                true => response.map(|body| open.held_by(body)),
                 false => response,
             }
         }
-        other => refused(other),
+        other => error_response(other),
     }
 }
 
-/// The protocol wants both kinds of answer named. Whoever takes anything, or says nothing, takes both.
-fn accept_as_meant(headers: &mut HeaderMap) {
-    let kinds = ["application/json", "text/event-stream"];
+/// MCP requires `Accept` to name both media types of a response. A missing header, `*/*` and the like
+/// mean both, so they are rewritten to that.
+fn normalize_accept(headers: &mut HeaderMap) {
+    let types = ["application/json", "text/event-stream"];
     let accepted = headers.get(ACCEPT).map(HeaderValue::to_str);
-    let takes_both = match accepted {
+    let accepts_both = match accepted {
         None => true,
-        Some(Ok(accepted)) => kinds.iter().all(|kind| accepts(accepted, kind)),
+        Some(Ok(accepted)) => types.iter().all(|media_type| accepts(accepted, media_type)),
         Some(Err(_)) => false,
     };
-    if takes_both {
+    if accepts_both {
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
     }
 }
 
-fn accepts(accepted: &str, kind: &str) -> bool {
-    let any_of_kind = kind.split_once('/').map_or("", |(kind, _)| kind);
+/// Whether an `Accept` header accepts a media type.
+fn accepts(accepted: &str, media_type: &str) -> bool {
+    let main_type = media_type.split_once('/').map_or("", |(main, _)| main);
     accepted.split(',').any(|range| {
         let mut parts = range.split(';').map(str::trim);
         let range = parts.next().unwrap_or_default();
         let is_refused = parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
-        let fits = range == "*/*" || range == kind || range.strip_suffix("/*") == Some(any_of_kind);
+        let fits =
+            range == "*/*" || range == media_type || range.strip_suffix("/*") == Some(main_type);
         fits && !is_refused
     })
 }
 
-/// Whether the answer comes later, as an event.
+/// Whether the response is an event stream, and the reply one of its events.
 fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Answers what goes no further.
-fn refused(read: Read) -> Response {
-    let Read::Error(error) = read else {
+/// The response to a message that is not passed on: its error, or 202 if there is no reply to it.
+fn error_response(parsed: Parsed) -> Response {
+    let Parsed::Error(error) = parsed else {
         return StatusCode::ACCEPTED.into_response();
     };
     let json = [(CONTENT_TYPE, "application/json")];
-    // A message of ours, which is JSON.
+    // Our own errors always have a JSON form.
     let body = serde_json::to_vec(&*error)
         .map(Bytes::from)
         .unwrap_or_default();
@@ -193,16 +202,19 @@ fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
+/// The open requests, by session and request id.
 pub type OpenRequests = Arc<Mutex<HashSet<(String, RequestId)>>>;
 
-/// A request of a session that is not answered yet: another with its id would get its answer.
+/// A request of a session without a response so far. A second request with its id would get its
+/// response, so that one is refused. Dropping this ends the entry.
 struct OpenRequest {
     all: OpenRequests,
     key: Option<(String, RequestId)>,
 }
 
 impl OpenRequest {
-    /// `None` if there is one already. What has no session or no id is never the second.
+    /// `None` if the session has an open request with this id. A message without a session or an id
+    /// is always accepted.
     fn new(
         all: &OpenRequests,
         headers: &HeaderMap,
@@ -223,8 +235,8 @@ impl OpenRequest {
         Some(open)
     }
 
-    /// The same body; with its end, the request is answered.
-    fn until_end_of(self, body: Body) -> Body {
+    /// The same body, which keeps the request open until it ends.
+    fn held_by(self, body: Body) -> Body {
         Body::from_stream(body.into_data_stream().inspect(move |_| {
             let _ = &self;
         }))
@@ -248,9 +260,9 @@ impl Drop for OpenRequest {
 }
 
 impl HttpGate {
-    /// Whether one more session may begin. Clients leave without a word, so the one that was quiet
-    /// for longest makes room, if it was quiet for a while.
-    async fn has_room(&self) -> bool {
+    /// Whether one more session may begin. Clients often disconnect without closing their session, so
+    /// the least recently used session is closed if it is idle.
+    async fn make_room(&self) -> bool {
         let open: HashSet<SessionId> = self
             .sessions
             .sessions
@@ -262,17 +274,17 @@ impl HttpGate {
         if open.len() < MAX_SESSIONS {
             return true;
         }
-        let quietest = self.heard().quietest(&open);
-        match quietest {
+        let evictable = self.last_seen().evictable(&open);
+        match evictable {
             Some(session) => self.sessions.close_session(&session).await.is_ok(),
             None => false,
         }
     }
 
-    /// Cancels what the session of a request has under way: nobody hears of it any more.
+    /// Cancels the open requests of the session that `closing` closes: nothing reads their responses.
     async fn cancel_all(&self, closing: &Parts) {
         let session = session_of(&closing.headers);
-        let open: Vec<RequestId> = lock(&self.open)
+        let open: Vec<RequestId> = lock(&self.open_requests)
             .iter()
             .filter(|(of, _)| session == Some(of))
             .map(|(_, id)| id.clone())
@@ -292,8 +304,10 @@ impl HttpGate {
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, LastSeen> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_seen(&self) -> MutexGuard<'_, LastSeen> {
+        self.last_seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -306,18 +320,20 @@ fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-fn bears(headers: &HeaderMap, token: &str) -> bool {
+/// Whether the request has the bearer token.
+fn has_token(headers: &HeaderMap, token: &str) -> bool {
     headers
         .get(AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case("bearer") && same(given.trim().as_bytes(), token.as_bytes())
+            scheme.eq_ignore_ascii_case("bearer")
+                && constant_time_eq(given.trim().as_bytes(), token.as_bytes())
         })
 }
 
-/// Takes the same time wherever the difference is.
-fn same(a: &[u8], b: &[u8]) -> bool {
+/// Compares in a time that does not depend on where the difference is.
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     let difference = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));
     a.len() == b.len() && difference == 0
 }
@@ -333,33 +349,34 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_was_quiet_for_longest_makes_room() {
+    fn the_least_recently_used_session_makes_room() {
         let open: HashSet<SessionId> = ["a", "b", "c"].map(SessionId::from).into();
-        let long_ago = Instant::now().checked_sub(QUIET * 2).unwrap();
-        let mut heard = LastSeen::default();
-        assert_eq!(heard.quietest(&open), None, "all have only begun");
-        heard
-            .0
-            .insert("gone".into(), long_ago.checked_sub(QUIET).unwrap());
-        heard.0.insert("b".into(), long_ago);
-        assert_eq!(heard.quietest(&open), Some("b".into()));
-        heard.note("b".into());
-        assert_eq!(heard.quietest(&open), None);
+        let long_ago = Instant::now().checked_sub(EVICTABLE_AFTER * 2).unwrap();
+        let mut last_seen = LastSeen::default();
+        assert_eq!(last_seen.evictable(&open), None, "all have only begun");
+        last_seen.0.insert(
+            "gone".into(),
+            long_ago.checked_sub(EVICTABLE_AFTER).unwrap(),
+        );
+        last_seen.0.insert("b".into(), long_ago);
+        assert_eq!(last_seen.evictable(&open), Some("b".into()));
+        last_seen.note("b".into());
+        assert_eq!(last_seen.evictable(&open), None);
     }
 
     #[test]
-    fn only_the_very_token_opens() {
-        let token = "a-token-nobody-guesses";
-        assert!(bears(&headers("Bearer a-token-nobody-guesses"), token));
-        assert!(bears(&headers("bearer a-token-nobody-guesses"), token));
+    fn only_the_exact_token_is_accepted() {
+        let token = "a-token-hard-to-guess";
+        assert!(has_token(&headers("Bearer a-token-hard-to-guess"), token));
+        assert!(has_token(&headers("bearer a-token-hard-to-guess"), token));
         for wrong in [
-            "Bearer a-token-nobody-guesse",
+            "Bearer a-token-hard-to-gues",
             "Bearer ",
-            "Basic a-token-nobody-guesses",
-            "a-token-nobody-guesses",
+            "Basic a-token-hard-to-guess",
+            "a-token-hard-to-guess",
         ] {
-            assert!(!bears(&headers(wrong), token), "{wrong}");
+            assert!(!has_token(&headers(wrong), token), "{wrong}");
         }
-        assert!(!bears(&HeaderMap::new(), token));
+        assert!(!has_token(&HeaderMap::new(), token));
     }
 }

@@ -1,11 +1,11 @@
-//! How clients reach the server: over standard input and output, or over HTTP.
+//! The transports: stdio and streamable HTTP.
 
+mod cors;
 mod http;
 mod http_gate;
-mod lines;
-mod origins;
+mod jsonrpc;
 mod stdio;
-mod wire;
+mod stdio_transport;
 
 pub use http::{HttpOptions, serve_http};
 pub use stdio::serve_stdio;

@@ -1,14 +1,19 @@
-//! One client over standard input and output.
+//! Serves one client over stdio.
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
-use super::lines::{Ending, Lines};
+use super::stdio_transport::{DrainOptions, StdioTransport};
 use crate::error::ServeError;
 use crate::handler::Handler;
 use crate::state::ServerState;
 
-/// Serves until the client closes its end, or the server is closed and its calls have ended.
+/// Serves until the client closes its end of stdio, or [`ServerState::close`] was called and the calls
+/// in flight have ended.
+///
+/// # Errors
+///
+/// [`ServeError::Connection`] if the connection broke or its first messages were not valid MCP.
 pub async fn serve_stdio(state: ServerState) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
     let shutdown = CancellationToken::new();
@@ -21,20 +26,20 @@ pub async fn serve_stdio(state: ServerState) -> Result<(), ServeError> {
         }
     });
     let input_ended = CancellationToken::new();
-    let ending = Ending {
+    let drain = DrainOptions {
         input_ended: input_ended.clone(),
-        drain: state.drain_time(),
+        time: state.drain_time(),
         shutdown: shutdown.clone(),
     };
-    let lines = Lines::new(input, output, ending);
+    let transport = StdioTransport::new(input, output, drain);
     let handler = Handler::connected(state, input_ended);
-    let served = match serve_server_with_ct(handler, lines, shutdown).await {
+    let served = match serve_server_with_ct(handler, transport, shutdown).await {
         Ok(running) => running
             .waiting()
             .await
             .map(drop)
             .map_err(|error| ServeError::Connection(error.to_string())),
-        // A client that leaves before it has said anything did nothing wrong.
+        // A client may disconnect before its first message.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             Ok(())
         }

@@ -1,7 +1,7 @@
-//! From bytes to a message of the protocol, or to the error that answers them.
+//! Parses JSON-RPC messages of clients.
 //!
-//! Whatever comes in, what goes out is proper: a request gets a response, and what is no request
-//! gets one where JSON-RPC has one for it.
+//! Every request gets a response, also one that cannot be parsed. Other invalid input gets the error
+//! that JSON-RPC defines for it, if it defines one.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -12,16 +12,22 @@ use serde_json::{Map, Value};
 
 use crate::tool_reply::refusal;
 
-/// What became of the bytes.
-pub enum Read {
+/// The largest message: a script of 1 MiB in its longest JSON escape (`\u0000`, 6 bytes for each), and
+/// 2 MiB besides.
+pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// The result of parsing one message.
+pub enum Parsed {
+    /// A valid message.
     Message(Box<ClientJsonRpcMessage>),
-    /// This answers them.
+    /// The error that is sent back.
     Error(Box<ServerJsonRpcMessage>),
-    /// Nothing does: a notification that is not understood is dropped.
-    Nothing,
+    /// A notification or response that cannot be parsed: JSON-RPC has no reply to it.
+    Ignored,
 }
 
-pub fn read(bytes: &[u8]) -> Read {
+/// Parses the bytes of one message.
+pub fn parse(bytes: &[u8]) -> Parsed {
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         return error(None, ErrorCode::PARSE_ERROR, "this is not JSON");
     };
@@ -32,7 +38,7 @@ pub fn read(bytes: &[u8]) -> Read {
             "a message is one JSON object; there are no batches",
         );
     };
-    let id = match id(&fields) {
+    let id = match parse_id(&fields) {
         Ok(id) => id,
         Err(()) => {
             return error(
@@ -49,9 +55,9 @@ pub fn read(bytes: &[u8]) -> Read {
     match fields.get("method") {
         Some(Value::String(_)) if !is_response => {}
         None if is_response => {
-            return match parse(fields) {
-                Some(message) => Read::Message(message),
-                None => Read::Nothing,
+            return match to_message(fields) {
+                Some(message) => Parsed::Message(message),
+                None => Parsed::Ignored,
             };
         }
         _ => return error(id, ErrorCode::INVALID_REQUEST, "a request names its method"),
@@ -66,22 +72,22 @@ pub fn read(bytes: &[u8]) -> Read {
                 ErrorCode::INVALID_PARAMS,
                 "params must be an object",
             ),
-            None => Read::Nothing,
+            None => Parsed::Ignored,
         };
     }
-    match (parse(fields), id) {
-        (Some(message), _) => Read::Message(message),
+    match (to_message(fields), id) {
+        (Some(message), _) => Parsed::Message(message),
         (None, Some(id)) => error(
             Some(id),
             ErrorCode::INVALID_PARAMS,
             "the parameters do not fit the method",
         ),
-        (None, None) => Read::Nothing,
+        (None, None) => Parsed::Ignored,
     }
 }
 
-/// Whether this message may begin a connection.
-pub fn begins(message: &ClientJsonRpcMessage) -> bool {
+/// Whether this message may be the first of a connection.
+pub fn may_be_first(message: &ClientJsonRpcMessage) -> bool {
     use rmcp::model::GetMeta;
     let JsonRpcMessage::Request(request) = message else {
         return false;
@@ -93,13 +99,14 @@ pub fn begins(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-fn parse(fields: Map<String, Value>) -> Option<Box<ClientJsonRpcMessage>> {
+fn to_message(fields: Map<String, Value>) -> Option<Box<ClientJsonRpcMessage>> {
     serde_json::from_value(Value::Object(fields))
         .ok()
         .map(Box::new)
 }
 
-fn id(fields: &Map<String, Value>) -> Result<Option<RequestId>, ()> {
+/// The id of a message, if it has one; an error if it is neither a string nor an integer.
+fn parse_id(fields: &Map<String, Value>) -> Result<Option<RequestId>, ()> {
     match fields.get("id") {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(NumberOrString::String(text.as_str().into()))),
@@ -111,9 +118,10 @@ fn id(fields: &Map<String, Value>) -> Result<Option<RequestId>, ()> {
     }
 }
 
-pub fn error(id: Option<RequestId>, code: ErrorCode, message: &'static str) -> Read {
+/// An error reply.
+pub fn error(id: Option<RequestId>, code: ErrorCode, message: &'static str) -> Parsed {
     let data: ErrorData = refusal(code, message.into());
-    Read::Error(Box::new(JsonRpcMessage::error(data, id)))
+    Parsed::Error(Box::new(JsonRpcMessage::error(data, id)))
 }
 
 #[cfg(test)]
@@ -121,8 +129,8 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> Option<(Option<String>, i32)> {
-        match read(text.as_bytes()) {
-            Read::Error(error) => match *error {
+        match parse(text.as_bytes()) {
+            Parsed::Error(error) => match *error {
                 JsonRpcMessage::Error(error) => {
                     Some((error.id.map(|id| id.to_string()), error.error.code.0))
                 }
@@ -133,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_gets_the_error_json_rpc_has_for_it() {
+    fn invalid_input_gets_the_error_that_json_rpc_defines() {
         for (text, id, expected) in [
             ("", None, -32700),
             ("{", None, -32700),
@@ -188,12 +196,15 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#,
         ] {
-            assert!(!matches!(read(text.as_bytes()), Read::Error(_)), "{text}");
+            assert!(
+                !matches!(parse(text.as_bytes()), Parsed::Error(_)),
+                "{text}"
+            );
         }
     }
 
     #[test]
-    fn nesting_without_end_is_an_error_and_no_crash() {
+    fn deep_nesting_is_an_error_and_not_a_crash() {
         let text = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(code(&text), Some((None, -32700)));
     }

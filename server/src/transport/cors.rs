@@ -1,4 +1,4 @@
-//! Web pages that may talk to the server: a browser hands them its answers only if it is told so.
+//! CORS: the web pages whose browser lets them read responses of the server.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -12,8 +12,8 @@ const HEADERS: [(&str, &str); 4] = [
     ("access-control-expose-headers", "mcp-session-id"),
 ];
 
-/// Whether an origin is one of these. `http://localhost:*` stands for every port.
-pub fn allows(allowed: &[String], origin: &HeaderValue) -> bool {
+/// Whether an origin is in the list. `http://localhost:*` matches every port.
+pub fn is_allowed(allowed: &[String], origin: &HeaderValue) -> bool {
     let Ok(origin) = origin.to_str() else {
         return false;
     };
@@ -33,7 +33,7 @@ fn is_port(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Browsers leave it out.
+/// Browsers leave the default port of a scheme out of the origin.
 fn without_default_port(origin: &str) -> &str {
     let (end, scheme) = match origin.starts_with("https:") {
         true => (":443", "https:"),
@@ -45,8 +45,8 @@ fn without_default_port(origin: &str) -> &str {
     }
 }
 
-/// Says that a page of this origin may read the answer.
-pub fn open_to(origin: HeaderValue, headers: &mut HeaderMap) {
+/// Adds the headers that let a page of this origin read the response.
+pub fn add_headers(origin: HeaderValue, headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(
             HeaderName::from_static(name),
@@ -64,16 +64,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_pages_of_allowed_origins_may_read() {
+    fn only_pages_of_allowed_origins_may_read_responses() {
         let allowed = ["http://localhost:*", "https://app.example.com:443"].map(str::to_owned);
-        let allows = |origin: &str| allows(&allowed, &HeaderValue::from_str(origin).unwrap());
+        let is_allowed =
+            |origin: &str| is_allowed(&allowed, &HeaderValue::from_str(origin).unwrap());
         for origin in [
             "http://localhost",
             "http://localhost:5173",
             "https://app.example.com",
             "https://app.example.com:443",
         ] {
-            assert!(allows(origin), "{origin}");
+            assert!(is_allowed(origin), "{origin}");
         }
         for origin in [
             "http://localhost.example.com",
@@ -84,7 +85,7 @@ mod tests {
             "https://app.example.com.evil.example",
             "null",
         ] {
-            assert!(!allows(origin), "{origin}");
+            assert!(!is_allowed(origin), "{origin}");
         }
     }
 }

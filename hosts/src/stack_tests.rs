@@ -1,0 +1,392 @@
+//! Every stack of [`crate::stack`] over a gateway with a real server: no request reaches the server
+//! without the approval that the operator's policy requires.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pml_gateway::{Config, Gateway};
+use pml_protocol::{
+    FailureKind, Limits, Request, ResourceRequest, RunContext, ToolHost, ToolResult, VirtualClock,
+};
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+use serde_json::json;
+use serde_json::value::RawValue;
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+use crate::stack::{self, LiveRun};
+use crate::{
+    AnswerSources, ApprovalRequest, Approver, Decision, DecisionFuture, Fixtures, Person,
+    Recording, SessionStorage, StaticHost,
+};
+
+/// An MCP server over stdio that appends the name of every request about a tool, a resource or a
+/// prompt to the file in its first argument.
+const SERVER: &str = r#"
+import json, sys
+
+TOOL = {"name": "send", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": True}}
+RESULTS = {
+    "tools/call": {"content": [{"type": "text", "text": "sent"}]},
+    "resources/list": {"resources": []},
+    "resources/read": {"contents": [{"uri": "a:b", "text": "t"}]},
+    "prompts/list": {"prompts": []},
+    "prompts/get": {"messages": []},
+}
+
+for line in sys.stdin:
+    message = json.loads(line)
+    method, params = message.get("method"), message.get("params") or {}
+    if "id" not in message or method is None:
+        continue
+    reply = {"jsonrpc": "2.0", "id": message["id"]}
+    if method == "initialize":
+        reply["result"] = {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+            "serverInfo": {"name": "mail", "version": "1"},
+        }
+    elif method == "ping":
+        reply["result"] = {}
+    elif method == "tools/list":
+        reply["result"] = {"tools": [TOOL]}
+    elif method in RESULTS:
+        with open(sys.argv[1], "a") as received:
+            received.write(method + "\n")
+        reply["result"] = RESULTS[method]
+    else:
+        reply["error"] = {"code": -32601, "message": "unknown method"}
+    print(json.dumps(reply), flush=True)
+"#;
+
+/// The stacks that reach the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stack {
+    Live,
+    Record,
+    RecordMissing,
+    DryRun,
+}
+
+const STACKS: [Stack; 4] = [
+    Stack::Live,
+    Stack::Record,
+    Stack::RecordMissing,
+    Stack::DryRun,
+];
+
+impl Stack {
+    fn build(self, run: LiveRun) -> Arc<dyn ToolHost> {
+        let clock = VirtualClock::default();
+        match self {
+            Self::Live => stack::live(run),
+            Self::Record => stack::record(run, clock),
+            Self::RecordMissing => {
+                stack::record_missing(run, Recording::new("a.ts", clock, Vec::new()))
+            }
+            Self::DryRun => stack::dry_run(
+                run,
+                AnswerSources {
+                    fixtures: Fixtures::default(),
+                    recorded: None,
+                    observed: Box::new(|_| None),
+                },
+            ),
+        }
+    }
+}
+
+/// The method that a request becomes at a server; `None` for a request that reaches none. The
+/// match has no `_`: a new request does not compile until it is classified here, and then belongs
+/// into [`requests`].
+fn method_at_server(request: &Request) -> Option<&'static str> {
+    match request {
+        Request::Call { .. } => Some("tools/call"),
+        Request::Resource { request, .. } => Some(match request {
+            ResourceRequest::ListResources => "resources/list",
+            ResourceRequest::ReadResource { .. } => "resources/read",
+            ResourceRequest::ListPrompts => "prompts/list",
+            ResourceRequest::GetPrompt { .. } => "prompts/get",
+        }),
+        Request::Search { .. }
+        | Request::Describe { .. }
+        | Request::Harness { .. }
+        | Request::Store { .. }
+        | Request::Load { .. } => None,
+    }
+}
+
+/// One request of every variant.
+fn requests() -> Vec<Request> {
+    let resource = |request| Request::Resource {
+        server: "mail".to_owned(),
+        request,
+    };
+    vec![
+        Request::Call {
+            tool: "mail:send".to_owned(),
+            args: raw("{}"),
+        },
+        resource(ResourceRequest::ListResources),
+        resource(ResourceRequest::ReadResource {
+            uri: "a:b".to_owned(),
+        }),
+        resource(ResourceRequest::ListPrompts),
+        resource(ResourceRequest::GetPrompt {
+            name: "p".to_owned(),
+            args: raw("{}"),
+        }),
+        Request::Search {
+            query: "send".to_owned(),
+            limit: 5,
+            threshold: None,
+        },
+        Request::Describe {
+            tool: "mail:send".to_owned(),
+        },
+        Request::Harness {
+            message: raw(r#"{ "clock": 1 }"#),
+        },
+        Request::Store {
+            key: "k".to_owned(),
+            value: raw("1"),
+        },
+        Request::Load {
+            key: "k".to_owned(),
+        },
+    ]
+}
+
+fn raw(json: &str) -> Box<RawValue> {
+    RawValue::from_string(json.to_owned()).unwrap()
+}
+
+/// A gateway with the server `mail`, whose policy asks before everything.
+struct Fixture {
+    gateway: Gateway,
+    received: PathBuf,
+    _folder: TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (script, received) = (
+            folder.path().join("mail.py"),
+            folder.path().join("received"),
+        );
+        fs::write(&script, SERVER).unwrap();
+        let config = json!({
+            "mcpServers": { "mail": { "command": "python3", "args": ["-u", script, received] } },
+            "pml": { "policy": { "ask": ["*"] } },
+        });
+        let file = folder.path().join(".mcp.json");
+        fs::write(&file, config.to_string()).unwrap();
+        let gateway = Gateway::open(Config::load(&file).unwrap()).unwrap();
+        Self {
+            gateway,
+            received,
+            _folder: folder,
+        }
+    }
+
+    fn host(&self, stack: Stack, approver: Option<Arc<dyn Approver>>) -> Arc<dyn ToolHost> {
+        let scrubber = Scrubber::new(&ScrubConfig::default()).unwrap();
+        let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(Arc::new(scrubber))));
+        stack.build(LiveRun {
+            gateway: self.gateway.clone(),
+            search: Arc::new(StaticHost::empty()),
+            storage: Arc::new(SessionStorage::default()),
+            person: approver
+                .map(|approver| Person::new(approver, &self.gateway, placeholders.clone())),
+            placeholders: Some(placeholders),
+            observers: Vec::new(),
+            limits: Limits::default(),
+            tool_timeout: None,
+            progress: Box::new(|_| {}),
+        })
+    }
+
+    /// The methods that the server received since the last call.
+    fn take_received(&self) -> Vec<String> {
+        let lines = fs::read_to_string(&self.received).unwrap_or_default();
+        fs::write(&self.received, "").unwrap();
+        lines.lines().map(str::to_owned).collect()
+    }
+}
+
+/// Answers every question with the same decision.
+struct FixedApprover {
+    decision: Decision,
+    can_ask: bool,
+    asked: AtomicUsize,
+}
+
+impl FixedApprover {
+    fn new(decision: Decision) -> Arc<Self> {
+        Arc::new(Self {
+            decision,
+            can_ask: true,
+            asked: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl Approver for FixedApprover {
+    fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
+    fn ask(&self, _: ApprovalRequest, _: Duration) -> DecisionFuture {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let decision = self.decision;
+        Box::pin(async move { decision })
+    }
+}
+
+async fn ask(host: &Arc<dyn ToolHost>, request: &Request) -> ToolResult {
+    host.handle(request, &RunContext::local()).await
+}
+
+/// Why a request that needs approval is refused without it.
+fn refusal_kind(stack: Stack, request: &Request) -> FailureKind {
+    match (stack, request) {
+        // A dry run has no use for approval here: it forwards no request for a resource.
+        (Stack::DryRun, Request::Resource { .. }) => FailureKind::Unrecorded,
+        _ => FailureKind::Denied,
+    }
+}
+
+async fn assert_nothing_is_sent(approver: impl Fn() -> Option<Arc<dyn Approver>>) {
+    let fixture = Fixture::new();
+    for stack in STACKS {
+        for request in requests() {
+            if method_at_server(&request).is_none() {
+                continue;
+            }
+            let host = fixture.host(stack, approver());
+            let failure = ask(&host, &request).await.unwrap_err();
+            let expected = refusal_kind(stack, &request);
+            assert_eq!(failure.kind, expected, "{stack:?} {request:?}: {failure}");
+            let received = fixture.take_received();
+            assert!(received.is_empty(), "{stack:?} {request:?}: {received:?}");
+        }
+    }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn without_a_person_to_ask_nothing_is_sent() {
+    assert_nothing_is_sent(|| None).await;
+}
+
+#[tokio::test]
+async fn without_a_client_that_can_ask_nothing_is_sent() {
+    assert_nothing_is_sent(|| {
+        Some(Arc::new(FixedApprover {
+            decision: Decision::AllowAll,
+            can_ask: false,
+            asked: AtomicUsize::new(0),
+        }))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_person_denies_is_not_sent() {
+    for decision in [Decision::Deny, Decision::NoAnswer, Decision::NotAsked] {
+        assert_nothing_is_sent(move || Some(FixedApprover::new(decision))).await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_allows_is_sent_except_in_a_dry_run() {
+    let fixture = Fixture::new();
+    for stack in STACKS {
+        for request in requests() {
+            let Some(method) = method_at_server(&request) else {
+                continue;
+            };
+            let approver = FixedApprover::new(Decision::AllowAll);
+            let host = fixture.host(stack, Some(approver.clone()));
+            let result = ask(&host, &request).await;
+            let received = fixture.take_received();
+            if stack == Stack::DryRun {
+                assert!(received.is_empty(), "{request:?}: {received:?}");
+                continue;
+            }
+            assert!(result.is_ok(), "{stack:?} {request:?}: {result:?}");
+            assert_eq!(received, [method], "{stack:?}");
+            assert_eq!(approver.asked.load(Ordering::SeqCst), 1, "{stack:?}");
+        }
+    }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_request_that_reaches_no_server_needs_no_approval() {
+    let fixture = Fixture::new();
+    for stack in STACKS {
+        let approver = FixedApprover::new(Decision::Deny);
+        let host = fixture.host(stack, Some(approver.clone()));
+        for request in requests() {
+            if method_at_server(&request).is_some() {
+                continue;
+            }
+            let result = ask(&host, &request).await;
+            // Only a recording has a use for the messages of a virtual clock.
+            let is_clock = matches!(request, Request::Harness { .. });
+            assert!(
+                result.is_ok() || is_clock,
+                "{stack:?} {request:?}: {result:?}"
+            );
+        }
+        assert_eq!(approver.asked.load(Ordering::SeqCst), 0, "{stack:?}");
+        assert_eq!(fixture.take_received(), [""; 0], "{stack:?}");
+    }
+    fixture.gateway.shutdown().await;
+}
+
+/// Allows everything once it is released.
+struct SlowApprover(Arc<Notify>);
+
+impl Approver for SlowApprover {
+    fn can_ask(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, _: ApprovalRequest, _: Duration) -> DecisionFuture {
+        let released = self.0.clone();
+        Box::pin(async move {
+            released.notified().await;
+            Decision::AllowAll
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_clock_of_the_run_stands_while_the_person_thinks_in_every_stack() {
+    let fixture = Fixture::new();
+    for stack in STACKS {
+        let released = Arc::new(Notify::new());
+        let approver = SlowApprover(released.clone());
+        let host = fixture.host(stack, Some(Arc::new(approver)));
+        let run = RunContext::local();
+        let mut pauses = run.clock().pauses();
+        let call = tokio::spawn({
+            let run = run.clone();
+            async move { host.handle(&requests()[0], &run).await }
+        });
+        pauses.wait_for(|pauses| *pauses == 1).await.unwrap();
+        assert!(run.dispatched_at().is_none(), "{stack:?}");
+        released.notify_one();
+        let result = call.await.unwrap();
+        assert!(result.is_ok(), "{stack:?}: {result:?}");
+        assert_eq!(*pauses.borrow(), 0, "{stack:?}");
+        assert!(run.dispatched_at().is_some(), "{stack:?}");
+    }
+    fixture.gateway.shutdown().await;
+}
