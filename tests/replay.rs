@@ -308,7 +308,7 @@ fn wrong_usage_and_wrong_files_are_reported_before_anything_runs() {
     let place = Place::new("return 1");
     fs::write(place.path("calls.json"), "{}").unwrap();
     for (flags, expected) in [
-        (&["--replay", "calls.json"][..], "no recording"),
+        (&["--replay", "calls.json"][..], "not a recording"),
         (&["--replay", "gone.json"], "gone.json"),
         (&["--record", "missing"], "name it with --replay"),
         (

@@ -488,7 +488,7 @@ async fn arguments_that_are_too_large_are_a_failure_of_the_call() {
 async fn a_call_has_no_options() {
     let message = thrown("callTool('demo:echo', {}, { timeout: 100 })").await;
     assert!(
-        message.starts_with("TypeError: callTool takes an id and its arguments"),
+        message.starts_with("TypeError: callTool takes a tool id and arguments"),
         "{message}"
     );
     assert_eq!(

@@ -138,7 +138,7 @@ fn a_login_is_for_servers_over_http() {
     }));
     let output = place.run(&["login", "odd"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("needs no login"));
+    assert!(text(&output.stderr).contains("has no login"));
     let output = place.run(&["logout", "api"]);
     assert_eq!(text(&output.stdout), "there was no login to api\n");
     let output = place.run(&["logout", "apy"]);
