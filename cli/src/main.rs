@@ -1,5 +1,8 @@
 //! `pml`: every tool of every MCP server, through one sandboxed script.
 
+// The doc comments of arguments are help texts, not Markdown.
+#![allow(rustdoc::bare_urls, rustdoc::broken_intra_doc_links)]
+
 mod amounts;
 mod call;
 mod check;

@@ -271,7 +271,7 @@ impl Pipeline {
                 file,
                 raw,
             },
-            LiveMode::DryRun(sources) => Self::DryRun(stack::dry_run(run, sources)),
+            LiveMode::DryRun(sources) => Self::DryRun(stack::dry_run(run, *sources)),
         }
     }
 }

@@ -65,7 +65,7 @@ pub enum LiveMode {
         raw: bool,
     },
     /// It checks its calls.
-    DryRun(AnswerSources),
+    DryRun(Box<AnswerSources>),
 }
 
 impl ToolSourceArgs {
@@ -76,14 +76,14 @@ impl ToolSourceArgs {
         let mode = match (&self.record, &self.replay) {
             _ if self.dry_run => {
                 let shapes = cache.shapes();
-                LiveMode::DryRun(AnswerSources {
+                LiveMode::DryRun(Box::new(AnswerSources {
                     fixtures: match &self.fixtures {
                         Some(file) => Fixtures::load(file)?,
                         None => Fixtures::default(),
                     },
                     recorded: self.replay.as_deref().map(Replay::load).transpose()?,
                     observed: Box::new(move |tool| shapes.schema(tool)),
-                })
+                }))
             }
             (Some(_), Some(file)) if missing => LiveMode::RecordMissing {
                 file: file.clone(),
