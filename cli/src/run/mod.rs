@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_protocol::{ErrorKind, Limits, LogLine, Outcome, RequestedLimits, RunError, Stats};
+use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats};
 use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, Script, WorkerOptions};
 use pml_scrub::Scrubber;
 
@@ -254,21 +254,12 @@ impl<'a> PreparedRun<'a> {
             }),
         })?;
         let name = self.script.name.clone();
-        let print_log = |line: &LogLine| {
-            if is_live {
-                report::print_log(line, style);
-            }
+        let mut observer = RunObserver {
+            trace: self.trace,
+            print_logs: is_live.then_some(style),
+            so_far: Outcome::default(),
         };
-        let trace = &mut self.trace;
-        let ended = execute(
-            &self.pool,
-            self.script,
-            self.limits,
-            &tools,
-            trace,
-            print_log,
-        )
-        .await?;
+        let ended = execute(&self.pool, self.script, self.limits, &tools, &mut observer).await?;
         let EndedRun {
             outcome,
             is_interrupted,
@@ -279,7 +270,7 @@ impl<'a> PreparedRun<'a> {
             .outcome(outcome, &self.limits)
             .into_outcome();
         if self.args.scrub {
-            if let Some(trace) = trace {
+            if let Some(trace) = &mut observer.trace {
                 trace.scrubbed(scrub_started);
             }
             if !self.args.json {
@@ -291,7 +282,7 @@ impl<'a> PreparedRun<'a> {
         // The result first: servers take their time to stop.
         let code = report_run(self.args, &tools, &outcome, is_interrupted, style);
         let saved = tools.save_recording(&name, &scrub_rules);
-        let traced = self.trace.map_or(Ok(()), |trace| {
+        let traced = observer.trace.map_or(Ok(()), |trace| {
             trace.finish(&outcome, |tool| tools.replies().text(tool).into_inner())
         });
         tools.save_tools(&self.cache);
@@ -306,24 +297,10 @@ async fn execute(
     script: Script,
     limits: Limits,
     tools: &RunTools,
-    trace: &mut Option<Trace>,
-    print_log: impl Fn(&LogLine) + Send + Sync,
+    observer: &mut RunObserver,
 ) -> anyhow::Result<EndedRun> {
     let started = Instant::now();
-    let mut so_far = Outcome::default();
-    let mut on_event = |event: Event<'_>| {
-        match &event {
-            Event::Log(line) => {
-                so_far.logs.push((*line).clone());
-                print_log(line);
-            }
-            Event::CallEnded { call, .. } => so_far.calls.push((*call).clone()),
-            _ => {}
-        }
-        if let Some(trace) = trace {
-            trace.note(&event);
-        }
-    };
+    let mut on_event = |event: Event<'_>| observer.note(&event);
     let run = pool.run_with(script, tools.options(), limits, tools.host(), &mut on_event);
     Ok(match interrupt::or(run).await? {
         Some(outcome) => EndedRun {
@@ -331,10 +308,37 @@ async fn execute(
             is_interrupted: false,
         },
         None => EndedRun {
-            outcome: interrupted(so_far, started),
+            outcome: interrupted(std::mem::take(&mut observer.so_far), started),
             is_interrupted: true,
         },
     })
+}
+
+/// Follows a run as it happens.
+struct RunObserver {
+    trace: Option<Trace>,
+    /// How console lines are printed as they come; `None` if they are not.
+    print_logs: Option<Style>,
+    /// What is left of a run that is interrupted.
+    so_far: Outcome,
+}
+
+impl RunObserver {
+    fn note(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Log(line) => {
+                self.so_far.logs.push((*line).clone());
+                if let Some(style) = self.print_logs {
+                    report::print_log(line, style);
+                }
+            }
+            Event::CallEnded { call, .. } => self.so_far.calls.push((*call).clone()),
+            _ => {}
+        }
+        if let Some(trace) = &mut self.trace {
+            trace.note(event);
+        }
+    }
 }
 
 /// Prints what the run left, and returns the exit code.

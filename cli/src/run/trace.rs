@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -59,12 +60,13 @@ impl Trace {
         match event {
             Event::Started => {
                 self.started = Some(now);
-                self.span("start", "worker", 0, now, RUN_LANE, None);
+                self.span("start", "worker", 0..now, RUN_LANE, None);
             }
             Event::Parsed { micros } => {
                 // Both messages may have been read at once: parsing began after the start.
                 let began = now.saturating_sub(*micros).max(self.started.unwrap_or(0));
-                self.span("transpile", "worker", began, *micros, RUN_LANE, None);
+                let ended = began + *micros;
+                self.span("transpile", "worker", began..ended, RUN_LANE, None);
             }
             Event::Log(_) => {}
             Event::CallStarted { index, .. } => {
@@ -73,14 +75,7 @@ impl Trace {
             Event::CallEnded { index, call } => {
                 let began = self.calls.remove(index).unwrap_or(now);
                 let details = serde_json::json!({ "ok": call.ok, "ms": call.ms });
-                self.span(
-                    &call.tool,
-                    "call",
-                    began,
-                    now - began,
-                    index + 1,
-                    Some(details),
-                );
+                self.span(&call.tool, "call", began..now, index + 1, Some(details));
             }
         }
     }
@@ -89,22 +84,15 @@ impl Trace {
     pub fn scrubbed(&mut self, started: Instant) {
         let now = self.now();
         let took = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.span(
-            "scrub",
-            "broker",
-            now.saturating_sub(took),
-            took,
-            RUN_LANE,
-            None,
-        );
+        let began = now.saturating_sub(took);
+        self.span("scrub", "broker", began..now, RUN_LANE, None);
     }
 
     fn span(
         &mut self,
         name: &str,
         cat: &'static str,
-        ts: u64,
-        dur: u64,
+        time: Range<u64>,
         tid: usize,
         args: Option<serde_json::Value>,
     ) {
@@ -112,8 +100,8 @@ impl Trace {
             name: name.to_owned(),
             cat,
             ph: "X",
-            ts,
-            dur,
+            ts: time.start,
+            dur: time.end - time.start,
             pid: std::process::id(),
             tid,
             args,
@@ -132,7 +120,7 @@ impl Trace {
         }
         let began = self.started.unwrap_or(now);
         let details = serde_json::json!({ "ok": outcome.ok, "stats": outcome.stats });
-        self.span("run", "worker", began, now - began, RUN_LANE, Some(details));
+        self.span("run", "worker", began..now, RUN_LANE, Some(details));
         let document = serde_json::json!({ "traceEvents": self.spans, "displayTimeUnit": "ms" });
         let mut out = BufWriter::new(&self.file);
         serde_json::to_writer(&mut out, &document)
