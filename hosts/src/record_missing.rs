@@ -1,7 +1,9 @@
 //! The layer that completes a recording: recorded requests are replayed, others are forwarded and
 //! added.
 
-use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult, VirtualClock};
+use pml_protocol::{
+    Failure, HostFuture, Request, RunContext, Target, ToolHost, ToolResult, VirtualClock,
+};
 
 use crate::record::Record;
 use crate::recorded_request::RecordedRequest;
@@ -49,11 +51,18 @@ impl<H: ToolHost> ToolHost for RecordMissing<H> {
             });
             return Box::pin(std::future::ready(answer));
         }
-        let recorded =
-            RecordedRequest::of(request).and_then(|recorded| self.recorded.find(&recorded).ok());
-        match recorded {
-            Some(entry) => Box::pin(self.recorded.answer(entry)),
-            None => self.live.handle(request, run),
+        let recorded = match (RecordedRequest::of(request), request.target()) {
+            (Some(recorded), _) => recorded,
+            (None, Target::Local) => return self.live.handle(request, run),
+            // Every run would send it again.
+            (None, Target::Tool { .. } | Target::Resources { .. }) => {
+                let failure = Failure::internal("this request cannot be recorded");
+                return Box::pin(std::future::ready(Err(failure)));
+            }
+        };
+        match self.recorded.find(&recorded) {
+            Ok(entry) => Box::pin(self.recorded.answer(entry)),
+            Err(_missing) => self.live.handle(request, run),
         }
     }
 }

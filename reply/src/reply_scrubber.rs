@@ -24,8 +24,7 @@ pub type KeepResult = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// Scrubs everything that one client reads. Clones serve the same client.
 #[derive(Clone)]
 pub struct ReplyScrubber {
-    /// `None` if the reader chose to see values as they are.
-    placeholders: Option<SharedPlaceholders>,
+    placeholders: SharedPlaceholders,
     reader: Reader,
 }
 
@@ -42,14 +41,14 @@ impl ReplyScrubber {
     /// Replies for a model.
     pub fn for_model(placeholders: SharedPlaceholders, keep: KeepResult) -> Self {
         Self {
-            placeholders: Some(placeholders),
+            placeholders,
             reader: Reader::Model { keep },
         }
     }
 
-    /// Replies for the person, or the program, that started the run. Without placeholders the
-    /// values stay as they are.
-    pub fn for_person(placeholders: Option<SharedPlaceholders>) -> Self {
+    /// Replies for the person, or the program, that started the run and asked for scrubbing. Without
+    /// scrubbing there is no reply to make: [`limit_output`] is all that happens to the outcome.
+    pub fn for_person(placeholders: SharedPlaceholders) -> Self {
         Self {
             placeholders,
             reader: Reader::Person,
@@ -59,24 +58,23 @@ impl ReplyScrubber {
     /// A scrubbed text: progress, a log line, an error message. If the policy blocks a value in it, the
     /// refusal takes its place.
     pub fn text(&self, text: &str) -> Scrubbed<String> {
-        self.scrub(|map| map.scrub_text(text, None), || text.to_owned())
+        self.lock()
+            .scrub_text(text, None)
             .unwrap_or_else(|refusal| (&refusal).into())
     }
 
     /// The first `chars` characters of a text.
     pub fn beginning(&self, text: &str, chars: usize) -> Scrubbed<String> {
-        self.scrub(
-            |map| map.scrub_beginning(text, None, chars),
-            || text.chars().take(chars).collect(),
-        )
-        .unwrap_or_else(|refusal| (&refusal).into())
+        self.lock()
+            .scrub_beginning(text, None, chars)
+            .unwrap_or_else(|refusal| (&refusal).into())
     }
 
     /// The reply to a run.
     pub fn outcome(&self, outcome: Outcome, limits: &Limits) -> RunReply {
         let outcome = match self.reader {
             Reader::Model { .. } => outcome,
-            Reader::Person => fail_if_too_large(outcome, limits),
+            Reader::Person => limit_output(outcome, limits),
         };
         let stats = outcome.stats;
         self.reply(outcome, limits)
@@ -129,10 +127,7 @@ impl ReplyScrubber {
         limits: &Limits,
     ) -> Result<(), ScrubError> {
         let Reader::Model { keep } = &self.reader else {
-            let scrubbed = self.scrub(
-                |map| Ok(map.scrub_json(parse(result), tool)?.to_json()),
-                || result.to_owned(),
-            )?;
+            let scrubbed = self.lock().scrub_json(parse(result), tool)?.to_json();
             reply.count(scrubbed.report());
             reply.result = Some(scrubbed);
             return Ok(());
@@ -145,15 +140,13 @@ impl ReplyScrubber {
             return Ok(());
         }
         let mut value = parse(result);
-        if let Some(mut map) = self.lock() {
-            reply.blocks = blocks::take(&mut value, &mut map)?;
-        }
+        reply.blocks = blocks::take(&mut value, &mut self.lock())?;
         let text = value.to_string();
         if is_over(&text, limit) {
             reply.truncated = Some(self.truncate(keep, whole, &text, tool, limit)?);
             return Ok(());
         }
-        let scrubbed = self.scrub(|map| map.scrub_json(value.clone(), tool), || value.clone())?;
+        let scrubbed = self.lock().scrub_json(value, tool)?;
         reply.count(scrubbed.report());
         reply.result = Some(scrubbed.to_json());
         Ok(())
@@ -169,10 +162,7 @@ impl ReplyScrubber {
     ) -> Result<Truncation, ScrubError> {
         let handle = keep(whole);
         let chars = PREVIEW_CHARS.min(limit);
-        let preview = self.scrub(
-            |map| map.scrub_beginning(text, tool, chars),
-            || text.chars().take(chars).collect(),
-        )?;
+        let preview = self.lock().scrub_beginning(text, tool, chars)?;
         let hint = match &handle {
             Some(handle) => format!(
                 "Too large to show. In another script, `await load(\"{handle}\")` gives all of it: filter it there."
@@ -205,7 +195,7 @@ impl ReplyScrubber {
         error: Value,
         tool: Option<&str>,
     ) -> Result<(), ScrubError> {
-        let error = self.scrub(|map| map.scrub_json(error.clone(), tool), || error.clone())?;
+        let error = self.lock().scrub_json(error, tool)?;
         reply.count(error.report());
         reply.error = Some(ReplyError::Scrubbed(error));
         Ok(())
@@ -222,9 +212,7 @@ impl ReplyScrubber {
         }
         let texts: Vec<String> = lines.iter().map(|line| line.text.clone()).collect();
         // A value may be split over two lines, so the lines are scanned together first.
-        let (texts, report) = self
-            .scrub(|map| map.scrub_lines(&texts, None), || texts.clone())?
-            .into_parts();
+        let (texts, report) = self.lock().scrub_lines(&texts, None)?.into_parts();
         reply.count(&report);
         let levels = lines.iter().map(|line| line.level);
         let mut lines = levels.zip(texts).collect();
@@ -236,7 +224,7 @@ impl ReplyScrubber {
         }
         for (level, text) in lines {
             // The scan of the single line proves that what is sent is scrubbed.
-            let text = self.scrub(|map| map.scrub_text(&text, None), || text.clone())?;
+            let text = self.lock().scrub_text(&text, None)?;
             reply.logs.push(ReplyLine { level, text });
         }
         Ok(())
@@ -248,10 +236,7 @@ impl ReplyScrubber {
             Reader::Person => calls.iter().map(MergedCalls::one).collect(),
         };
         for calls in merged {
-            let tool = self.scrub(
-                |map| map.scrub_text(calls.tool, None),
-                || calls.tool.to_owned(),
-            )?;
+            let tool = self.lock().scrub_text(calls.tool, None)?;
             if let Reader::Person = self.reader {
                 reply.count(tool.report());
             }
@@ -265,27 +250,16 @@ impl ReplyScrubber {
         Ok(())
     }
 
-    /// Scrubs a value, or returns it as it is if the reader chose that.
-    fn scrub<T>(
-        &self,
-        scrub: impl FnOnce(&mut PlaceholderMap) -> Result<Scrubbed<T>, ScrubError>,
-        value: impl FnOnce() -> T,
-    ) -> Result<Scrubbed<T>, ScrubError> {
-        match self.lock() {
-            Some(mut map) => scrub(&mut map),
-            None => Ok(Scrubbed::exempt(value())),
-        }
-    }
-
-    fn lock(&self) -> Option<MutexGuard<'_, PlaceholderMap>> {
-        let placeholders = self.placeholders.as_ref()?;
+    fn lock(&self) -> MutexGuard<'_, PlaceholderMap> {
         // Each placeholder is added in one step, so the map is whole after a panic.
-        Some(placeholders.lock().unwrap_or_else(PoisonError::into_inner))
+        self.placeholders
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A result that is over the output limit ends the run with `output`.
-fn fail_if_too_large(mut outcome: Outcome, limits: &Limits) -> Outcome {
+pub fn limit_output(mut outcome: Outcome, limits: &Limits) -> Outcome {
     let limit = limits.output_chars;
     let Some(result) = &outcome.result else {
         return outcome;

@@ -198,7 +198,10 @@ impl ReplyError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
     use serde_json::json;
 
     #[test]
@@ -209,7 +212,9 @@ mod tests {
         };
         let mut scrubbed = json!(error);
         scrubbed["line"] = json!("[PHONE_1]");
-        let reply = ReplyError::Scrubbed(Scrubbed::exempt(scrubbed));
+        let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default()).unwrap());
+        let scrubbed = PlaceholderMap::new(scrubber).scrub_json(scrubbed, None);
+        let reply = ReplyError::Scrubbed(scrubbed.unwrap());
         assert_eq!(json!(reply.into_run_error()), json!(error));
     }
 }

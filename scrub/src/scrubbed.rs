@@ -19,12 +19,6 @@ impl<T> Scrubbed<T> {
         Self { value, report }
     }
 
-    /// A value that its reader chose to see as it is: `pml run` without `--scrub`. This is the only
-    /// way around scrubbing.
-    pub fn exempt(value: T) -> Self {
-        Self::new(value, Report::default())
-    }
-
     /// The findings that were replaced.
     pub fn report(&self) -> &Report {
         &self.report

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream;
+use pml_hosts::stack;
 use pml_protocol::{LogLine, RunError, TestSpec};
 use pml_runtime::{Event, FairShareKey, Pool, RunOptions, Script};
 use pml_script::code_frame;
@@ -133,9 +134,10 @@ impl<'p> Runner<'p> {
         };
         let limits = *self.pool.limits();
         let mut on_event = |_: Event<'_>| {};
+        let tools = stack::limited(host.clone(), &limits);
         let run = self
             .pool
-            .run_with(script, options, limits, host.clone(), &mut on_event);
+            .run_with(script, options, limits, tools, &mut on_event);
         let ended = match select(pin!(run), pin!(self.blocked_test(&host))).await {
             Either::Left((outcome, _)) => FileRun {
                 failure: outcome.error.map(|error| failure_of_run(error, file)),

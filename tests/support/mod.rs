@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use pml_hosts::stack;
 use pml_protocol::{Limits, Outcome, ToolHost};
-use pml_reply::ReplyScrubber;
+use pml_reply::limit_output;
 use pml_runtime::{Pool, PoolOptions, Script};
 use serde_json::Value;
 
@@ -126,6 +126,5 @@ pub async fn run_in(pool: &Pool, host: Arc<dyn ToolHost>, source: &str) -> Outco
 
 /// An outcome as `pml run` prints it: a result over the output limit is an error.
 pub fn printed(outcome: Outcome, limits: &Limits) -> Outcome {
-    let reply = ReplyScrubber::for_person(None).outcome(outcome, limits);
-    reply.into_outcome()
+    limit_output(outcome, limits)
 }

@@ -265,10 +265,7 @@ impl<'a> PreparedRun<'a> {
             is_interrupted,
         } = ended;
         let scrub_started = Instant::now();
-        let outcome = tools
-            .replies()
-            .outcome(outcome, &self.limits)
-            .into_outcome();
+        let outcome = tools.printed(outcome, &self.limits);
         if self.args.scrub {
             if let Some(trace) = &mut observer.trace {
                 trace.scrubbed(scrub_started);
@@ -283,7 +280,7 @@ impl<'a> PreparedRun<'a> {
         let code = report_run(self.args, &tools, &outcome, is_interrupted, style);
         let saved = tools.save_recording(&name, &scrub_rules);
         let traced = observer.trace.map_or(Ok(()), |trace| {
-            trace.finish(&outcome, |tool| tools.replies().text(tool).into_inner())
+            trace.finish(&outcome, |tool| tools.printed_text(tool))
         });
         tools.save_tools(&self.cache);
         tools.close().await;

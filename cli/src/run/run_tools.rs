@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording, Replay};
-use pml_protocol::{Limits, TimerMode, ToolHost, VirtualClock};
-use pml_reply::ReplyScrubber;
+use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording};
+use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
+use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
 use pml_search::{Search, ToolFinder};
@@ -48,7 +48,8 @@ pub struct RunTools {
     pipeline: Pipeline,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
-    replies: ReplyScrubber,
+    /// `None` without `--scrub`: the reader sees values as they are.
+    replies: Option<ReplyScrubber>,
 }
 
 struct LiveServers {
@@ -61,7 +62,10 @@ type Live = Arc<dyn ToolHost>;
 
 enum Pipeline {
     Live(Live),
-    Replay(Arc<Replay>),
+    Replay {
+        host: Live,
+        clock: VirtualClock,
+    },
     Record {
         host: Arc<Record<Live>>,
         clock: VirtualClock,
@@ -83,11 +87,14 @@ impl RunTools {
         let placeholders = options
             .scrubber
             .map(|scrubber| Arc::new(Mutex::new(PlaceholderMap::new(scrubber))));
-        let replies = ReplyScrubber::for_person(placeholders.clone());
+        let replies = placeholders.clone().map(ReplyScrubber::for_person);
         let mode = match options.source {
             ToolSource::Replay(replay) => {
                 return Ok(Self {
-                    pipeline: Pipeline::Replay(Arc::new(replay)),
+                    pipeline: Pipeline::Replay {
+                        clock: replay.clock(),
+                        host: stack::limited(replay, &options.limits),
+                    },
                     servers: None,
                     replies,
                 });
@@ -117,7 +124,7 @@ impl RunTools {
     pub fn host(&self) -> Arc<dyn ToolHost> {
         match &self.pipeline {
             Pipeline::Live(host) => host.clone(),
-            Pipeline::Replay(host) => host.clone(),
+            Pipeline::Replay { host, .. } => host.clone(),
             Pipeline::Record { host, .. } => host.clone(),
             Pipeline::RecordMissing { host, .. } => host.clone(),
             Pipeline::DryRun(host) => host.clone(),
@@ -128,7 +135,7 @@ impl RunTools {
         let (clock, timers) = match &self.pipeline {
             Pipeline::Live(_) | Pipeline::DryRun(_) => (None, TimerMode::Real),
             Pipeline::Record { clock, .. } => (Some(*clock), TimerMode::Real),
-            Pipeline::Replay(replay) => (Some(replay.clock()), TimerMode::Skipped),
+            Pipeline::Replay { clock, .. } => (Some(*clock), TimerMode::Skipped),
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         RunOptions {
@@ -138,9 +145,20 @@ impl RunTools {
         }
     }
 
-    /// Makes what is printed of the run.
-    pub fn replies(&self) -> &ReplyScrubber {
-        &self.replies
+    /// The outcome as it is printed.
+    pub fn printed(&self, outcome: Outcome, limits: &Limits) -> Outcome {
+        match &self.replies {
+            Some(replies) => replies.outcome(outcome, limits).into_outcome(),
+            None => limit_output(outcome, limits),
+        }
+    }
+
+    /// A text beside the outcome as it is printed, such as a tool id.
+    pub fn printed_text(&self, text: &str) -> String {
+        match &self.replies {
+            Some(replies) => replies.text(text).into_inner(),
+            None => text.to_owned(),
+        }
     }
 
     /// Servers whose tools a search could not see, and why.
@@ -162,11 +180,12 @@ impl RunTools {
         };
         let mut planned = dry_run.planned();
         for call in &mut planned {
-            let args = self.replies.text(&call.args.to_string()).into_inner();
+            call.tool = self.printed_text(&call.tool);
+            let args = self.printed_text(&call.args.to_string());
             // Scrubbed JSON is JSON, unless the policy blocks all of it.
             call.args = serde_json::from_str(&args).unwrap_or(Value::String(args));
             if let Some(refused) = &mut call.refused {
-                refused.message = self.replies.text(&refused.message).into_inner();
+                refused.message = self.printed_text(&refused.message);
             }
         }
         // The gateway knows the tools of the servers that were started.
@@ -213,7 +232,7 @@ impl RunTools {
                 let added = scrubbed(Recording::new(script, recording.clock, added), *raw)?;
                 recording.clone().with(added).save(file)?;
             }
-            Pipeline::Live(_) | Pipeline::Replay(_) | Pipeline::DryRun(_) => {}
+            Pipeline::Live(_) | Pipeline::Replay { .. } | Pipeline::DryRun(_) => {}
         }
         Ok(())
     }

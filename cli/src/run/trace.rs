@@ -65,7 +65,7 @@ impl Trace {
             Event::Parsed { micros } => {
                 // Both messages may have been read at once: parsing began after the start.
                 let began = now.saturating_sub(*micros).max(self.started.unwrap_or(0));
-                let ended = began + *micros;
+                let ended = began.saturating_add(*micros);
                 self.span("transpile", "worker", began..ended, RUN_LANE, None);
             }
             Event::Log(_) => {}

@@ -1,4 +1,4 @@
-//! How each client is told to start `pml serve`.
+//! The configuration by which each client starts `pml serve`.
 
 use std::io::Write;
 use std::path::Path;

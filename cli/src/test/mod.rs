@@ -113,7 +113,6 @@ fn limits() -> Limits {
         wall_ms: 120_000,
         cpu_ms: 30_000,
         calls: 10_000,
-        output_chars: 1_000_000,
         ..Limits::default()
     }
 }
