@@ -12,11 +12,21 @@ const MAX_NAME_BYTES: usize = 256;
 /// The score from which [`similar`] names a candidate. Jaro-Winkler scores go from 0 to 1.
 const MIN_SIMILARITY: f64 = 0.75;
 
-/// The candidate that `name` is a typing mistake of: one edit away in a short word, two in a
-/// longer one, three in a long one. `None` where two candidates are equally near.
+/// The candidate that `name` is a typing mistake of; `None` where two candidates are equally near.
 pub fn typo_of<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    match typos_of(name, candidates).as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// The candidates that `name` may be a typing mistake of, all equally near: one edit away in a short
+/// word, two in a longer one, three in a long one. A name that must not be a mistyped key is checked
+/// with this function: [`typo_of`] does not answer where there are two.
+pub fn typos_of<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut near: Vec<&str> = Vec::new();
     if name.len() > MAX_NAME_BYTES {
-        return None;
+        return near;
     }
     let max_edits = match name.chars().count() {
         0..=4 => 1,
@@ -24,27 +34,25 @@ pub fn typo_of<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         _ => 3,
     };
     let wanted = name.to_lowercase();
-    let mut best: Option<(usize, &str)> = None;
-    let mut tied = false;
+    let mut fewest = max_edits;
     for candidate in candidates {
         // The lengths of UTF-8 texts with so few edits between them differ by less than this.
         if candidate.len().abs_diff(name.len()) > 4 * max_edits {
             continue;
         }
         let edits = strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase());
-        if edits > max_edits || edits >= candidate.chars().count() {
+        if edits > fewest || edits >= candidate.chars().count() {
             continue;
         }
-        match best {
-            Some((fewest, _)) if edits > fewest => {}
-            Some((fewest, known)) if edits == fewest => tied |= known != candidate,
-            _ => {
-                best = Some((edits, candidate));
-                tied = false;
-            }
+        if edits < fewest {
+            near.clear();
+            fewest = edits;
+        }
+        if !near.contains(&candidate) {
+            near.push(candidate);
         }
     }
-    best.filter(|_| !tied).map(|(_, candidate)| candidate)
+    near
 }
 
 /// The `count` candidates most like `name`, most similar first.
@@ -130,6 +138,16 @@ mod tests {
         assert_eq!(found[0], "fs:read_file");
         assert_eq!(found.len(), 3);
         assert_eq!(nearest("log", TOOLS, 1), ["git:log"]);
+    }
+
+    #[test]
+    fn two_names_that_are_equally_near_are_both_candidates() {
+        assert_eq!(
+            typos_of("rools", ["roots", "tools", "type"]),
+            ["roots", "tools"]
+        );
+        assert_eq!(typo_of("rools", ["roots", "tools"]), None);
+        assert!(typos_of("encoding", ["roots", "tools"]).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pml_nearest::{nearest, typo_of};
+use pml_nearest::{nearest, typos_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -161,7 +161,7 @@ impl Inner {
     fn has_unknown_server(&self, id: &str) -> bool {
         let known = || self.servers.keys().map(String::as_str);
         id.split_once(':').is_some_and(|(server, _)| {
-            !self.servers.contains_key(server) && typo_of(server, known()).is_none()
+            !self.servers.contains_key(server) && typos_of(server, known()).is_empty()
         })
     }
 

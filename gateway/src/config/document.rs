@@ -133,7 +133,9 @@ impl Document {
             file: self.file.clone(),
             line: self.line(at),
             key: at.to_string(),
-            nearest: pml_nearest::typo_of(key, valid).map(str::to_owned),
+            nearest: pml_nearest::typos_of(key, valid)
+                .first()
+                .map(|key| (*key).to_owned()),
         }
     }
 

@@ -88,7 +88,7 @@ impl Config {
             .filter(|key| !TOP_LEVEL_KEYS.contains(&key.as_str()))
         {
             // Other clients keep their own settings in the file; only a mistyped key is an error.
-            if pml_nearest::typo_of(key, TOP_LEVEL_KEYS).is_some() {
+            if !pml_nearest::typos_of(key, TOP_LEVEL_KEYS).is_empty() {
                 return Err(document.unknown_key(&root.key(key.as_str()), key, TOP_LEVEL_KEYS));
             }
         }
@@ -217,6 +217,16 @@ mod tests {
         ));
         assert!(config.servers["old"].disabled);
         assert_eq!(config.servers["old"].protocol, Protocol::Auto);
+    }
+
+    #[test]
+    fn a_key_that_is_equally_near_to_two_is_a_mistake_too() {
+        // `roots` and `tools`: an allow list must not vanish.
+        let error = mistake(r#"{ "mcpServers": { "fs": { "command": "x", "rools": ["echo"] } } }"#);
+        assert!(
+            error.contains("unknown key `mcpServers.fs.rools`"),
+            "{error}"
+        );
     }
 
     #[test]

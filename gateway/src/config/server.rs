@@ -261,8 +261,8 @@ fn check_keys(
     let mut ignored = Vec::new();
     for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         // A key that is present as well was not mistyped.
-        let meant = pml_nearest::typo_of(key, KEYS);
-        if meant.is_some_and(|meant| !entry.contains_key(meant)) {
+        let meant = pml_nearest::typos_of(key, KEYS);
+        if meant.iter().any(|meant| !entry.contains_key(*meant)) {
             return Err(document.unknown_key(&at.key(key.as_str()), key, KEYS));
         }
         ignored.push(key.clone());
