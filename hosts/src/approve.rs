@@ -7,11 +7,10 @@ use pml_gateway::policy::approval::Approval;
 use pml_protocol::{
     Failure, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
 };
-use pml_scrub::Scrubbed;
+use pml_scrub::{Scrubbed, SharedPlaceholders};
 
 use crate::approval::{ApprovalGate, Approver, Decision, SHOWN_CHARS, refused};
 use crate::gateway_host::failure;
-use crate::restore_placeholders::SharedPlaceholders;
 
 /// Forwards a request once the operator's `pml.policy.ask` does not require approval, or a person
 /// has given it. The run's clock is paused while the person is asked.

@@ -55,7 +55,7 @@ pub use recorded_request::RecordedRequest;
 pub use recording::{Entry, RecordedAnswer, Recording};
 pub use replay::Replay;
 pub use replay_clock::ClockMoment;
-pub use restore_placeholders::{RestorePlaceholders, SharedPlaceholders};
+pub use restore_placeholders::RestorePlaceholders;
 pub use route::{RouteSearch, StoreValues};
 pub use static_host::StaticHost;
 pub use storage::{SessionStorage, StorageError};

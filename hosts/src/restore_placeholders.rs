@@ -1,15 +1,12 @@
 //! The layer that puts real values back in place of placeholders, on the way to a server.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult, to_result};
-use pml_scrub::PlaceholderMap;
+use pml_scrub::SharedPlaceholders;
 use serde_json::Value;
 
 use crate::arguments;
-
-/// The placeholders of a session, shared by its layers and its replies.
-pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
 
 /// Restores the arguments of calls. Layers above see placeholders, layers below real values.
 pub struct RestorePlaceholders<H> {

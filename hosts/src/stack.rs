@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, ToolHost, VirtualClock};
+use pml_scrub::SharedPlaceholders;
 
 use crate::approve::{Approve, Person};
 use crate::call_timeout::CallTimeout;
@@ -33,7 +34,7 @@ use crate::observe::{CallObserver, Observe};
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
-use crate::restore_placeholders::{RestorePlaceholders, SharedPlaceholders};
+use crate::restore_placeholders::RestorePlaceholders;
 use crate::route::{RouteSearch, StoreValues};
 use crate::storage::SessionStorage;
 

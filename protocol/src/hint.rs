@@ -1,7 +1,8 @@
 //! What the author of a script, most often a model, can do about an error.
 //!
-//! The place that makes an error picks the hint, and the hint travels with the error: from a layer
-//! through the worker and back in [`crate::RunError`].
+//! The place that makes an error may pick the hint; otherwise it is the default of the request and
+//! the kind. The hint travels with the error: from a layer through the worker and back in
+//! [`crate::RunError`].
 
 use serde::{Deserialize, Serialize};
 

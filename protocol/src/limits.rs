@@ -28,10 +28,11 @@ pub struct Limits {
     pub buffer_bytes: u64,
     /// Tool calls and searches, each: `calls`.
     pub calls: u32,
-    /// Calls in flight at once. Further calls queue; the run does not end.
+    /// Calls in flight at once. Further calls queue; the run does not end. This limit and the next
+    /// one are kept by layers of the host, not by the run loop.
     pub concurrent_calls: u32,
-    /// Time of one tool call, from its dispatch. The call fails and the run goes on. A server's own
-    /// limit takes precedence.
+    /// Time of one tool call, from its dispatch. The call fails and the run goes on. Where a server
+    /// has a limit of its own, the lower one applies.
     pub tool_ms: u64,
     /// Characters of the result as JSON. What happens to a larger one is decided where the reply is
     /// made: `output`, or a handle.

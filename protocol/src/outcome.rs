@@ -38,7 +38,8 @@ pub struct Outcome {
 pub struct CallRecord {
     /// The id that the script called, whether there is such a tool or not.
     pub tool: String,
-    /// Milliseconds from dispatch to answer; approval and queueing do not count.
+    /// Milliseconds from dispatch to answer. Approval and the wait for a concurrency permit do not
+    /// count; rate limits and the start of a server do.
     pub ms: f64,
     /// Whether the tool answered with a value.
     pub ok: bool,

@@ -12,5 +12,5 @@ mod reply_scrubber;
 mod run_reply;
 
 pub use blocks::{Block, Media};
-pub use reply_scrubber::{KeepResult, ReplyScrubber, SharedPlaceholders, limit_output};
+pub use reply_scrubber::{KeepResult, ReplyScrubber, limit_output};
 pub use run_reply::{RunReply, Truncation};

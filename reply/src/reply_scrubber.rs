@@ -1,11 +1,11 @@
 //! Makes scrubbed replies of outcomes and tool results.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use pml_protocol::{
     CallRecord, ErrorKind, Failure, Limits, LogLine, Outcome, RunError, Stats, ToolResult,
 };
-use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
+use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed, SharedPlaceholders};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -14,9 +14,6 @@ use crate::{blocks, logs};
 
 /// How many characters of a truncated result are shown.
 const PREVIEW_CHARS: usize = 600;
-
-/// The placeholders of a session.
-pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
 
 /// Stores a result that is too large to show, and returns its handle; `None` if it does not fit.
 pub type KeepResult = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;

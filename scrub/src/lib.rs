@@ -40,7 +40,7 @@ pub use config::{Action, AllowList, CustomPattern, DetailedRule, Rule, ScrubConf
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
 pub use kind::Kind;
-pub use placeholder_map::PlaceholderMap;
+pub use placeholder_map::{PlaceholderMap, SharedPlaceholders};
 pub use report::{Finding, Place, Report};
 pub use scrubbed::Scrubbed;
 pub use scrubber::Scrubber;

@@ -2,7 +2,7 @@
 //! tool arguments.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +27,7 @@ const MAX_ROUNDS: usize = 16;
 /// and is bounded by `maxEntries` of the configuration.
 ///
 /// ```
-/// use std::sync::Arc;
+/// use std::sync::{Arc, Mutex};
 /// use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
 ///
 /// let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
@@ -50,6 +50,9 @@ pub struct PlaceholderMap {
     /// Of the reply that is being scrubbed.
     pub(crate) known_values: KnownValues,
 }
+
+/// The placeholders of a session, shared by its layers and its replies.
+pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
 
 /// The value that a placeholder stands for.
 pub(crate) struct Original {

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{Approver, ObservedShapes, Person, SessionStorage, SharedPlaceholders};
+use pml_hosts::{Approver, ObservedShapes, Person, SessionStorage};
 use pml_protocol::{Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
 use pml_reply::ReplyScrubber;
 use pml_runtime::FairShareKey;
-use pml_scrub::{PlaceholderMap, Scrubber};
+use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 
 use crate::state::ServerState;
