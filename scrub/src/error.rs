@@ -1,4 +1,4 @@
-//! Errors: an invalid configuration, or data that the policy blocks.
+//! Errors: an invalid configuration, data that the policy blocks, or a fault of the scrubber.
 
 use crate::Kind;
 
@@ -73,4 +73,11 @@ pub enum ScrubError {
         /// The tool that returned it, if it came directly from one.
         tool: Option<String>,
     },
+    /// A fault in the scrubber itself.
+    #[error(
+        "The text could not be checked for private data, because the scrubber of pml failed on it, so \
+         nothing of it is shown: leave out parts of the result, and report the position that pml \
+         printed to standard error."
+    )]
+    Panicked,
 }

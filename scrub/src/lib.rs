@@ -17,6 +17,7 @@ mod context;
 mod decode;
 mod detect;
 mod error;
+mod guard;
 mod json;
 mod kind;
 mod known_values;
@@ -32,6 +33,7 @@ mod report;
 mod scan;
 mod scrubbed;
 mod scrubber;
+mod separators;
 
 #[cfg(test)]
 mod cases;

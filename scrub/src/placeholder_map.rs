@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::config::Action;
 use crate::detect::Detector;
+use crate::guard::refuse_panics;
 use crate::known_values::KnownValues;
 use crate::scan::Candidate;
 use crate::scrubber::{Locator, finding};
@@ -17,8 +18,9 @@ use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, rep
 
 /// Values longer than this get a placeholder but cannot be restored, to bound the map's memory.
 const MAX_VALUE_BYTES: usize = 4096;
-/// How much of a text is scanned for its beginning.
-const BEGINNING_SCANNED: usize = 4_096;
+/// How many bytes of a text are scanned and not shown after its beginning. A private value that the
+/// end of the scanned part goes through is either found, or what is left of it lies within them.
+const BEGINNING_MARGIN: usize = 2_048;
 /// Replacing can, rarely, leave a remainder that is private by itself, or bring a context word
 /// closer to the next value, so the output is scanned again. Each round scans the whole text.
 const MAX_ROUNDS: usize = 16;
@@ -47,8 +49,10 @@ pub struct PlaceholderMap {
     /// The last number used for each kind.
     counters: HashMap<Kind, u32>,
     originals: HashMap<String, Original>,
-    /// Of the reply that is being scrubbed.
+    /// Values that are replaced wherever they occur.
     pub(crate) known_values: KnownValues,
+    /// Several calls scrub the parts of one reply.
+    in_reply: bool,
 }
 
 /// The placeholders of a session, shared by its layers and its replies.
@@ -90,12 +94,39 @@ impl PlaceholderMap {
     /// An empty map.
     pub fn new(scrubber: Arc<Scrubber>) -> Self {
         Self {
+            known_values: scrubber.known_values(),
             scrubber,
             placeholders: HashMap::new(),
             counters: HashMap::new(),
             originals: HashMap::new(),
-            known_values: KnownValues::default(),
+            in_reply: false,
         }
+    }
+
+    /// Scrubs the parts of one reply: `parts` calls the other methods. Every value that is found in
+    /// one part is known in all of them; [`complete_json`](Self::complete_json) and
+    /// [`complete_text`](Self::complete_text) replace it in the parts that were scrubbed before it
+    /// was found.
+    pub fn scrub_reply<T>(&mut self, parts: impl FnOnce(&mut Self) -> T) -> T {
+        self.known_values.end_reply();
+        self.in_reply = true;
+        let reply = parts(self);
+        self.in_reply = false;
+        self.known_values.end_reply();
+        reply
+    }
+
+    /// Runs one entry point. A panic in it is a refusal: each placeholder is added in one step, so
+    /// the map stays whole.
+    fn entry<T>(
+        &mut self,
+        scrub: impl FnOnce(&mut Self) -> Result<T, ScrubError>,
+    ) -> Result<T, ScrubError> {
+        let scrubbed = refuse_panics(|| scrub(self));
+        if !self.in_reply {
+            self.known_values.end_reply();
+        }
+        scrubbed
     }
 
     /// Scrubs a text: a log line, an error, a result that is a string. `tool` is the tool that
@@ -103,27 +134,27 @@ impl PlaceholderMap {
     ///
     /// # Errors
     ///
-    /// [`ScrubError::Blocked`] if the text contains a kind that the policy blocks.
+    /// [`ScrubError::Blocked`] if the text contains a kind that the policy blocks,
+    /// [`ScrubError::Panicked`] if the scrubber failed.
     pub fn scrub_text(
         &mut self,
         text: &str,
         tool: Option<&str>,
     ) -> Result<Scrubbed<String>, ScrubError> {
-        let mut report = Report::default();
-        let scrubbed = self.scrub_string(&StringSource::plain(text, tool), &mut report);
-        self.known_values = KnownValues::default();
-        let scrubbed = scrubbed?;
-        Ok(Scrubbed::new(
-            scrubbed.unwrap_or_else(|| text.to_owned()),
-            report,
-        ))
+        self.entry(|map| {
+            let mut report = Report::default();
+            let scrubbed = map.scrub_string(&StringSource::plain(text, tool), &mut report)?;
+            let scrubbed = scrubbed.unwrap_or_else(|| text.to_owned());
+            Ok(Scrubbed::new(scrubbed, report).at(map.known_values.additions()))
+        })
     }
 
     /// Scrubs the first `chars` characters of a text, for a preview.
     ///
     /// # Errors
     ///
-    /// [`ScrubError::Blocked`] if the beginning contains a kind that the policy blocks.
+    /// [`ScrubError::Blocked`] if the beginning contains a kind that the policy blocks,
+    /// [`ScrubError::Panicked`] if the scrubber failed.
     pub fn scrub_beginning(
         &mut self,
         text: &str,
@@ -131,9 +162,14 @@ impl PlaceholderMap {
         chars: usize,
     ) -> Result<Scrubbed<String>, ScrubError> {
         // More is scanned than shown, so that no private value is cut in half before it is found.
-        let scanned = &text[..text.floor_char_boundary(BEGINNING_SCANNED)];
+        let most = chars.saturating_mul(4).saturating_add(BEGINNING_MARGIN);
+        let scanned = &text[..text.floor_char_boundary(most)];
         let scrubbed = self.scrub_text(scanned, tool)?;
-        let short: String = scrubbed.chars().take(chars).collect();
+        let shown = match scanned.len() < text.len() {
+            true => scrubbed.floor_char_boundary(scrubbed.len().saturating_sub(BEGINNING_MARGIN)),
+            false => scrubbed.len(),
+        };
+        let short: String = scrubbed[..shown].chars().take(chars).collect();
         // A part of a scrubbed text is scrubbed; the second scan proves it.
         self.scrub_text(&short, tool)
     }
@@ -142,39 +178,78 @@ impl PlaceholderMap {
     ///
     /// # Errors
     ///
-    /// [`ScrubError::Blocked`] if a line contains a kind that the policy blocks.
+    /// [`ScrubError::Blocked`] if a line contains a kind that the policy blocks,
+    /// [`ScrubError::Panicked`] if the scrubber failed.
     pub fn scrub_lines(
         &mut self,
         lines: &[String],
         tool: Option<&str>,
     ) -> Result<Scrubbed<Vec<String>>, ScrubError> {
-        let scrubbed = json::scrub_lines(self, lines, tool);
-        self.known_values = KnownValues::default();
-        scrubbed
+        self.entry(|map| json::scrub_lines(map, lines, tool))
     }
 
     /// Scrubs every string, key and number of a JSON value; its structure stays.
     ///
     /// # Errors
     ///
-    /// [`ScrubError::Blocked`] if the value contains a kind that the policy blocks.
+    /// [`ScrubError::Blocked`] if the value contains a kind that the policy blocks,
+    /// [`ScrubError::Panicked`] if the scrubber failed.
     pub fn scrub_json(
         &mut self,
         mut value: Value,
         tool: Option<&str>,
     ) -> Result<Scrubbed<Value>, ScrubError> {
-        let mut report = Report::default();
-        let scrubbed = json::scrub(self, &mut value, tool, &mut report);
-        let known_values = std::mem::take(&mut self.known_values);
-        scrubbed?;
-        json::scrub_known_values(self, &mut value, &known_values, tool, &mut report)?;
-        Ok(Scrubbed::new(value, report))
+        self.entry(|map| {
+            let mut report = Report::default();
+            let known = map.known_values.additions();
+            json::scrub(map, &mut value, tool, &mut report)?;
+            let scrubbed = Scrubbed::new(value, report).at(known);
+            json::complete(map, scrubbed, tool)
+        })
+    }
+
+    /// Replaces the values in a scrubbed JSON value that became known after it was scrubbed.
+    ///
+    /// # Errors
+    ///
+    /// As [`scrub_json`](Self::scrub_json).
+    pub fn complete_json(
+        &mut self,
+        scrubbed: Scrubbed<Value>,
+        tool: Option<&str>,
+    ) -> Result<Scrubbed<Value>, ScrubError> {
+        self.entry(|map| json::complete(map, scrubbed, tool))
+    }
+
+    /// Replaces the values in a scrubbed text that became known after it was scrubbed.
+    ///
+    /// # Errors
+    ///
+    /// As [`scrub_text`](Self::scrub_text).
+    pub fn complete_text(
+        &mut self,
+        scrubbed: Scrubbed<String>,
+        tool: Option<&str>,
+    ) -> Result<Scrubbed<String>, ScrubError> {
+        self.entry(|map| {
+            if !scrubbed.is_before(map.known_values.additions()) {
+                return Ok(scrubbed);
+            }
+            let (mut text, mut report) = scrubbed.into_parts();
+            json::replace_known_text(map, &mut text, tool, &mut report)?;
+            Ok(Scrubbed::new(text, report).at(map.known_values.additions()))
+        })
     }
 
     /// Checks binary data in base64, such as an image or audio, and returns it unchanged. Returns
     /// `None` for invalid base64, for bytes that are UTF-8 text, and for bytes with readable
     /// private data in them.
     pub fn scrub_binary(&mut self, base64: &str) -> Option<Scrubbed<String>> {
+        let checked = self.entry(|map| Ok(map.checked_binary(base64)));
+        checked.ok().flatten()
+    }
+
+    fn checked_binary(&self, base64: &str) -> Option<Scrubbed<String>> {
         let bytes = STANDARD.decode(base64).ok()?;
         if std::str::from_utf8(&bytes).is_ok() {
             return None;
@@ -191,7 +266,8 @@ impl PlaceholderMap {
             .collect();
         // Bytes outside ASCII became line breaks, so this is valid UTF-8.
         let readable = String::from_utf8(readable).ok()?;
-        let found = self.scrubber.candidates(&readable, None, None);
+        let known = Some(&self.known_values);
+        let found = self.scrubber.candidates(&readable, None, None, known);
         found
             .is_empty()
             .then(|| Scrubbed::new(base64.to_owned(), Report::default()))
@@ -234,18 +310,19 @@ impl PlaceholderMap {
     ) -> Result<Rounds, ScrubError> {
         let mut scrubbed: Option<String> = None;
         let mut may_break_json = false;
-        let mut known_values = KnownValues::default();
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(source.text);
-            let candidates = self.scrubber.candidates(text, source.key, source.tool);
-            for candidate in &candidates {
-                let value = &text[candidate.start..candidate.end];
-                known_values.add(candidate, value);
-                self.known_values.add(candidate, value);
-            }
-            let candidates = known_values.complete(text, candidates);
+            let known = Some(&self.known_values);
+            let candidates = self
+                .scrubber
+                .candidates(text, source.key, source.tool, known);
             if candidates.is_empty() {
                 break;
+            }
+            for candidate in &candidates {
+                // The next round finds further occurrences.
+                self.known_values
+                    .add(candidate, &text[candidate.start..candidate.end]);
             }
             let mut locator = Locator::new(text);
             locator.pointer = (source.pointer)();

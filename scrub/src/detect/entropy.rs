@@ -80,10 +80,14 @@ fn stands_alone(scan: &Scan<'_>, range: &Range<usize>) -> bool {
                 | b'<'
                 | b'>'
                 | b'&'
-        )
+                | b'~'
+                | b'['
+                | b']'
+        ) || !b.is_ascii()
     };
     edge(scan.before(range.start))
         && (edge(scan.at(range.end))
+            || matches!(scan.at(range.end), b'!' | b'?')
             || scan.at(range.end) == b'.' && !scan.at(range.end + 1).is_ascii_alphanumeric())
 }
 
