@@ -8,9 +8,12 @@
 
 mod blocks;
 mod logs;
+mod reply_parts;
 mod reply_scrubber;
 mod run_reply;
+mod size;
 
 pub use blocks::{Block, Media};
 pub use reply_scrubber::{KeepResult, ReplyScrubber, limit_output};
 pub use run_reply::{RunReply, Truncation};
+pub use size::{outcome_bytes, result_bytes};

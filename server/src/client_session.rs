@@ -11,11 +11,15 @@ use pml_reply::ReplyScrubber;
 use pml_runtime::FairShareKey;
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::state::ServerState;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
+/// The replies of one client that are made off the event loop at once. They scrub with one set of
+/// placeholders, so more threads would only wait for each other.
+const REPLIES_IN_THE_MAKING: usize = 1;
 
 /// One client. Everything it reads goes through [`ClientSession::replies`].
 pub struct ClientSession {
@@ -29,6 +33,7 @@ pub struct ClientSession {
     replies: ReplyScrubber,
     fair_share: FairShareKey,
     log_level: AtomicU8,
+    reply_permits: Arc<Semaphore>,
 }
 
 impl ClientSession {
@@ -50,7 +55,14 @@ impl ClientSession {
             shapes: Arc::default(),
             fair_share: FairShareKey::new(),
             log_level: AtomicU8::new(NO_LOGS),
+            reply_permits: Arc::new(Semaphore::new(REPLIES_IN_THE_MAKING)),
         }
+    }
+
+    /// Waits until the client may occupy a thread with a large reply.
+    pub async fn reply_permit(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        self.reply_permits.clone().acquire_owned().await.ok()
     }
 
     /// Scrubs what the client reads.

@@ -6,7 +6,7 @@ use pml_protocol::{Request, to_result};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{TaskEvents, ToolCall, arguments, off_loop};
+use super::{TaskEvents, ToolCall, arguments, make_reply};
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -62,7 +62,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), %tool, ok = result.is_ok(), "a tool was called");
     let replies = session.replies().clone();
-    off_loop(move || ToolReply::call(&replies.call(&tool, result, &limits))).await
+    let bytes = pml_reply::result_bytes(&result);
+    let reply = move || ToolReply::call(&replies.call(&tool, result, &limits));
+    make_reply(&session, bytes, reply).await
 }
 
 #[cfg(test)]

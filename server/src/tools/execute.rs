@@ -7,7 +7,7 @@ use pml_runtime::{RunOptions, Script};
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
-use super::{LARGE_RESULT_BYTES, TaskEvents, ToolCall, off_loop};
+use super::{TaskEvents, ToolCall, make_reply};
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -78,15 +78,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         "a script ended"
     );
     let replies = session.replies().clone();
-    let is_large = outcome
-        .result
-        .as_ref()
-        .is_some_and(|result| result.get().len() > LARGE_RESULT_BYTES);
+    let bytes = pml_reply::outcome_bytes(&outcome);
     let reply = move || ToolReply::run(&replies.outcome(outcome, &limits));
-    if is_large {
-        return off_loop(reply).await;
-    }
-    reply()
+    make_reply(&session, bytes, reply).await
 }
 
 #[cfg(test)]
