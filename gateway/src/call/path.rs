@@ -169,7 +169,7 @@ impl Inner {
         let tools = self.known_tools();
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
-        let id = &id[..id.floor_char_boundary(MAX_SHOWN)];
+        let id = shown_id(id);
         let message = if self.servers.is_empty() {
             format!(
                 "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
@@ -311,6 +311,15 @@ fn retire_if_dead(server: &Arc<Server>, connection: Arc<Connection>) {
             server.retire(&connection, "it no longer answers");
         }
     });
+}
+
+/// An id as an error shows it. One that is too long is not a tool, and its beginning could be the
+/// first half of a secret, which would not be recognised when the error is scrubbed.
+fn shown_id(id: &str) -> &str {
+    match id.len() > MAX_SHOWN {
+        true => "(an id of more than 256 bytes)",
+        false => id,
+    }
 }
 
 fn object(id: &str, arguments: Value) -> Result<Value, CallError> {

@@ -55,10 +55,21 @@ pub fn explain(error: &mut RunError, source: &str) {
         .and_then(|line| code_frame::render(source, line, error.column.unwrap_or(1)));
 }
 
-/// Cuts a text at a character boundary.
+/// How far back a cut goes for the beginning of a word or number.
+const MAX_CUT_BACK: usize = 1024;
+
+/// Cuts a text before the word that the limit goes through, and before the numbers that are written
+/// in groups before it: half a secret could not be recognised when the text is scrubbed.
 fn shorten(text: &mut String, limit: usize) {
     if text.len() > limit {
-        text.truncate(text.floor_char_boundary(limit));
+        let limit = text.floor_char_boundary(limit);
+        let window = &text[text.floor_char_boundary(limit.saturating_sub(MAX_CUT_BACK))..limit];
+        let kept = match window.rfind(char::is_whitespace) {
+            Some(end) => window[..end]
+                .trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.')),
+            None => "",
+        };
+        text.truncate(limit - window.len() + kept.len());
         text.push('…');
     }
 }
