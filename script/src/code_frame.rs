@@ -90,7 +90,7 @@ fn window(text: &str, column: u32) -> (String, usize) {
 /// Groups of digits that are written apart, as in a card number, are one piece.
 fn pieces(line: &[char]) -> Vec<Range<usize>> {
     let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
-    let ends_word = |c: char| c.is_whitespace() || is_quote(c) || ",;(){}[]<>".contains(c);
+    let ends_word = |c: char| c.is_whitespace() || is_quote(c) || ",;(){}[]<>!?|^&*~=".contains(c);
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < line.len() {

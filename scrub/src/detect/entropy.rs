@@ -80,6 +80,8 @@ fn stands_alone(scan: &Scan<'_>, range: &Range<usize>) -> bool {
                 | b'<'
                 | b'>'
                 | b'&'
+                | b'!'
+                | b'?'
                 | b'~'
                 | b'['
                 | b']'
@@ -87,7 +89,6 @@ fn stands_alone(scan: &Scan<'_>, range: &Range<usize>) -> bool {
     };
     edge(scan.before(range.start))
         && (edge(scan.at(range.end))
-            || matches!(scan.at(range.end), b'!' | b'?')
             || scan.at(range.end) == b'.' && !scan.at(range.end + 1).is_ascii_alphanumeric())
 }
 
