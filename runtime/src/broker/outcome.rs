@@ -104,3 +104,21 @@ pub fn crash_error(stage: Stage, status: Option<ExitStatus>) -> RunError {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_is_shown_where_a_message_is_cut() {
+        for secret in ["ghp_a1b2c3d4e5f6a1b2c3d4e5f6", "4111 1111 1111 1111"] {
+            for limit in 50..90 {
+                let mut text = format!("{} {secret} {}", "a ".repeat(30), "b ".repeat(50));
+                shorten(&mut text, limit);
+                let part = &secret[..4];
+                assert!(text.contains(secret) || !text.contains(part), "{text}");
+                assert!(text.ends_with('…') && text.len() <= limit + '…'.len_utf8());
+            }
+        }
+    }
+}
