@@ -16,6 +16,9 @@ pub(crate) enum Mapping {
     /// A dot within the address of a mailbox, else a separator: the full stop of Chinese and Japanese,
     /// after which no space stands.
     Stop,
+    /// A bracket before a digit, as in a telephone number, else a separator: code has no full-width
+    /// bracket that opens the arguments of a call.
+    Bracket,
     /// The character is invisible.
     Invisible,
     /// The character stays.
@@ -88,9 +91,9 @@ pub(crate) fn mapping(c: char) -> Mapping {
     let code = c as u32;
     match code {
         0..=0x7F => Mapping::Unchanged,
-        // Most text outside ASCII: accented Latin letters, and the syllables of Korean.
+        // Most text outside ASCII: accented Latin letters, ideographs, the syllables of Korean.
         0x00C0..=0x02AF if !matches!(c, '×' | '÷') => Mapping::Unchanged,
-        0xAC00..=0xD7A3 => Mapping::Unchanged,
+        0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 => Mapping::Unchanged,
         0x0085 | 0x2028 | 0x2029 => Mapping::Ascii(b'\n'),
         0x00AD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x2069 | 0xFEFF => {
             Mapping::Invisible
@@ -123,6 +126,7 @@ pub(crate) fn mapping(c: char) -> Mapping {
         0xFE6B => Mapping::Ascii(b'@'),
         0xFE52 | 0x2024 => Mapping::Ascii(b'.'),
         0x3002 | 0xFF61 => Mapping::Stop,
+        0xFF08 => Mapping::Bracket,
         // The full-width forms are ASCII shifted by a constant.
         0xFF01..=0xFF5E => Mapping::Ascii((code - 0xFF01 + 0x21) as u8),
         // Mathematical letters come in alphabets of 52, mathematical digits in tens.
@@ -149,10 +153,9 @@ pub(crate) fn mapping(c: char) -> Mapping {
 }
 
 /// Whether a byte can begin the UTF-8 encoding of a character that [`mapping`] changes. It excludes
-/// the ideographs and most syllables of Korean, so that such texts stay fast; the 64 hexagrams among
-/// them (U+4DC0) stay as they are.
+/// most ideographs and syllables of Korean, so that such texts stay fast.
 pub(crate) fn may_begin(byte: u8) -> bool {
-    byte >= 0xC2 && !matches!(byte, 0xE4..=0xE9 | 0xEB..=0xED)
+    byte >= 0xC2 && !matches!(byte, 0xE5..=0xE9 | 0xEB..=0xED)
 }
 
 #[cfg(test)]
@@ -162,8 +165,7 @@ mod tests {
     #[test]
     fn every_changed_character_begins_with_a_listed_byte() {
         for c in (0x80..=0x10FFFF).filter_map(char::from_u32) {
-            let is_hexagram = ('\u{4DC0}'..='\u{4DFF}').contains(&c);
-            if mapping(c) != Mapping::Unchanged && !is_hexagram {
+            if mapping(c) != Mapping::Unchanged {
                 let mut buffer = [0; 4];
                 let first = c.encode_utf8(&mut buffer).as_bytes()[0];
                 assert!(may_begin(first), "{c:?}");

@@ -160,6 +160,12 @@ fn decode_at(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
                     let byte = if joins { b'-' } else { SEPARATOR };
                     Some((c.len_utf8(), Some(byte)))
                 }
+                Mapping::Bracket => {
+                    let next = text[at + c.len_utf8()..].chars().next();
+                    let is_number = next.is_some_and(|c| c.is_numeric() || matches!(c, '+' | '＋'));
+                    let byte = if is_number { b'(' } else { SEPARATOR };
+                    Some((c.len_utf8(), Some(byte)))
+                }
                 Mapping::Stop => {
                     let byte = if in_address(text, at) {
                         b'.'
