@@ -108,15 +108,17 @@ impl ModelChoice {
             Self::Folder(folder) => ModelFiles::read(folder)?.load(environment),
             Self::Hub(model) => {
                 on_status(&format!("loading {self}; it is downloaded the first time"));
-                let mut options = TextInitOptions::new(model.clone())
+                // Without a folder, fastembed would read and write models in the working folder.
+                let folder = paths.map(SearchPaths::models_folder).ok_or_else(|| {
+                    ModelError::Download("no home folder to put the model into".to_owned())
+                })?;
+                let options = TextInitOptions::new(model.clone())
+                    .with_cache_dir(folder)
                     .with_max_length(MAX_TOKENS)
                     .with_intra_threads(session_threads())
                     .with_execution_providers(providers())
                     .with_environment(environment)
                     .with_show_download_progress(false);
-                if let Some(paths) = paths {
-                    options = options.with_cache_dir(paths.models_folder());
-                }
                 TextEmbedding::try_new(options)
                     .map_err(|error| ModelError::Broken(error.to_string()))
             }

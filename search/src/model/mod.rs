@@ -7,6 +7,7 @@ mod embedder;
 mod files;
 mod onnx_download;
 mod onnx_library;
+mod wheel;
 
 #[cfg(target_os = "linux")]
 pub use builtin::MODEL as BUILTIN_MODEL_BYTES;
