@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::Gateway;
 use crate::config::Endpoint;
 use crate::policy::breaker::BreakerState;
+use crate::secrets::Secrets;
 use crate::server::Server;
 use crate::transport::{StartError, quoted};
 
@@ -22,6 +23,8 @@ pub struct ServerReport {
     pub server: String,
     /// `stdio`, `http`, `sse` or `unknown`.
     pub transport: &'static str,
+    /// The `url` of the configuration as it was written, with its variables.
+    pub address: Option<String>,
     /// Whether it is usable.
     pub state: ServerStatus,
     /// The negotiated protocol revision.
@@ -58,6 +61,22 @@ pub enum ServerStatus {
     Failed,
 }
 
+impl ServerReport {
+    /// Replaces the secrets in everything that came from the server or the configuration.
+    fn hide(&mut self, secrets: &Secrets) {
+        let texts = [
+            &mut self.address,
+            &mut self.protocol,
+            &mut self.implementation,
+            &mut self.problem,
+        ];
+        let texts = texts.into_iter().flatten();
+        for text in texts.chain(&mut self.remarks).chain(&mut self.stderr) {
+            secrets.hide_in(text);
+        }
+    }
+}
+
 impl Gateway {
     /// Starts and pings every server, and waits at most `timeout` for each. The reports are in the
     /// order of the servers' names.
@@ -76,6 +95,7 @@ impl Gateway {
                 Ok(Endpoint::Sse(_)) => "sse",
                 Err(_) => "unknown",
             },
+            address: server.config.address.clone(),
             state: ServerStatus::Failed,
             protocol: None,
             implementation: None,
@@ -156,6 +176,7 @@ impl Gateway {
                 server.config.ignored_keys.join(", ")
             ));
         }
+        report.hide(self.inner().secrets());
         report
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
+use pml_gateway::Secrets;
 use pml_scrub::{PlaceholderMap, Scrubber};
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -24,13 +25,19 @@ pub enum Format {
     Json,
 }
 
-/// Installs the process-wide `tracing` subscriber. A program that already has one keeps it.
+/// Installs the process-wide `tracing` subscriber. A program that already has one keeps it. Libraries
+/// log addresses and errors too, so `secrets` are replaced in every line.
 ///
 /// # Errors
 ///
 /// The thread that writes the lines cannot be started.
-pub fn init(format: Format, level: Level, scrubber: Arc<Scrubber>) -> io::Result<()> {
-    let writer = ScrubbingWriter::start(scrubber)?;
+pub fn init(
+    format: Format,
+    level: Level,
+    scrubber: Arc<Scrubber>,
+    secrets: Secrets,
+) -> io::Result<()> {
+    let writer = ScrubbingWriter::start(scrubber, secrets)?;
     // Other crates log warnings and errors only, unless the level is `trace`.
     let libraries = level.min(Level::WARN);
     let libraries = if level == Level::TRACE {
@@ -67,14 +74,14 @@ struct ScrubbingWriter {
 }
 
 impl ScrubbingWriter {
-    fn start(scrubber: Arc<Scrubber>) -> io::Result<Self> {
+    fn start(scrubber: Arc<Scrubber>, secrets: Secrets) -> io::Result<Self> {
         let (lines, queue) = sync_channel::<Vec<u8>>(QUEUE_LINES);
         let mut placeholders = PlaceholderMap::new(scrubber);
         std::thread::Builder::new()
             .name("pml-log".to_owned())
             .spawn(move || {
                 for line in queue {
-                    let text = String::from_utf8_lossy(&line);
+                    let text = secrets.hide(String::from_utf8_lossy(&line));
                     let scrubbed = match placeholders.scrub_text(&text, None) {
                         Ok(scrubbed) => scrubbed.into_inner(),
                         Err(refusal) => format!("{refusal}\n"),

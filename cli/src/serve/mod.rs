@@ -117,7 +117,8 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     servers::check_depth()?;
     let settings = config::load(config)?;
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
-    log::init(args.format(), args.level(), scrubber.clone())?;
+    let secrets = settings.servers.secrets().clone();
+    log::init(args.format(), args.level(), scrubber.clone(), secrets)?;
     let http = args
         .http
         .map(|address| args.http_options(address))

@@ -16,7 +16,7 @@ use super::unwrap::{unwrap, unwrap_lenient};
 use crate::ToolId;
 use crate::policy::retry::Failure;
 use crate::server::{Connection, ProgressSubscription};
-use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted};
+use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted, without_paths};
 
 const QUOTED_LINES: usize = 5;
 
@@ -98,7 +98,7 @@ pub async fn dispatch(
             error: CallError::permanent(
                 CallErrorKind::Protocol,
                 tool.as_str(),
-                format!("`{tool}`: {error}"),
+                format!("`{tool}`: {}", without_paths(&error.to_string())),
             ),
             failure: Failure::Unanswered,
             unhealthy: true,
@@ -306,13 +306,14 @@ async fn unsent(
             unhealthy: false,
         };
     }
+    let reason = without_paths(&innermost.to_string());
     let failure = match (refused_connection, status) {
         (true, _) | (_, Some(429)) => Failure::NeverSent,
         _ => Failure::Unanswered,
     };
     if failure == Failure::Unanswered && status.is_none() {
         let message = format!(
-            "invalid response of the server of `{tool}` ({innermost}); the call may have had its effect: check before calling again"
+            "invalid response of the server of `{tool}` ({reason}); the call may have had its effect: check before calling again"
         );
         return FailedAttempt {
             error: CallError::permanent(CallErrorKind::Protocol, tool.as_str(), message),
@@ -320,7 +321,7 @@ async fn unsent(
             unhealthy: true,
         };
     }
-    let message = format!("the server of `{tool}` did not accept the call: {innermost}");
+    let message = format!("the server of `{tool}` did not accept the call: {reason}");
     FailedAttempt {
         error: CallError::transient(
             CallErrorKind::Unavailable,

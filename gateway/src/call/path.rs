@@ -215,7 +215,8 @@ impl Inner {
                 return Err(failed.error);
             }
             let delay = delay.max(asked);
-            tracing::debug!(%tool, ?delay, error = %failed.error, "trying a call again");
+            let error = failed.error.hidden(self.secrets());
+            tracing::debug!(%tool, ?delay, %error, "trying a call again");
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
                 () = scope.ended().cancelled() => return Err(ended()),

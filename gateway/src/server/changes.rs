@@ -125,7 +125,12 @@ impl Server {
     /// Replaces the tool list. If it differs from the one before, answers of the old tools leave
     /// the cache and search indexes are notified.
     pub(super) fn set_tools(&self, listed: &[serde_json::Value]) {
-        let tools = Arc::new(ToolSet::read(&self.config.name, listed, &self.config.tools));
+        let listed = self.context.secrets.hidden_values(listed);
+        let tools = Arc::new(ToolSet::read(
+            &self.config.name,
+            &listed,
+            &self.config.tools,
+        ));
         let before = self
             .tools
             .write()
@@ -158,6 +163,8 @@ impl Server {
                 self.set_tools(&listed);
             }
             Ok(Err(error)) => {
+                let error = error.to_string();
+                let error = self.context.secrets.hide(&error);
                 tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
                 change.failed();
             }

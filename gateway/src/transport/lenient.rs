@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::id_scanner::IdScanner;
 use super::repair::repair;
-use super::traffic::{Traffic, shorten};
+use super::traffic::Traffic;
 use super::{MALFORMED, TOO_LARGE};
 
 /// Appends the messages of a line to `ready`: one, several of a batch, or none.
@@ -41,7 +41,7 @@ pub(super) fn parse_line(
         }
         Ok(value) => ready.extend(message_from(value, waiting, traffic)),
         Err(error) => match waiting_id(line, waiting) {
-            Some(id) => ready.push_back(unreadable(id, line, &error)),
+            Some(id) => ready.push_back(unreadable(id, line, &error, traffic)),
             None => traffic.count_skipped(line),
         },
     }
@@ -87,12 +87,17 @@ fn waiting_id(line: &[u8], waiting: &HashSet<RequestId>) -> Option<i64> {
     waiting.contains(&RequestId::Number(id)).then_some(id)
 }
 
-fn unreadable(id: i64, line: &[u8], error: &serde_json::Error) -> ServerJsonRpcMessage {
+fn unreadable(
+    id: i64,
+    line: &[u8],
+    error: &serde_json::Error,
+    traffic: &Traffic,
+) -> ServerJsonRpcMessage {
     let message = match serde_json::from_slice::<IgnoredAny>(line) {
         Ok(_) => "the answer is nested too deeply to be read",
         Err(_) => "the answer is not valid JSON",
     };
-    let data = json!({ "answer": shorten(line), "reason": error.to_string() });
+    let data = json!({ "answer": traffic.shorten(line), "reason": error.to_string() });
     error_response(id, MALFORMED, message, data)
 }
 
@@ -120,7 +125,7 @@ fn message_from(
             id,
             MALFORMED,
             "the answer is not valid JSON-RPC",
-            json!({ "answer": shorten(text.as_bytes()), "reason": error.to_string() }),
+            json!({ "answer": traffic.shorten(text.as_bytes()), "reason": error.to_string() }),
         )),
         None => {
             traffic.count_skipped(text.as_bytes());

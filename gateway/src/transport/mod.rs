@@ -2,6 +2,7 @@
 
 mod connect;
 mod context;
+mod descendants;
 mod environment;
 mod error;
 mod http;
@@ -22,8 +23,9 @@ use rmcp::model::ErrorCode;
 
 pub(crate) use connect::{ConnectOptions, Link, connect};
 pub(crate) use context::TransportContext;
+pub(crate) use descendants::{GatewayCount, reap_orphans};
 pub use error::StartError;
-pub(crate) use error::quoted;
+pub(crate) use error::{quoted, without_paths};
 pub(crate) use login::Login;
 pub(crate) use orphan_guard::OrphanGuard;
 pub(crate) use process::ServerProcess;
