@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use pml_gateway::Config;
-use pml_gateway::config::ConfigError;
+use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
 use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
+use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
 const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
@@ -25,23 +26,43 @@ pub struct Settings {
 }
 
 /// Loads the file named with `--config`, else that of the working folder, else that of the user.
-/// Without a file, everything has its default.
+/// Without a file, everything has its default. On a terminal, the user is asked about a file of the
+/// working folder that is not trusted.
 pub fn load(named: Option<&Path>) -> Result<Settings, ConfigError> {
-    match Config::locate(named, Path::new("")) {
-        Ok(file) => read(&file),
+    or_default(read(named, Question::OnTerminal))
+}
+
+/// Like [`load`], for commands that start no server: nothing is asked.
+pub fn load_settings(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    or_default(read(named, Question::Never))
+}
+
+/// Like [`require`], for commands that start no server: nothing is asked.
+pub fn require_settings(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    read(named, Question::Never)
+}
+
+fn or_default(settings: Result<Settings, ConfigError>) -> Result<Settings, ConfigError> {
+    match settings {
         Err(ConfigError::NotFound { .. }) => Ok(Settings::default()),
-        Err(error) => Err(error),
+        settings => settings,
     }
 }
 
 /// Like [`load`], but fails if there is no file: for commands that need servers.
 pub fn require(named: Option<&Path>) -> Result<Settings, ConfigError> {
-    read(&Config::locate(named, Path::new(""))?)
+    read(named, Question::OnTerminal)
 }
 
-fn read(file: &Path) -> Result<Settings, ConfigError> {
-    let servers = Config::load(file)?;
+fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigError> {
+    let ConfigFile { path, origin } = Config::locate(named, Path::new(""))?;
+    // Read once: what is trusted is what is used.
+    let text = Config::read_text(&path)?;
+    let mut servers = Config::parse(&path, &text, &|name| std::env::var(name).ok())?;
     servers.check_sections(&SECTIONS)?;
+    if origin == ConfigOrigin::Project {
+        trust::check(&mut servers, &text, question);
+    }
     let limits = servers.section("limits")?;
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;

@@ -293,7 +293,7 @@ impl ServerHandler for Handler {
         info.version = env!("CARGO_PKG_VERSION").to_owned();
         ServerConfig::new(capabilities)
             .with_server_info(info)
-            .with_instructions(tool_descriptions::INSTRUCTIONS)
+            .with_instructions(tool_descriptions::instructions(self.state.gateway()))
     }
 
     async fn list_tools(
