@@ -336,6 +336,6 @@ pub fn plan_for_stdio(place: &Place, mode: &str, steps: Value) -> Value {
         "mode": mode, "steps": steps,
         "command": [binary, "serve", "--log-level", "warn"],
         "folder": place.folder(),
-        "env": { "HOME": place.folder().parent(), "PATH": std::env::var("PATH").unwrap_or_default() },
+        "env": { "PML_TRUST": "1", "HOME": place.folder().parent(), "PATH": std::env::var("PATH").unwrap_or_default() },
     })
 }

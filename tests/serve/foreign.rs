@@ -147,9 +147,14 @@ fn inspect(target: &[&str], method: &[&str], place: &Place) -> Value {
 fn the_inspector_calls_all_three_tools_over_both_transports() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &[]);
-    let binary = binary();
+    let (binary, file) = (binary(), place.file());
     let targets: [&[&str]; 2] = [
-        &[binary.to_str().unwrap(), "serve"],
+        &[
+            binary.to_str().unwrap(),
+            "serve",
+            "--config",
+            file.to_str().unwrap(),
+        ],
         &[&server.url, "--transport", "http"],
     ];
     for target in targets {
