@@ -243,10 +243,8 @@ async fn a_server_cannot_make_a_login_open_a_file_or_a_program() {
             ..Behaviour::default()
         };
         let authority = Authority::start(behaviour).await;
-        let login = Machine::new().process();
-        let opened = login.login(&authority.mcp(), &options(), |url| {
-            panic!("{url} was opened");
-        });
+        let (login, server, options) = (Machine::new().process(), authority.mcp(), options());
+        let opened = login.login(&server, &options, |url| panic!("{url} was opened"));
         let error = opened.await.unwrap_err();
         assert!(
             matches!(&error, OAuthError::UnsafeEndpoint { name: named, .. } if named == name),
