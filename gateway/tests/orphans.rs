@@ -87,7 +87,7 @@ async fn a_process_in_a_session_of_its_own_does_not_outlive_a_killed_gateway() {
     assert!(up);
     host.kill().unwrap();
     host.wait().unwrap();
-    // The one without a tag cannot be told from other processes.
+    // The one without a tag cannot be distinguished from other processes.
     let bare = format!("{mark} bare");
     let left = || processes_with(&mark).len() - processes_with(&bare).len();
     assert!(

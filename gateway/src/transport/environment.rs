@@ -76,7 +76,7 @@ fn value_for_server(name: &str, value: OsString) -> Option<OsString> {
     is_inherited.then_some(value)
 }
 
-/// The addresses of a variable, without user names and passwords; `None` if they cannot be told from
+/// The addresses of a variable, without user names and passwords; `None` if they cannot be separated from
 /// the rest.
 fn without_userinfo(value: &OsStr) -> Option<OsString> {
     let value = value.to_str()?;
@@ -162,7 +162,7 @@ mod tests {
                 "https://jo:p@ss@pypi.example",
                 Some("https://pypi.example"),
             ),
-            // Not told apart, so not passed on.
+            // The password cannot be separated, so the variable is not passed on.
             (
                 "PIP_INDEX_URL",
                 "https://jo:pa/ss@pypi.example/simple",
