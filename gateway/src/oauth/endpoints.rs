@@ -70,7 +70,7 @@ pub(super) fn checked(
         .ok()
         .filter(is_safe)
         .ok_or_else(|| OAuthError::UnsafeEndpoint {
-            server: server.clone(),
+            server: Box::new(server.clone()),
             name: name.to_owned(),
             scheme: address
                 .split(':')

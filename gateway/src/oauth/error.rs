@@ -36,7 +36,7 @@ pub enum OAuthError {
     #[error("{} names an address of the scheme `{scheme}` as its `{name}`: pml opens only https addresses for a login; check the server's address", shown_origin(.server))]
     UnsafeEndpoint {
         /// The server.
-        server: Url,
+        server: Box<Url>,
         /// The field of the metadata.
         name: String,
         /// The scheme of the address.
