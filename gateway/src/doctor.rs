@@ -8,11 +8,14 @@ use serde::Serialize;
 use crate::Gateway;
 use crate::config::Endpoint;
 use crate::policy::breaker::BreakerState;
+use crate::registry::ToolSet;
 use crate::server::Server;
 use crate::transport::{StartError, quoted};
 
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
+/// Remarks about the tools of one server.
+const MAX_TOOL_REMARKS: usize = 20;
 
 /// The report of `pml doctor` about one server.
 #[derive(Debug, Clone, Serialize)]
@@ -107,6 +110,9 @@ impl Gateway {
                             Some("it started but does not answer a ping: restart it".to_owned());
                     }
                 }
+                if let Some(tools) = server.known_tools() {
+                    report.remarks.extend(tool_remarks(tools).await);
+                }
                 let traffic = &connection.traffic;
                 if traffic.skipped_lines() > 0 {
                     report.remarks.push(format!(
@@ -162,4 +168,31 @@ impl Gateway {
 
 fn millis(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+/// Tools that cannot be used, or whose arguments are not checked in full.
+async fn tool_remarks(tools: Arc<ToolSet>) -> Vec<String> {
+    // Every input schema is compiled.
+    let examined = tokio::task::spawn_blocking(move || {
+        let mut remarks: Vec<String> = tools
+            .refused()
+            .map(|refused| {
+                format!(
+                    "the tool {} cannot be used: {}",
+                    refused.tool, refused.reason
+                )
+            })
+            .collect();
+        for tool in tools.iter() {
+            let notices = tool.notices().into_iter();
+            remarks.extend(notices.map(|notice| format!("the tool {}: {notice}", tool.id)));
+        }
+        let more = remarks.len().saturating_sub(MAX_TOOL_REMARKS);
+        if more > 0 {
+            remarks.truncate(MAX_TOOL_REMARKS);
+            remarks.push(format!("and {more} more remarks about tools"));
+        }
+        remarks
+    });
+    examined.await.unwrap_or_default()
 }

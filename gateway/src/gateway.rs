@@ -14,7 +14,7 @@ use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
 use crate::policy::{Policy, PolicyConfig};
-use crate::registry::Tool;
+use crate::registry::{RefusedTool, Tool};
 use crate::server::{Server, ServerContext};
 use crate::transport::{Login, StartError, TransportContext};
 
@@ -60,6 +60,8 @@ pub struct Listing {
     pub tools: Vec<Arc<Tool>>,
     /// The servers that are not usable, with the reason.
     pub problems: Vec<(String, StartError)>,
+    /// The tools of usable servers that are not usable, with the reason.
+    pub refused: Vec<RefusedTool>,
 }
 
 impl Gateway {
@@ -273,15 +275,15 @@ impl Inner {
         let mut listing = Listing {
             tools: Vec::new(),
             problems: Vec::new(),
+            refused: Vec::new(),
         };
         for (name, answer) in answers {
             match answer {
-                Ok(tools) => listing.tools.extend(
-                    tools
-                        .iter()
-                        .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
-                        .cloned(),
-                ),
+                Ok(tools) => {
+                    let allowed = |tool: &&Arc<Tool>| self.policy().filter.allows(tool.id.as_str());
+                    listing.tools.extend(tools.iter().filter(allowed).cloned());
+                    listing.refused.extend(tools.refused().cloned());
+                }
                 Err(StartError::Disabled) => {}
                 Err(error) => listing.problems.push((name, error)),
             }

@@ -7,9 +7,14 @@
 mod call;
 pub mod config;
 mod doctor;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod health;
+pub mod json_size;
+mod listing_budget;
 pub mod oauth;
+mod off_loop;
 pub mod policy;
 mod registry;
 mod resources;
@@ -21,6 +26,6 @@ pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScop
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use gateway::{Gateway, GatewayError, Listing};
-pub use registry::Tool;
+pub use registry::{RefusedTool, Tool};
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError};

@@ -15,7 +15,9 @@ use serde_json::{Map, Value};
 
 use crate::Gateway;
 use crate::call::{CallError, CallErrorKind, RunScope};
+use crate::listing_budget::ListingBudget;
 use crate::server::Connection;
+use crate::transport::TOO_LARGE;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bounds a server that returns a new cursor with every page.
@@ -171,6 +173,11 @@ impl Gateway {
                     format!("server `{name}` has no {kind}"),
                 )
             }
+            ServiceError::McpError(error) if error.code == TOO_LARGE => CallError::permanent(
+                CallErrorKind::Output,
+                name,
+                format!("server `{name}`: {}", error.message),
+            ),
             ServiceError::McpError(error) => {
                 CallError::permanent(CallErrorKind::Tool, name, error.message.into_owned())
             }
@@ -186,17 +193,21 @@ impl Gateway {
 type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
 
 /// All items of a paginated list. A repeated or empty cursor ends it.
-async fn pages<T>(
+async fn pages<T: serde::Serialize>(
     page: impl Fn(Option<PaginatedRequestParams>) -> BoxFuture<'static, Page<T>>,
 ) -> Result<Vec<T>, ServiceError> {
     let mut all = Vec::new();
+    let mut budget = ListingBudget::default();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let wanted = cursor
             .clone()
             .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let (items, next) = page(wanted).await?;
-        all.extend(items);
+        for item in items {
+            budget.count(&item)?;
+            all.push(item);
+        }
         let next = next.filter(|next| !next.is_empty());
         if next.is_none() || next == cursor {
             break;

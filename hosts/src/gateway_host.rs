@@ -9,8 +9,8 @@ use pml_protocol::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::arguments;
 use crate::unsupported::unsupported;
+use crate::{arguments, call_memory};
 
 /// What the host does with requests that pass every check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl GatewayHost {
             }
             ResourceRequest::ListPrompts => gateway.list_prompts(scope, server).await,
             ResourceRequest::GetPrompt { name, args } => {
-                let args: Map<String, Value> = arguments::parse(args)?;
+                let args: Map<String, Value> = arguments::parse_off_loop(args).await?;
                 gateway.get_prompt(scope, server, name, args).await
             }
         };
@@ -85,7 +85,11 @@ impl ToolHost for GatewayHost {
     fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
             match request {
-                Request::Call { tool, args } => self.call(tool, arguments::parse(args)?).await,
+                Request::Call { tool, args } => {
+                    let _memory = call_memory::reserve(args.get()).await?;
+                    self.call(tool, arguments::parse_off_loop(args).await?)
+                        .await
+                }
                 Request::Describe { tool } => self.describe(tool).await,
                 Request::Resource { server, request } => self.resource(server, request).await,
                 other => Err(unsupported(other)),

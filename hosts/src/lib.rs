@@ -11,6 +11,7 @@ mod approval;
 mod approve;
 mod arguments;
 mod bounded_read;
+mod call_memory;
 mod call_timeout;
 mod concurrency_limit;
 mod dry_run;

@@ -19,6 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
+use crate::notice_pace::NoticePace;
 use crate::notifications::{Notifications, Subscriber, severity_number};
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
@@ -367,12 +368,17 @@ impl ServerHandler for Handler {
         tokio::spawn(async move {
             let mut changes = state.gateway().changes();
             let mut known = tool_descriptions::roster(state.gateway());
+            let mut pace = NoticePace::default();
             loop {
                 tokio::select! {
                     () = connection_ended.cancelled() => return,
                     changed = changes.changed() => if changed.is_err() {
                         return;
                     },
+                }
+                tokio::select! {
+                    () = connection_ended.cancelled() => return,
+                    () = pace.wait() => {}
                 }
                 let roster = tool_descriptions::roster(state.gateway());
                 if roster != known && peer.notify_tool_list_changed().await.is_err() {
@@ -395,6 +401,7 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.state.gateway().changes();
         let mut known = tool_descriptions::roster(self.state.gateway());
+        let mut pace = NoticePace::default();
         loop {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
@@ -402,6 +409,11 @@ impl ServerHandler for Handler {
                 changed = changes.changed() => if changed.is_err() {
                     return Ok(());
                 },
+            }
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.state.closing().cancelled() => return Ok(()),
+                () = pace.wait() => {}
             }
             let roster = tool_descriptions::roster(self.state.gateway());
             if roster != known && context.sink().notify_tool_list_changed().await.is_err() {

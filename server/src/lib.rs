@@ -11,6 +11,7 @@ mod elicitation;
 mod error;
 mod handler;
 pub mod log;
+mod notice_pace;
 mod notifications;
 mod pending_approvals;
 mod state;

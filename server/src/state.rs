@@ -96,7 +96,11 @@ impl ServerState {
         for (server, problem) in &listing.problems {
             tracing::warn!(%server, %problem, "a server cannot be used");
         }
-        tracing::info!(tools = listing.tools.len(), "the servers are up");
+        tracing::info!(
+            tools = listing.tools.len(),
+            refused = listing.refused.len(),
+            "the servers are up"
+        );
         self.0.has_listed.send_replace(true);
         let observer = self.0.observer.clone();
         tokio::task::spawn_blocking(move || {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock,
+    ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, StreamableHttpError,
@@ -12,11 +15,12 @@ use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressSink;
-use super::unwrap::{unwrap, unwrap_lenient};
+use super::unwrap::{Unwrapped, unwrap, unwrap_lenient};
 use crate::ToolId;
+use crate::off_loop::off_loop;
 use crate::policy::retry::Failure;
 use crate::server::{Connection, ProgressSubscription};
-use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted};
+use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, MAX_PARSED_BYTES, TOO_LARGE, quoted};
 
 const QUOTED_LINES: usize = 5;
 
@@ -141,8 +145,22 @@ impl Drop for PendingRequest {
 
 fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     let value = match result {
-        ServerResult::CallToolResult(result) => unwrap(result),
-        ServerResult::CustomResult(result) => unwrap_lenient(&result.0),
+        ServerResult::CallToolResult(result) => match off_loop(text_bytes(&result), || unwrap(result)) {
+            Unwrapped::Value(value) => Ok(value),
+            Unwrapped::Error(text) => Err(text),
+            Unwrapped::TooManyValues => {
+                return Err(FailedAttempt {
+                    error: CallError::permanent(
+                        CallErrorKind::Output,
+                        tool.as_str(),
+                        too_many_values(tool),
+                    ),
+                    failure: Failure::Answered,
+                    unhealthy: false,
+                });
+            }
+        },
+        ServerResult::CustomResult(result) => unwrap_lenient(result.0),
         ServerResult::EmptyResult(_) => Ok(Value::Null),
         ServerResult::InputRequiredResult(_) => Err("the tool asks the user for input, which a script cannot give: call it from a client that can".to_owned()),
         _ => {
@@ -164,13 +182,27 @@ fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     })
 }
 
+/// The text of a result, which may be JSON and is parsed then.
+fn text_bytes(result: &CallToolResult) -> usize {
+    let texts = result.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.len()),
+        _ => None,
+    });
+    texts.sum()
+}
+
 /// A JSON-RPC error, of the server or of our transport in place of the response.
 fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> FailedAttempt {
     let data = error.data.as_ref();
     let (kind, message, unhealthy) = match error.code {
         TOO_LARGE => {
             let bytes = data.and_then(|data| data["bytes"].as_u64()).unwrap_or(0);
-            (CallErrorKind::Output, too_large(tool, bytes), false)
+            let has_values = data.is_some_and(|data| data["values"] == true);
+            let message = match has_values {
+                true => too_many_values(tool),
+                false => too_large(tool, bytes),
+            };
+            (CallErrorKind::Output, message, false)
         }
         MALFORMED => {
             let answer = data.and_then(|data| data["answer"].as_str()).unwrap_or("");
@@ -204,6 +236,13 @@ fn too_large(tool: &ToolId, bytes: u64) -> String {
         "the result of `{tool}` has {:.1} MiB, over the limit of {} MiB: ask the tool for less, such as a page or a part",
         bytes as f64 / 1_048_576.0,
         MAX_MESSAGE_BYTES / 1_048_576
+    )
+}
+
+fn too_many_values(tool: &ToolId) -> String {
+    format!(
+        "the result of `{tool}` has too many values: parsed, they would take more than {} MiB; ask the tool for less, such as a page or a part",
+        MAX_PARSED_BYTES / 1_048_576
     )
 }
 

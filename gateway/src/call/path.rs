@@ -27,6 +27,8 @@ const MAX_SHOWN: usize = 256;
 const LIST_ALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// A retry whose server asks for a longer pause is left to the caller.
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// Values, or kilobytes of text, of arguments that are copied for each attempt.
+const COPIED_VALUES: usize = 1_000;
 /// A server that let a call time out must answer a ping within this, or it is restarted.
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -121,7 +123,7 @@ impl Inner {
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
         let arguments = object(id, arguments)?;
-        tool.check_arguments(&arguments).map_err(|mistake| {
+        let arguments = tool.check_arguments(arguments).await.map_err(|mistake| {
             CallError::permanent(
                 CallErrorKind::Arguments,
                 id,
@@ -153,7 +155,17 @@ impl Inner {
             .map_err(|unavailable| unavailable_error(id, server, unavailable))?;
         match tools.get(parsed.tool()) {
             Some(tool) => Ok((server.clone(), tool.clone())),
-            None => Err(self.unknown(id)),
+            None => match tools.refusal(parsed.tool()) {
+                Some(refused) => Err(CallError::permanent(
+                    CallErrorKind::Unavailable,
+                    id,
+                    format!(
+                        "the tool `{}` cannot be used: {}",
+                        refused.tool, refused.reason
+                    ),
+                )),
+                None => Err(self.unknown(id)),
+            },
         }
     }
 
@@ -199,14 +211,18 @@ impl Inner {
         let ended =
             || CallError::permanent(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
         let mut attempts = self.policy().retry.begin(tool.as_str());
+        let mut arguments = CallArguments::new(arguments);
         loop {
             let failed = tokio::select! {
-                done = self.attempt(scope, server, tool, &arguments) => match done {
+                done = self.attempt(scope, server, tool, &mut arguments) => match done {
                     Ok(value) => return Ok(value),
                     Err(failed) => failed,
                 },
                 () = scope.ended().cancelled() => return Err(ended()),
             };
+            if arguments.is_sent() {
+                return Err(failed.error);
+            }
             let Some(delay) = attempts.after(failed.failure) else {
                 return Err(failed.error);
             };
@@ -228,7 +244,7 @@ impl Inner {
         scope: &RunScope,
         server: &Arc<Server>,
         tool: &ToolId,
-        arguments: &Value,
+        arguments: &mut CallArguments,
     ) -> Result<Value, FailedAttempt> {
         let refused = |error| FailedAttempt {
             error,
@@ -271,10 +287,7 @@ impl Inner {
         };
         let call = ToolCall {
             tool,
-            arguments: match arguments {
-                Value::Object(map) => map.clone(),
-                _ => Map::new(),
-            },
+            arguments: arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool),
         };
@@ -295,6 +308,60 @@ impl Inner {
                 Err(attempt)
             }
         }
+    }
+}
+
+/// The arguments of a call. Small ones are kept for further attempts. Large ones are moved into the
+/// first one that is sent: a copy would take many times their text, and a call that was sent is rarely
+/// sent again.
+struct CallArguments {
+    arguments: Option<Map<String, Value>>,
+    is_large: bool,
+}
+
+impl CallArguments {
+    fn new(arguments: Value) -> Self {
+        let arguments = match arguments {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        let mut values_left = COPIED_VALUES;
+        let is_large = !arguments
+            .iter()
+            .all(|(_, value)| is_small(value, &mut values_left));
+        Self {
+            arguments: Some(arguments),
+            is_large,
+        }
+    }
+
+    fn for_attempt(&mut self) -> Map<String, Value> {
+        match self.is_large {
+            true => self.arguments.take().unwrap_or_default(),
+            false => self.arguments.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Whether they were moved into an attempt, so that there can be no further one.
+    fn is_sent(&self) -> bool {
+        self.arguments.is_none()
+    }
+}
+
+/// Counts values and kilobytes, and stops at the limit.
+fn is_small(value: &Value, left: &mut usize) -> bool {
+    let cost = match value {
+        Value::String(text) => 1 + text.len() / 1024,
+        _ => 1,
+    };
+    let Some(rest) = left.checked_sub(cost) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_small(item, left)),
+        Value::Object(fields) => fields.values().all(|field| is_small(field, left)),
+        _ => true,
     }
 }
 

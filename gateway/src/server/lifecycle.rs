@@ -290,9 +290,9 @@ impl Server {
                 let listed = tools::list(&connection.peer).await.map_err(|error| {
                     handshake(&format!("its tools could not be listed: {error}"), stderr)
                 })?;
-                self.set_tools(&listed);
+                self.set_tools(listed).await;
             } else {
-                self.set_tools(&[]);
+                self.set_tools(Vec::new()).await;
             }
             Ok(Arc::new(connection))
         };

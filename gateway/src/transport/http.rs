@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
-use futures::StreamExt;
 use futures::stream::BoxStream;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -16,7 +15,8 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::Login;
-use super::size_limit::{MAX_READ_BYTES, limit_event, limit_response};
+use super::bounded_http::{self, Envelope};
+use super::size_limit::MAX_EVENT_BYTES;
 use crate::config::Remote;
 
 /// The policy limits concurrent calls; the transport must not queue below that limit.
@@ -60,7 +60,7 @@ pub fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
         .max_concurrent_requests(MAX_POSTS)
-        .max_sse_event_size(MAX_READ_BYTES)
+        .max_sse_event_size(MAX_EVENT_BYTES)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
     StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
@@ -136,36 +136,14 @@ impl StreamableHttpClient for AuthorizedClient {
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Posted {
-        self.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session,
-            auth,
-            headers,
-            MAX_READ_BYTES,
-        )
-        .await
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        auth: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-        limit: usize,
-    ) -> Posted {
         let auth = self.token(auth).await;
-        let post = |auth| {
-            let (uri, message, session, headers) = (
-                uri.clone(),
-                message.clone(),
-                session.clone(),
-                headers.clone(),
-            );
-            self.client
-                .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
+        let post = |token| {
+            let envelope = Envelope {
+                session: session.as_deref(),
+                token,
+                headers: headers.clone(),
+            };
+            bounded_http::post(&self.client, &uri, &message, envelope)
         };
         let mut answer = post(auth.clone()).await;
         if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
@@ -177,7 +155,21 @@ impl StreamableHttpClient for AuthorizedClient {
             // The transport creates a new session and sends the message again.
             return Err(StreamableHttpError::SessionExpired);
         }
-        Ok(limit_response(answer?, &message))
+        answer
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        // The events have the limit of `events.rs`.
+        _: usize,
+    ) -> Posted {
+        self.post_message(uri, message, session, auth, headers)
+            .await
     }
 
     async fn delete_session(
@@ -202,15 +194,12 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
     {
-        self.get_stream_with_max_sse_event_size(
-            uri,
-            session,
-            last_event,
-            auth,
+        let envelope = Envelope {
+            session: session.as_deref(),
+            token: self.token(auth).await,
             headers,
-            MAX_READ_BYTES,
-        )
-        .await
+        };
+        bounded_http::get(&self.client, &uri, last_event.as_deref(), envelope).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -220,14 +209,10 @@ impl StreamableHttpClient for AuthorizedClient {
         last_event: Option<String>,
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-        limit: usize,
+        _: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
     {
-        let auth = self.token(auth).await;
-        let events = self
-            .client
-            .get_stream_with_max_sse_event_size(uri, session, last_event, auth, headers, limit)
-            .await?;
-        Ok(events.map(|event| event.map(limit_event)).boxed())
+        self.get_stream(uri, session, last_event, auth, headers)
+            .await
     }
 }

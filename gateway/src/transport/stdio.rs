@@ -14,6 +14,7 @@ use super::lenient::{parse_line, too_large};
 use super::line_reader::{KEPT_BYTES, Line, LineReader};
 use super::process::ServerProcess;
 use super::traffic::Traffic;
+use crate::off_loop::off_loop;
 
 /// The transport for rmcp.
 pub struct StdioTransport {
@@ -99,7 +100,9 @@ impl Transport<RoleClient> for StdioTransport {
             }
             match self.lines.next().await {
                 Some(Line::Whole(line)) => {
-                    parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
+                    off_loop(line.len(), || {
+                        parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
+                    });
                 }
                 Some(Line::TooLong { id, bytes }) => match id {
                     Some(id) => self.ready.push_back(too_large(id, bytes)),
