@@ -7,6 +7,7 @@ mod endurance;
 mod fairness;
 mod foreign;
 mod fuzz;
+mod hostile_servers;
 mod http;
 mod scrubbed;
 mod session;

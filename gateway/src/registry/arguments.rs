@@ -91,12 +91,16 @@ impl ArgumentCheck {
 
     /// Validates `arguments`. The error says where they are invalid.
     pub fn check(&self, arguments: &Value) -> Result<(), String> {
+        self.check_as(arguments, self.is_quick(arguments))
+    }
+
+    /// [`ArgumentCheck::check`] of arguments that are known to be quick, or not.
+    pub fn check_as(&self, arguments: &Value, is_quick: bool) -> Result<(), String> {
         let (validator, graph) = match &self.state {
             State::Checked { validator, graph } => (validator, graph),
             State::Unchecked => return Ok(()),
             State::Refused(reason) => return Err(reason.clone()),
         };
-        let is_quick = self.is_quick(arguments);
         if !is_quick && steps(graph, arguments, MAX_STEPS).is_err() {
             return Err("they are too much work to check against it: pass less".to_owned());
         }

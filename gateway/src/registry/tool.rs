@@ -155,7 +155,7 @@ impl Tool {
         if let Some(check) = compiled
             && check.is_quick(&arguments)
         {
-            return check.check(&arguments).map(|()| arguments);
+            return check.check_as(&arguments, true).map(|()| arguments);
         }
         let tool = self.clone();
         let checked = async move {

@@ -1,5 +1,7 @@
 //! `search_tools`: finds tools and shows them as TypeScript signatures.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use pml_gateway::Tool;
 use pml_search::FoundTool;
 use serde::Deserialize;
@@ -97,12 +99,15 @@ fn signature(tool: &Tool, observer: &dyn ToolObserver) -> String {
         Some(_) => None,
         None => observer.result_schema(&tool.id.to_string()),
     };
-    pml_typegen::signature(&pml_typegen::ToolSchemas {
+    let schemas = pml_typegen::ToolSchemas {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,
         input: &tool.input_schema,
         output: tool.output_schema.as_ref(),
         observed: observed.as_ref(),
-    })
+    };
+    // The generator shares no state with anything else; the other tools are shown all the same.
+    let generate = || pml_typegen::signature(&schemas);
+    catch_unwind(AssertUnwindSafe(generate)).unwrap_or_else(|_| tool.id.to_string())
 }
