@@ -77,7 +77,7 @@ impl Counter<'_> {
             }
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    sum = self.add(sum, if node.unique { 16 * size_of(item) } else { 1 })?;
+                    sum = self.add(sum, if node.unique { 16 * values_of(item) } else { 1 })?;
                     let positional = node.prefix.get(at);
                     for to in positional.into_iter().chain(&node.items) {
                         let steps = self.count(*to, item, depth + 1)?;
@@ -123,10 +123,10 @@ fn text_steps(text: &str, states: u64) -> u64 {
     bytes / 64 + bytes.saturating_mul(states) / STATES_PER_STEP
 }
 
-fn size_of(value: &Value) -> u64 {
+fn values_of(value: &Value) -> u64 {
     match value {
-        Value::Array(items) => items.iter().map(size_of).sum::<u64>() + 1,
-        Value::Object(fields) => fields.values().map(size_of).sum::<u64>() + 1,
+        Value::Array(items) => items.iter().map(values_of).sum::<u64>() + 1,
+        Value::Object(fields) => fields.values().map(values_of).sum::<u64>() + 1,
         Value::String(text) => 1 + text.len() as u64 / 64,
         _ => 1,
     }

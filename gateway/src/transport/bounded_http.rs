@@ -222,19 +222,20 @@ impl FailedResponse {
         let shown = &text[..text.floor_char_boundary(MAX_SHOWN_BYTES)];
         // An old server that rejects the discovery: the handshake goes on with `initialize` if the
         // error has the id of the request.
-        if !has_session && status.is_client_error() && !is_auth_failure {
-            if let JsonRpcMessage::Request(request) = message
-                && matches!(request.request, ClientRequest::DiscoverRequest(_))
-            {
-                let error = error.map(|error| error.error).unwrap_or_else(|| {
-                    ErrorData::invalid_request(
-                        format!("server/discover rejected with HTTP {status}: {shown}"),
-                        None,
-                    )
-                });
-                let message = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
-                return Ok(StreamableHttpPostResponse::Json(message, None));
-            }
+        if !has_session
+            && status.is_client_error()
+            && !is_auth_failure
+            && let JsonRpcMessage::Request(request) = message
+            && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        {
+            let error = error.map(|error| error.error).unwrap_or_else(|| {
+                ErrorData::invalid_request(
+                    format!("server/discover rejected with HTTP {status}: {shown}"),
+                    None,
+                )
+            });
+            let message = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            return Ok(StreamableHttpPostResponse::Json(message, None));
         }
         if let Some(mut error) = error.filter(|_| is_json && !is_auth_failure) {
             if let Some(id) = request_id(message) {
