@@ -159,13 +159,7 @@ pub async fn post(
         }
     };
     match off_loop(body.len(), || parse(&body)) {
-        Parsed::Message(mut message) => {
-            // The response to a POST belongs to its request, whatever id it has.
-            if let (JsonRpcMessage::Error(error), Some(_)) = (&mut *message, &id) {
-                error.id = id;
-            }
-            Ok(StreamableHttpPostResponse::Json(*message, session))
-        }
+        Parsed::Message(message) => Ok(StreamableHttpPostResponse::Json(*message, session)),
         Parsed::TooLarge => Ok(StreamableHttpPostResponse::Json(
             too_large(id, body.len()),
             session,
@@ -237,10 +231,7 @@ impl FailedResponse {
             let message = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
             return Ok(StreamableHttpPostResponse::Json(message, None));
         }
-        if let Some(mut error) = error.filter(|_| is_json && !is_auth_failure) {
-            if let Some(id) = request_id(message) {
-                error.id = Some(id);
-            }
+        if let Some(error) = error.filter(|_| is_json && !is_auth_failure) {
             return Ok(StreamableHttpPostResponse::Json(
                 JsonRpcMessage::Error(error),
                 session,

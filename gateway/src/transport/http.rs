@@ -155,6 +155,12 @@ impl StreamableHttpClient for AuthorizedClient {
             // The transport creates a new session and sends the message again.
             return Err(StreamableHttpError::SessionExpired);
         }
+        // The response to a POST belongs to its request, whatever id it has.
+        if let Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _)) = &mut answer
+            && let JsonRpcMessage::Request(request) = &message
+        {
+            error.id = Some(request.id.clone());
+        }
         answer
     }
 
