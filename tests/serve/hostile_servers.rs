@@ -62,10 +62,8 @@ fn answers(
 fn no_server_can_make_pml_miss_a_ping_another_call_or_sigterm() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("a.json"), r#"{ "version": 1 }"#).unwrap();
-    let place = Place::with(&json!({
-        "mcpServers": { "evil": hostile(&["--schemas"]), "demo": demo(data.path()) },
-        "pml": { "scrub": { "enabled": false } },
-    }));
+    let place =
+        Place::with_servers(json!({ "evil": hostile(&["--schemas"]), "demo": demo(data.path()) }));
     let mut client = StdioClient::open(&place, &[]);
     client.run("return await searchTools('read')");
     let messages = client.listen();

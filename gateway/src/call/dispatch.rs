@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, RequestId,
     ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
@@ -73,6 +73,10 @@ pub async fn dispatch(
             .handler
             .subscribe(handle.progress_token.clone(), sink)
     });
+    let _held = HeldResult {
+        connection,
+        id: handle.id.clone(),
+    };
     let mut pending = PendingRequest(Some(handle));
     let answer = tokio::select! {
         answer = pending.answer() => answer,
@@ -107,6 +111,20 @@ pub async fn dispatch(
             failure: Failure::Unanswered,
             unhealthy: true,
         }),
+    }
+}
+
+/// The response of a request, which may be large and counts as unread until this is dropped.
+struct HeldResult<'a> {
+    connection: &'a Connection,
+    id: RequestId,
+}
+
+impl Drop for HeldResult<'_> {
+    fn drop(&mut self) {
+        if let RequestId::Number(id) = self.id {
+            self.connection.traffic.held.release(id);
+        }
     }
 }
 

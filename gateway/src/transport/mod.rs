@@ -6,6 +6,7 @@ mod context;
 mod environment;
 mod error;
 mod events;
+mod held_results;
 mod http;
 mod id_scanner;
 mod lenient;

@@ -98,11 +98,19 @@ impl Transport<RoleClient> for StdioTransport {
                 }
                 return Some(message);
             }
+            self.traffic.held.wait_for_room().await;
             match self.lines.next().await {
                 Some(Line::Whole(line)) => {
+                    let bytes = line.len();
                     off_loop(line.len(), || {
                         parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
                     });
+                    if let Some(JsonRpcMessage::Response(response)) = self.ready.front()
+                        && let RequestId::Number(id) = response.id
+                        && self.waiting.contains(&response.id)
+                    {
+                        self.traffic.held.hold(id, bytes);
+                    }
                 }
                 Some(Line::TooLong { id, bytes }) => match id {
                     Some(id) => self.ready.push_back(too_large(id, bytes)),

@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::RequestId;
 
+use super::held_results::HeldResults;
+
 const QUOTED_BYTES: usize = 120;
 
 /// What went over the pipes of a server.
@@ -16,6 +18,8 @@ pub struct Traffic {
     /// The largest request id that was given to the pipe.
     last_sent: AtomicI64,
     ended: AtomicBool,
+    /// Large responses that no call has read yet.
+    pub held: HeldResults,
 }
 
 impl Default for Traffic {
@@ -26,6 +30,7 @@ impl Default for Traffic {
             last_skipped: Mutex::default(),
             last_sent: AtomicI64::new(-1),
             ended: AtomicBool::new(false),
+            held: HeldResults::default(),
         }
     }
 }
