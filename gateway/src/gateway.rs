@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::call::{CallArguments, CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
@@ -188,7 +187,8 @@ impl Gateway {
         RunScope::new(self.0.policy().budget(), limits, Some(Arc::new(progress)))
     }
 
-    /// Calls a tool. `id` is `server:tool`, as the script wrote it.
+    /// Calls a tool. `id` is `server:tool`, as the script wrote it. `arguments` are a JSON value, or
+    /// [`CallArguments`] if something in them was restored.
     ///
     /// # Errors
     /// See [`CallErrorKind`](crate::CallErrorKind).
@@ -199,9 +199,9 @@ impl Gateway {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: impl Into<CallArguments>,
     ) -> Result<CallValue, CallError> {
-        self.0.call(scope, id, arguments).await
+        self.0.call(scope, id, arguments.into()).await
     }
 
     /// Runs the checks of a call without sending it, and spends its budget. Returns the tool that
@@ -213,9 +213,9 @@ impl Gateway {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: impl Into<CallArguments>,
     ) -> Result<Arc<Tool>, CallError> {
-        self.0.check_call(scope, id, arguments).await
+        self.0.check_call(scope, id, arguments.into()).await
     }
 
     /// Stops every server, first with SIGTERM. Returns when all of them have ended.

@@ -17,7 +17,7 @@ mod server;
 mod tool_id;
 mod transport;
 
-pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use call::{CallArguments, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use gateway::{Gateway, GatewayError, Listing};

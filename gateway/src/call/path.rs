@@ -7,6 +7,7 @@ use pml_nearest::{nearest, typos_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::arguments::CallArguments;
 use super::dispatch::{FailedAttempt, ToolCall, dispatch};
 use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
@@ -53,7 +54,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<CallValue, CallError> {
         let began = Instant::now();
         let answer = |value, cached| CallValue {
@@ -93,7 +94,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<Arc<Tool>, CallError> {
         let prepared = self.prepare(scope, id, arguments).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
@@ -107,7 +108,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<PreparedCall, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
@@ -120,16 +121,7 @@ impl Inner {
         self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
-        let arguments = object(id, arguments)?;
-        tool.check_arguments(&arguments).map_err(|mistake| {
-            CallError::permanent(
-                CallErrorKind::Arguments,
-                id,
-                format!(
-                    "the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}"
-                ),
-            )
-        })?;
+        let arguments = arguments.checked(id, &tool)?;
         Ok(PreparedCall {
             server,
             tool,
@@ -311,33 +303,6 @@ fn retire_if_dead(server: &Arc<Server>, connection: Arc<Connection>) {
             server.retire(&connection, "it no longer answers");
         }
     });
-}
-
-fn object(id: &str, arguments: Value) -> Result<Value, CallError> {
-    match arguments {
-        Value::Object(_) => Ok(arguments),
-        // A call without arguments.
-        Value::Null => Ok(Value::Object(Map::new())),
-        other => Err(CallError::permanent(
-            CallErrorKind::Arguments,
-            id,
-            format!(
-                "the arguments of `{id}` must be an object, not {}",
-                kind_of(&other)
-            ),
-        )),
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 pub(crate) fn unavailable_error(id: &str, server: &Server, unavailable: Unavailable) -> CallError {
