@@ -8,6 +8,8 @@ mod fairness;
 mod foreign;
 mod fuzz;
 mod http;
+mod placeholders;
+mod scripted;
 mod scrubbed;
 mod session;
 mod stdio;

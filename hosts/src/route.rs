@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
 
+use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
 
 /// Sends searches to a host of their own.
@@ -36,12 +37,22 @@ impl<H: ToolHost> ToolHost for RouteSearch<H> {
 pub struct StoreValues<H> {
     inner: H,
     storage: Arc<SessionStorage>,
+    placeholders: Option<Arc<RunPlaceholders>>,
 }
 
 impl<H> StoreValues<H> {
-    /// `storage` answers [`Request::Store`] and [`Request::Load`], `inner` everything else.
-    pub fn new(storage: Arc<SessionStorage>, inner: H) -> Self {
-        Self { inner, storage }
+    /// `storage` answers [`Request::Store`] and [`Request::Load`], `inner` everything else. Stored
+    /// values keep the origin that `placeholders` knows.
+    pub fn new(
+        storage: Arc<SessionStorage>,
+        placeholders: Option<Arc<RunPlaceholders>>,
+        inner: H,
+    ) -> Self {
+        Self {
+            inner,
+            storage,
+            placeholders,
+        }
     }
 }
 
@@ -53,7 +64,8 @@ impl<H: ToolHost> ToolHost for StoreValues<H> {
     ) -> HostFuture<'a, ToolResult> {
         match request {
             Request::Store { .. } | Request::Load { .. } => {
-                Box::pin(std::future::ready(self.storage.answer(request)))
+                let run = self.placeholders.as_deref();
+                Box::pin(std::future::ready(self.storage.answer_run(request, run)))
             }
             _ => self.inner.handle(request, run),
         }

@@ -3,15 +3,15 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pml_gateway::{Config, Gateway};
 use pml_protocol::{
     FailureKind, Limits, Request, ResourceRequest, RunContext, ToolHost, ToolResult, VirtualClock,
 };
-use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -19,8 +19,8 @@ use tokio::sync::Notify;
 
 use crate::stack::{self, LiveRun};
 use crate::{
-    AnswerSources, ApprovalRequest, Approver, Decision, DecisionFuture, Fixtures, Person,
-    Recording, SessionStorage, StaticHost,
+    AnswerSources, ApprovalRequest, Approver, Decision, DecisionFuture, Fixtures, IfUnasked,
+    Person, Recording, RunPlaceholders, SessionStorage, StaticHost,
 };
 
 /// An MCP server over stdio that appends the name of every request about a tool, a resource or a
@@ -195,13 +195,16 @@ impl Fixture {
 
     fn host(&self, stack: Stack, approver: Option<Arc<dyn Approver>>) -> Arc<dyn ToolHost> {
         let scrubber = Scrubber::new(&ScrubConfig::default()).unwrap();
-        let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(Arc::new(scrubber))));
+        let session = SharedPlaceholders::new(PlaceholderMap::reversible(Arc::new(scrubber)));
+        let placeholders = Arc::new(RunPlaceholders::new(&session, ""));
         stack.build(LiveRun {
             gateway: self.gateway.clone(),
             search: Arc::new(StaticHost::empty()),
             storage: Arc::new(SessionStorage::default()),
-            person: approver
-                .map(|approver| Person::new(approver, &self.gateway, placeholders.clone())),
+            person: approver.map(|approver| {
+                let placeholders = placeholders.clone();
+                Person::new(approver, &self.gateway, placeholders, IfUnasked::Send)
+            }),
             placeholders: Some(placeholders),
             observers: Vec::new(),
             limits: Limits::default(),

@@ -1,6 +1,6 @@
 //! Makes scrubbed replies of outcomes and tool results.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use pml_protocol::{
     CallRecord, ErrorKind, Failure, Limits, LogLine, Outcome, RunError, Stats, ToolResult,
@@ -248,10 +248,7 @@ impl ReplyScrubber {
     }
 
     fn lock(&self) -> MutexGuard<'_, PlaceholderMap> {
-        // Each placeholder is added in one step, so the map is whole after a panic.
-        self.placeholders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.placeholders.lock()
     }
 }
 

@@ -51,6 +51,17 @@ pub enum ConfigError {
         /// The configuration key of the list.
         key: String,
     },
+    /// A tool in the place of a server whose values a destination may receive.
+    #[error(
+        "`{name}` in `{key}` is a tool, but values are known by their server: write `{}`.",
+        .name.split(':').next().unwrap_or_default()
+    )]
+    RestoreFromTool {
+        /// The configuration key of the list.
+        key: String,
+        /// The entry.
+        name: String,
+    },
     /// The operating system provided no randomness for the hash key.
     #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]
     Random(getrandom::Error),

@@ -1,4 +1,4 @@
-//! Traverses JSON values: scrubs strings, keys and numbers, and restores placeholders.
+//! Traverses JSON values: scrubs strings, keys and numbers.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::known_values::{KnownValueMatcher, KnownValues};
 use crate::placeholder_map::StringSource;
 use crate::scan::Candidate;
 use crate::scrubber::{Locator, finding};
-use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, placeholder, replace};
+use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, replace};
 
 /// A JSON number with fewer than seven digits is not checked: cards and ids are longer.
 const MIN_NUMBER: u64 = 1_000_000;
@@ -358,52 +358,4 @@ fn replace_known(
         Value::Null | Value::Bool(_) => {}
     }
     Ok(())
-}
-
-/// Replaces the placeholders in a JSON value by their originals, and returns their number.
-pub(crate) fn restore(placeholders: &PlaceholderMap, value: &mut Value, tool: &str) -> usize {
-    match value {
-        Value::String(text) => {
-            if let Some(original) = placeholders.original(text, tool).filter(|o| o.number)
-                && let Ok(number) = serde_json::from_str(&original.value)
-            {
-                *value = Value::Number(number);
-                return 1;
-            }
-            let (restored, count) = restored(placeholders, text, tool);
-            if count > 0 {
-                *text = restored;
-            }
-            count
-        }
-        Value::Array(items) => items
-            .iter_mut()
-            .map(|item| restore(placeholders, item, tool))
-            .sum(),
-        Value::Object(fields) => {
-            let mut count = 0;
-            for (key, mut value) in std::mem::take(fields) {
-                let (key, in_key) = restored(placeholders, &key, tool);
-                count += in_key + restore(placeholders, &mut value, tool);
-                fields.insert(key, value);
-            }
-            count
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-fn restored(placeholders: &PlaceholderMap, text: &str, tool: &str) -> (String, usize) {
-    let mut out = String::new();
-    let (mut at, mut count) = (0, 0);
-    for span in placeholder::spans(text) {
-        if let Some(original) = placeholders.original(&text[span.clone()], tool) {
-            out.push_str(&text[at..span.start]);
-            out.push_str(&original.value);
-            at = span.end;
-            count += 1;
-        }
-    }
-    out.push_str(&text[at..]);
-    (out, count)
 }

@@ -1,16 +1,21 @@
-//! The placeholders of one client session: which value got which placeholder, and the way back for
-//! tool arguments.
+//! The placeholders of one client session: which value got which placeholder. The way back, for tool
+//! arguments, is in `restore.rs`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::hash::Hash;
+use std::sync::{Arc, Weak};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::config::Action;
 use crate::detect::Detector;
 use crate::known_values::KnownValues;
+use crate::origins::{Origin, RunOrigins};
+use crate::restore::Destination;
+use crate::restored_values::RestoredValues;
 use crate::scan::Candidate;
 use crate::scrubber::{Locator, finding};
 use crate::{Kind, Report, ScrubError, Scrubbed, Scrubber, json, placeholder, replace};
@@ -22,43 +27,58 @@ const BEGINNING_SCANNED: usize = 4_096;
 /// Replacing can, rarely, leave a remainder that is private by itself, or bring a context word
 /// closer to the next value, so the output is scanned again. Each round scans the whole text.
 const MAX_ROUNDS: usize = 16;
+/// How many origins of one value are remembered, each of which explains it alone.
+const MAX_ORIGINS: usize = 8;
 
 /// The placeholders of one client session, and the values they stand for. It lives in memory only
 /// and is bounded by `maxEntries` of the configuration.
 ///
+/// A map of [`PlaceholderMap::new`] restores nothing and numbers its placeholders: `[EMAIL_1]`. In a
+/// map of [`PlaceholderMap::reversible`] the placeholders end in a tag that cannot be guessed, and
+/// are restored where the model wrote them:
+///
 /// ```
-/// use std::sync::{Arc, Mutex};
-/// use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+/// use std::sync::{Arc, Weak};
+/// use pml_scrub::{Origin, PlaceholderMap, RunOrigins, ScrubConfig, Scrubber, SharedPlaceholders};
 ///
 /// let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
-/// let mut placeholders = PlaceholderMap::new(scrubber);
-/// let text = placeholders.scrub_text("write to jo@example.com", None)?;
-/// assert_eq!(*text, "write to [EMAIL_1]");
+/// let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
+/// let run = Arc::new(RunOrigins::default());
+/// run.received(&Origin::server("mail"), r#""write to jo@example.com""#);
+/// let placeholders = placeholders.for_run(run);
+/// let text = placeholders.lock().scrub_text("jo@example.com", None)?.into_inner();
+/// assert!(text.starts_with("[EMAIL_1_"));
 ///
-/// let mut args = serde_json::json!({ "to": "[EMAIL_1]" });
-/// placeholders.restore_args(&mut args, "mail:send");
+/// let mut args = serde_json::json!({ "to": text });
+/// let written = placeholders.lock().written_in(&args.to_string());
+/// placeholders.lock().restore_args(&mut args, "mail:send", &written)?;
 /// assert_eq!(args["to"], "jo@example.com");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PlaceholderMap {
     scrubber: Arc<Scrubber>,
+    /// The key of the tags. Without it, nothing is restored.
+    tag_key: Option<[u8; 16]>,
     /// By the keyed hash of the value, so that one-way values are not stored.
     placeholders: HashMap<u128, String>,
     /// The last number used for each kind.
     counters: HashMap<Kind, u32>,
     originals: HashMap<String, Original>,
+    /// Values that a server has received, and can send back.
+    restored: RestoredValues,
+    /// What the run whose texts are being scrubbed has received. The run keeps it, not the session.
+    origins: Weak<RunOrigins>,
     /// Of the reply that is being scrubbed.
     pub(crate) known_values: KnownValues,
 }
-
-/// The placeholders of a session, shared by its layers and its replies.
-pub type SharedPlaceholders = Arc<Mutex<PlaceholderMap>>;
 
 /// The value that a placeholder stands for.
 pub(crate) struct Original {
     pub(crate) value: String,
     /// The value was a JSON number and is restored as one.
     pub(crate) number: bool,
+    /// Where the value was seen. Empty if that is unknown.
+    pub(crate) origins: Vec<Origin>,
     kind: Kind,
     detector: &'static Detector,
 }
@@ -87,14 +107,29 @@ impl<'s> StringSource<'s> {
 }
 
 impl PlaceholderMap {
-    /// An empty map.
+    /// An empty map that restores nothing. Its placeholders are the same in every process:
+    /// `[EMAIL_1]`.
     pub fn new(scrubber: Arc<Scrubber>) -> Self {
         Self {
             scrubber,
+            tag_key: None,
             placeholders: HashMap::new(),
             counters: HashMap::new(),
             originals: HashMap::new(),
+            restored: RestoredValues::default(),
+            origins: Weak::new(),
             known_values: KnownValues::default(),
+        }
+    }
+
+    /// An empty map whose placeholders can be restored: `[EMAIL_1_k3f9]`. If the operating system
+    /// provides no randomness for their tags, the map restores nothing.
+    pub fn reversible(scrubber: Arc<Scrubber>) -> Self {
+        let mut key = [0; 16];
+        let has_random = getrandom::fill(&mut key).is_ok();
+        Self {
+            tag_key: has_random.then_some(key),
+            ..Self::new(scrubber)
         }
     }
 
@@ -110,6 +145,8 @@ impl PlaceholderMap {
         tool: Option<&str>,
     ) -> Result<Scrubbed<String>, ScrubError> {
         let mut report = Report::default();
+        let hidden = self.restored.hide(text);
+        let text = hidden.as_deref().unwrap_or(text);
         let scrubbed = self.scrub_string(&StringSource::plain(text, tool), &mut report);
         self.known_values = KnownValues::default();
         let scrubbed = scrubbed?;
@@ -148,7 +185,9 @@ impl PlaceholderMap {
         lines: &[String],
         tool: Option<&str>,
     ) -> Result<Scrubbed<Vec<String>>, ScrubError> {
-        let scrubbed = json::scrub_lines(self, lines, tool);
+        let hide = |line: &String| self.restored.hide(line).unwrap_or_else(|| line.clone());
+        let lines: Vec<String> = lines.iter().map(hide).collect();
+        let scrubbed = json::scrub_lines(self, &lines, tool);
         self.known_values = KnownValues::default();
         scrubbed
     }
@@ -164,6 +203,7 @@ impl PlaceholderMap {
         tool: Option<&str>,
     ) -> Result<Scrubbed<Value>, ScrubError> {
         let mut report = Report::default();
+        self.restored.hide_in_json(&mut value);
         let scrubbed = json::scrub(self, &mut value, tool, &mut report);
         let known_values = std::mem::take(&mut self.known_values);
         scrubbed?;
@@ -192,16 +232,14 @@ impl PlaceholderMap {
         // Bytes outside ASCII became line breaks, so this is valid UTF-8.
         let readable = String::from_utf8(readable).ok()?;
         let found = self.scrubber.candidates(&readable, None, None);
-        found
-            .is_empty()
-            .then(|| Scrubbed::new(base64.to_owned(), Report::default()))
+        let is_clean = found.is_empty() && self.restored.hide(&readable).is_none();
+        is_clean.then(|| Scrubbed::new(base64.to_owned(), Report::default()))
     }
 
-    /// Replaces placeholders in a tool's arguments by their values, right before the call is sent
-    /// to its server. Returns the number of replacements. The restored arguments must not be
-    /// logged.
-    pub fn restore_args(&self, args: &mut Value, tool: &str) -> usize {
-        json::restore(self, args, tool)
+    /// The text with placeholders in the place of values that were restored for a tool; `None` if it
+    /// has none of them. Errors of a call can quote its arguments.
+    pub fn hide_restored(&self, text: &str) -> Option<String> {
+        self.restored.hide(text)
     }
 
     /// The scrubbed string, or `None` if nothing in it was private.
@@ -289,24 +327,37 @@ impl PlaceholderMap {
             Action::Allow => Ok(value.to_owned()),
             Action::Redact => {
                 let hash = self.scrubber.hash(kind, &canonical(value));
-                if let Some(placeholder) = self.placeholders.get(&hash) {
-                    return Ok(placeholder.clone());
+                if let Some(placeholder) = self.placeholders.get(&hash).cloned() {
+                    self.add_origins(&placeholder, value);
+                    return Ok(placeholder);
                 }
                 if self.placeholders.len() >= self.scrubber.max_entries() {
                     return Ok(placeholder::bare(kind));
                 }
                 let counter = self.counters.entry(kind).or_default();
                 *counter += 1;
-                let placeholder = placeholder::numbered(kind, *counter);
+                let number_of_kind = *counter;
+                let is_reversible = verdict.reversible && value.len() <= MAX_VALUE_BYTES;
+                let tag = self.tag_key.filter(|_| is_reversible);
+                let placeholder = match &tag {
+                    Some(key) => placeholder::tagged(
+                        kind,
+                        number_of_kind,
+                        tag_bits(key, kind, number_of_kind),
+                    ),
+                    None => placeholder::numbered(kind, number_of_kind),
+                };
                 self.placeholders.insert(hash, placeholder.clone());
-                if verdict.reversible && value.len() <= MAX_VALUE_BYTES {
+                if tag.is_some() {
                     let original = Original {
                         value: value.to_owned(),
                         number,
+                        origins: Vec::new(),
                         kind,
                         detector: candidate.detector,
                     };
                     self.originals.insert(placeholder.clone(), original);
+                    self.add_origins(&placeholder, value);
                 }
                 Ok(placeholder)
             }
@@ -317,14 +368,63 @@ impl PlaceholderMap {
         &self.scrubber
     }
 
-    /// The value that a placeholder stands for, if the policy lets this tool have it.
-    pub(crate) fn original(&self, placeholder: &str, tool: &str) -> Option<&Original> {
+    pub(crate) fn set_origins(&mut self, origins: Weak<RunOrigins>) {
+        self.origins = origins;
+    }
+
+    /// Remembers where a value was seen.
+    fn add_origins(&mut self, placeholder: &str, value: &str) {
+        let Some(run) = self.origins.upgrade() else {
+            return;
+        };
+        let Some(original) = self.originals.get_mut(placeholder) else {
+            return;
+        };
+        if original.origins.len() >= MAX_ORIGINS {
+            return;
+        }
+        for origin in run.of_value(value) {
+            if !original.origins.contains(&origin) {
+                original.origins.push(origin);
+            }
+        }
+    }
+
+    /// The value that a placeholder stands for.
+    pub(crate) fn original(&self, placeholder: &str) -> Option<&Original> {
+        self.originals.get(placeholder)
+    }
+
+    /// The value that a placeholder stands for, if the model wrote the placeholder and its kind is
+    /// reversible for this tool.
+    pub(crate) fn original_for(
+        &self,
+        placeholder: &str,
+        destination: &Destination<'_>,
+    ) -> Option<&Original> {
+        if !destination.written.contains(placeholder) {
+            return None;
+        }
         let original = self.originals.get(placeholder)?;
-        let verdict = self
-            .scrubber
-            .verdict(original.kind, original.detector, Some(tool));
+        let verdict =
+            self.scrubber
+                .verdict(original.kind, original.detector, Some(destination.tool));
         verdict.reversible.then_some(original)
     }
+
+    /// From now on the value is hidden wherever it stands.
+    pub(crate) fn mark_restored(&mut self, placeholder: &str) {
+        if let Some(original) = self.originals.get(placeholder) {
+            self.restored.add(&original.value, placeholder);
+        }
+    }
+}
+
+/// The random part of a placeholder.
+fn tag_bits(key: &[u8; 16], kind: Kind, number: u32) -> u128 {
+    let mut hasher = SipHasher13::new_with_key(key);
+    (kind, number).hash(&mut hasher);
+    hasher.finish128().as_u128()
 }
 
 /// The result of scrubbing a text until nothing private is left.

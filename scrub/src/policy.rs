@@ -127,8 +127,8 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// Whether a tool id matches a glob in which `*` is any run of characters.
-fn glob_matches(glob: &str, tool: &str) -> bool {
+/// Whether a tool id or a server name matches a glob in which `*` is any run of characters.
+pub(crate) fn glob_matches(glob: &str, tool: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = tool.strip_prefix(first) else {

@@ -11,6 +11,7 @@ use crate::detect::{DETECTORS, Detector};
 use crate::normalize::NormalizedText;
 use crate::policy::{Policy, Verdict};
 use crate::prefilter::Prefilter;
+use crate::restore_policy::RestorePolicy;
 use crate::scan::{Candidate, Scan};
 use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 
@@ -18,6 +19,7 @@ use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 pub struct Scrubber {
     prefilter: Prefilter,
     policy: Policy,
+    restore: RestorePolicy,
     patterns: Vec<(Kind, Regex)>,
     allowed_values: HashSet<String>,
     allowed_domains: Vec<String>,
@@ -58,6 +60,7 @@ impl Scrubber {
         Ok(Self {
             prefilter: Prefilter::new(&enabled),
             policy,
+            restore: RestorePolicy::new(&config.restore)?,
             patterns: config
                 .patterns
                 .iter()
@@ -119,6 +122,11 @@ impl Scrubber {
     /// The policy's decision for a finding.
     pub(crate) fn verdict(&self, kind: Kind, detector: &Detector, tool: Option<&str>) -> Verdict {
         self.policy.verdict(kind, detector, tool)
+    }
+
+    /// Which destinations receive which values.
+    pub(crate) fn restore_policy(&self) -> &RestorePolicy {
+        &self.restore
     }
 
     /// Whether the value of this key could be private even if it is plain lower-case words.

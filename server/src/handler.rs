@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use pml_hosts::{ApprovalRequest, Decision};
+use pml_hosts::{ApprovalRequest, Decision, IfUnasked};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation,
@@ -119,6 +119,12 @@ impl Handler {
             arguments: request.arguments.take(),
             notifications,
             can_ask: can_ask(context),
+            // Over standard input and output the client was started by its user. An address is open
+            // to everything that can reach it.
+            if_unasked: match self.connected {
+                true => IfUnasked::Send,
+                false => IfUnasked::Refuse,
+            },
         };
         Ok(match &*request.name {
             tool_descriptions::EXECUTE => {

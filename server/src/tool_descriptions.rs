@@ -17,7 +17,7 @@ pub const CALL: &str = "call_tool";
 /// Characters for the list of servers: the description is read with every request.
 const ROSTER_CHARS: usize = 420;
 
-pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool. A name such as [EMAIL_1] stands for private data: pass it on, and the tool gets the real value.";
+pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool. A name such as [EMAIL_1_k3f9] stands for private data: copy it exactly into a script or a call, and tools of the server it came from get the real value.";
 
 /// The servers and how many tools each has, as far as they are known.
 pub fn roster(gateway: &Gateway) -> String {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::arguments::{self, Whole};
 use super::{LARGE_RESULT_BYTES, TaskEvents, ToolCall, off_loop};
+use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -49,8 +50,12 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
     let limits = arguments.limits(state.limits());
-    let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
-    let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
+    let approver = RunApprover {
+        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        if_unasked: call.if_unasked,
+    };
+    let client_run = session.begin_run(&arguments.code);
+    let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
     let script = Script {
         name: "script.ts".to_owned(),
         source: arguments.code,
@@ -77,7 +82,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         calls = outcome.calls.len(),
         "a script ended"
     );
-    let replies = session.replies().clone();
+    let replies = client_run.replies().clone();
     let is_large = outcome
         .result
         .as_ref()

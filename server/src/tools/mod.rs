@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 pub use call::call;
 pub use execute::execute;
+use pml_hosts::IfUnasked;
 use rmcp::model::JsonObject;
 pub use search::search;
 use tokio::sync::mpsc;
@@ -30,6 +31,8 @@ pub struct ToolCall {
     pub notifications: Notifications,
     /// Whether the client can ask a person.
     pub can_ask: bool,
+    /// What happens to a call that a server marks as destructive, if the client cannot ask.
+    pub if_unasked: IfUnasked,
 }
 
 /// Receives the approval requests of a call.
