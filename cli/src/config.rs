@@ -45,12 +45,34 @@ fn read(file: &Path) -> Result<Settings, ConfigError> {
     let limits = servers.section("limits")?;
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;
+    check_restore(&servers, &scrub)?;
     Ok(Settings {
         servers,
         limits,
         pool,
         scrub,
     })
+}
+
+/// The servers in `pml.scrub.restore` must be those of the file: a rule for another one would never
+/// apply.
+fn check_restore(servers: &Config, scrub: &ScrubConfig) -> Result<(), ConfigError> {
+    for (destination, from) in &scrub.restore {
+        let named = destination.split(':').next().unwrap_or_default();
+        for name in from.iter().map(String::as_str).chain([named]) {
+            let known = || servers.servers.keys().map(String::as_str);
+            if name.is_empty() || name.contains([':', '*']) || known().any(|known| known == name) {
+                continue;
+            }
+            let nearest = match pml_nearest::typo_of(name, known()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "name a server of this file, or use `*` in a pattern".to_owned(),
+            };
+            let message = format!("there is no server `{name}`: {nearest}");
+            return Err(servers.section_error(&["scrub", "restore", destination], message));
+        }
+    }
+    Ok(())
 }
 
 /// `pml.pool`: the workers of `pml serve`.

@@ -162,6 +162,21 @@ impl Config {
             _ => Ok(T::default()),
         }
     }
+
+    /// An error about a value of the `pml` section, with its line. `path` are the keys that lead to it.
+    pub fn section_error(&self, path: &[&str], message: impl Into<String>) -> ConfigError {
+        let below = |at: KeyPath, key: &&str| at.key(*key);
+        let at = path.iter().fold(KeyPath::root().key("pml"), below);
+        match &self.document {
+            Some(document) => document.invalid(&at, message),
+            None => ConfigError::Invalid {
+                file: PathBuf::new(),
+                line: 1,
+                key: at.to_string(),
+                message: message.into(),
+            },
+        }
+    }
 }
 
 #[cfg(test)]
