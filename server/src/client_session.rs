@@ -52,6 +52,12 @@ impl ClientSession {
         }
     }
 
+    /// The same session with another share of the workers.
+    #[must_use]
+    pub fn with_fair_share(self, fair_share: FairShareKey) -> Self {
+        Self { fair_share, ..self }
+    }
+
     /// Scrubs what the client reads, except the replies to runs: see [`ClientRun::replies`].
     pub fn replies(&self) -> &ReplyScrubber {
         &self.replies

@@ -22,17 +22,17 @@ use crate::elicitation::{self, OpenElicitation};
 use crate::notifications::{Notifications, Subscriber, severity_number};
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
-use crate::stateless_clients::ClientName;
+use crate::stateless_clients::StatelessClient;
 use crate::tool_descriptions;
-use crate::tool_reply::refusal;
+use crate::tool_reply::{SESSION, refusal};
 use crate::tool_task::{TaskEvent, ToolTask};
 use crate::tools::{self, ToolCall};
 
 /// The key of the elicitation in an `input_required` reply.
 const APPROVAL: &str = "approval";
 
-/// The key in `_meta` by which a program without sessions tells its clients apart.
-const SESSION: &str = "pml/session";
+/// The `pml/session` of a client that wants a session of its own.
+const NEW_SESSION: &str = "new";
 
 /// Methods of MCP: a request that names one and still cannot be parsed has wrong parameters.
 const METHODS: [&str; 12] = [
@@ -53,7 +53,7 @@ const METHODS: [&str; 12] = [
 /// Handles the requests of one connection, or one request of the stateless revision.
 pub struct Handler {
     state: ServerState,
-    /// Requests of a connection share a session; stateless requests are grouped by client name.
+    /// Requests of a connection share a session; stateless requests share one by its handle.
     connected: bool,
     own: OnceLock<Arc<ClientSession>>,
     /// The client has closed its end of the connection, and will answer nothing.
@@ -83,14 +83,37 @@ impl Handler {
         }
     }
 
-    fn session(&self, name: Option<&ClientName>) -> Arc<ClientSession> {
+    /// The session of a request that calls a tool, and the handle that its reply gives.
+    fn session(&self, client: Option<&StatelessClient>) -> (Arc<ClientSession>, Option<String>) {
+        if let Some(known) = self.known_session(client) {
+            return known;
+        }
+        let clients = self.state.stateless_clients();
+        let session = match client {
+            Some(client) => {
+                let fair_share = clients.fair_share(client);
+                self.state.new_session().with_fair_share(fair_share)
+            }
+            None => self.state.new_session(),
+        };
+        let session = Arc::new(session);
+        let handle = clients.keep(session.clone());
+        (session, handle)
+    }
+
+    /// The session that a request belongs to; `None` for a client without one.
+    fn known_session(
+        &self,
+        client: Option<&StatelessClient>,
+    ) -> Option<(Arc<ClientSession>, Option<String>)> {
         let own = || self.own.get_or_init(|| Arc::new(self.state.new_session()));
-        match name {
-            None => own().clone(),
-            Some(name) if self.connected && name.session.is_none() => own().clone(),
-            Some(name) => {
-                let clients = self.state.stateless_clients();
-                clients.session(name, || self.state.new_session())
+        match client.map(|client| client.handle.as_deref()) {
+            None => Some((own().clone(), None)),
+            Some(None) => self.connected.then(|| (own().clone(), None)),
+            Some(Some(NEW_SESSION)) => None,
+            Some(Some(handle)) => {
+                let session = self.state.stateless_clients().find(handle)?;
+                Some((session, Some(handle.to_owned())))
             }
         }
     }
@@ -158,7 +181,7 @@ impl Handler {
                 None => next_event(&mut task, context).await?,
             };
             match event {
-                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::Done(reply) => return Ok(reply.into_result(None).into()),
                 TaskEvent::NeedsApproval(request, answer) => {
                     let (decision, event) = self.elicit(&request, &mut task, context).await?;
                     let _ = answer.send(decision);
@@ -197,7 +220,9 @@ impl Handler {
         let time = self.state.gateway().approval_time();
         loop {
             let (request, answer) = match next_event(&mut task, context).await? {
-                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::Done(reply) => {
+                    return Ok(reply.into_result(task.session_handle()).into());
+                }
                 TaskEvent::NeedsApproval(request, answer) => (request, answer),
             };
             let Some(request) = elicitation::elicit_request(&request) else {
@@ -246,23 +271,25 @@ fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult 
     InputRequiredResult::new(Some(requests.into()), Some(token))
 }
 
-/// The name of a client without a session; `None` for a client with one.
-fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, ErrorData> {
+/// The client of a request without a session; `None` for a client with one.
+fn stateless_client(
+    context: &RequestContext<RoleServer>,
+) -> Result<Option<StatelessClient>, ErrorData> {
     if !is_stateless(context) {
         return Ok(None);
     }
-    let session = match context.meta.get(SESSION) {
+    let handle = match context.meta.get(SESSION) {
         None => None,
-        Some(Value::String(session)) => Some(session.clone()),
+        Some(Value::String(handle)) => Some(handle.clone()),
         Some(_) => {
-            let message = "the `pml/session` in `_meta` must be a text";
+            let message = "the `pml/session` in `_meta` must be the text that an answer gave";
             return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
     };
     let program = context
         .client_info()
         .map_or_else(String::new, |client| client.name);
-    Ok(Some(ClientName { program, session }))
+    Ok(Some(StatelessClient { program, handle }))
 }
 
 /// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
@@ -312,7 +339,9 @@ impl ServerHandler for Handler {
             return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
         self.state.first_listing().await;
-        let session = self.session(name_of(&context)?.as_ref());
+        let known = self.known_session(stateless_client(&context)?.as_ref());
+        // A listing keeps nothing, so it begins no session.
+        let session = known.map_or_else(|| Arc::new(self.state.new_session()), |known| known.0);
         let (gateway, limits) = (self.state.gateway(), self.state.limits());
         let tools = tool_descriptions::tools(session.replies(), gateway, limits);
         Ok(ListToolsResult::with_all_items(tools))
@@ -323,11 +352,11 @@ impl ServerHandler for Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = name_of(&context)?;
+        let client = stateless_client(&context)?;
         let pending = self.state.pending_approvals();
-        let fingerprint = name
+        let fingerprint = client
             .as_ref()
-            .map(|name| pending.fingerprint(name, &request));
+            .map(|client| pending.fingerprint(client, &request));
         let task = match (request.request_state.take(), fingerprint) {
             (Some(token), Some(fingerprint)) => {
                 let responses = request.input_responses.take().unwrap_or_default();
@@ -338,8 +367,9 @@ impl ServerHandler for Handler {
                 resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
             _ => {
-                let session = self.session(name.as_ref());
+                let (session, handle) = self.session(client.as_ref());
                 self.start(&mut request, &context, &session)?
+                    .with_session_handle(handle)
             }
         };
         match fingerprint {
@@ -357,8 +387,8 @@ impl ServerHandler for Handler {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.session(name_of(&context)?.as_ref())
-            .set_log_level(severity_number(request.level));
+        let (session, _) = self.session(None);
+        session.set_log_level(severity_number(request.level));
         Ok(())
     }
 

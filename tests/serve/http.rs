@@ -231,32 +231,79 @@ fn session_in(head: &str) -> &str {
         .expect("there is a session")
 }
 
+/// Runs a script without a session; returns its result and the handle in the answer.
+fn run_stateless(server: &HttpServer, handle: Option<&str>, code: &str) -> (Value, String) {
+    let meta = handle.map_or(json!({}), |handle| json!({ "pml/session": handle }));
+    let request = stateless(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta }),
+    );
+    let (status, head, body) = send(server, &request);
+    assert_eq!(status, 200, "{head}\n{body}");
+    assert!(!head.to_lowercase().contains("mcp-session-id"), "{head}");
+    let answer: Value =
+        serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let handle = answer["result"]["_meta"]["pml/session"].as_str();
+    let handle = handle.unwrap_or_else(|| panic!("no handle: {body}"));
+    let result = super::driver::envelope(&answer["result"])["result"].clone();
+    (result, handle.to_owned())
+}
+
 #[test]
-fn a_request_without_a_session_stands_for_itself() {
+fn clients_of_one_name_share_nothing_without_the_handle() {
+    let (data, place) = place();
+    std::fs::write(
+        data.path().join("mail.txt"),
+        "write to jane.roe@example.org",
+    )
+    .unwrap();
+    let server = HttpServer::open(&place, &[]);
+    let run = |handle: Option<&str>, code: &str| run_stateless(&server, handle, code);
+    assert_eq!(run(None, "return 6 * 7").0, 42);
+    let (_, alice) = run(None, "await store('diary', 'the merger is on Friday')");
+    assert_eq!(alice.len(), 32, "{alice}");
+    let load = "return (await load('diary')) ?? 'nothing'";
+    let (result, same) = run(Some(&alice), load);
+    assert_eq!(result, "the merger is on Friday");
+    assert_eq!(same, alice);
+    // The same name, no handle, a guessed one, a chosen one, a very long one.
+    let long = "x".repeat(1_000_000);
+    for bob in [
+        None,
+        Some("00000000000000000000000000000000"),
+        Some("claude-ai"),
+        Some(&*long),
+    ] {
+        let (result, handle) = run(bob, load);
+        assert_eq!(result, "nothing");
+        assert!(handle != alice && handle.len() == 32, "{handle}");
+    }
+    // A chosen handle is not a session: the next request with it is alone, too.
+    run(Some("claude-ai"), "await store('diary', 'x')");
+    assert_eq!(run(Some("claude-ai"), load).0, "nothing");
+    // Neither are placeholders shared.
+    let read = "return (await tools.demo.read_file({ path: 'mail.txt' })).slice(9)";
+    let (email, _) = run(Some(&alice), read);
+    let count = format!(
+        "return (await tools.demo.count_text({{ text: '{}' }})).characters",
+        email.as_str().unwrap()
+    );
+    assert_eq!(run(Some(&alice), &count).0, "jane.roe@example.org".len());
+    let placeholder = email.as_str().unwrap().len();
+    assert_eq!(run(None, &count).0, placeholder);
+}
+
+#[test]
+fn many_clients_without_a_handle_do_not_push_out_one_with_it() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &[]);
-    let call_as = |meta: Value, code: &str| {
-        let request = stateless(
-            "tools/call",
-            json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta }),
-        );
-        let (status, head, body) = send(&server, &request);
-        assert_eq!(status, 200, "{head}\n{body}");
-        assert!(!head.to_lowercase().contains("mcp-session-id"), "{head}");
-        let answer: Value =
-            serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
-        super::driver::envelope(&answer["result"])["result"].clone()
-    };
-    let call = |code: &str| call_as(json!({}), code);
-    assert_eq!(call("return 6 * 7"), 42);
-    call("await store('k', 'kept')");
-    let load = "return (await load('k')) ?? 'nothing'";
-    assert_eq!(call(load), "kept");
-    let other = json!({ "pml/session": "other" });
-    assert_eq!(call_as(other.clone(), load), "nothing");
-    call_as(other.clone(), "await store('k', 'other')");
-    assert_eq!(call_as(other, load), "other");
-    assert_eq!(call(load), "kept");
+    let (_, alice) = run_stateless(&server, None, "await store('k', 1)");
+    run_stateless(&server, Some(&alice), "return 1");
+    for _ in 0..70 {
+        run_stateless(&server, None, "return 1");
+    }
+    let (kept, _) = run_stateless(&server, Some(&alice), "return await load('k')");
+    assert_eq!(kept, 1);
 }
 
 #[test]
