@@ -23,6 +23,9 @@ pub enum UnitError {
     /// A size without a unit.
     #[error("invalid size `{0}`: add a unit, for example `{0}m`")]
     SizeWithoutUnit(String),
+    /// A size of nothing where something is needed.
+    #[error("invalid size `{0}`: it must be at least one byte")]
+    SizeZero(String),
     /// A size of more bytes than an address space has.
     #[error("invalid size `{0}`: it is too large")]
     SizeTooLarge(String),

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::UnitError;
 use crate::number::split;
@@ -47,9 +47,25 @@ impl SizeUnit {
 }
 
 impl ByteSize {
+    /// A size of `mebibytes` times 1,048,576 bytes.
+    pub const fn from_mebibytes(mebibytes: u32) -> Self {
+        Self((mebibytes as u64) << 20)
+    }
+
     /// The size in bytes.
     pub const fn bytes(self) -> u64 {
         self.0
+    }
+
+    /// This size, if it is at least one byte.
+    ///
+    /// # Errors
+    /// The size is zero.
+    pub fn non_zero(self) -> Result<Self, UnitError> {
+        if self.0 == 0 {
+            return Err(UnitError::SizeZero(self.to_string()));
+        }
+        Ok(self)
     }
 
     /// Parses `text`, in which a bare number counts `default` units.
@@ -80,6 +96,24 @@ impl FromStr for ByteSize {
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
         Self::parse(text, None)
+    }
+}
+
+/// Uses the largest unit that leaves no fraction, else `k`, so the text parses to the same size.
+impl fmt::Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bytes if bytes != 0 && bytes % (1 << 30) == 0 => write!(f, "{}g", bytes >> 30),
+            bytes if bytes != 0 && bytes % (1 << 20) == 0 => write!(f, "{}m", bytes >> 20),
+            // A division by a power of two is exact.
+            bytes => write!(f, "{}k", bytes as f64 / 1024.0),
+        }
+    }
+}
+
+impl Serialize for ByteSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -144,6 +178,17 @@ mod tests {
         }
         let error = serde_json::from_str::<ByteSize>("64").unwrap_err();
         assert!(error.to_string().contains("add a unit"), "{error}");
+    }
+
+    #[test]
+    fn a_size_is_written_as_it_can_be_read() {
+        for text in ["0k", "1k", "0.5k", "1.5k", "64m", "3g", "1537k"] {
+            let size: ByteSize = text.parse().unwrap();
+            assert_eq!(size.to_string(), text);
+            assert_eq!(serde_json::to_string(&size).unwrap(), format!("\"{text}\""));
+        }
+        assert_eq!("1024m".parse::<ByteSize>().unwrap().to_string(), "1g");
+        assert!(ByteSize(0).non_zero().is_err());
     }
 
     #[test]

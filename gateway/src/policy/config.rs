@@ -41,7 +41,7 @@ use super::retry::RetryConfig;
 ///     "slowCall": "20s", "slow": 0.9,
 ///     "openFor": "5s", "maxOpenFor": "1m", "probes": 2
 ///   },
-///   "cache": { "tools": { "docs:search_*": "10m" }, "maxEntries": 1000, "maxBytes": 33554432 },
+///   "cache": { "tools": { "docs:search_*": "10m" }, "maxEntries": 1000, "maxBytes": "32m" },
 ///   "budget": { "calls": 100, "tools": { "api:*": 20 }, "time": "5m" }
 /// }
 /// ```
@@ -96,7 +96,7 @@ mod tests {
                 "enabled": true, "window": "30s", "minCalls": 10, "failed": 0.5, "slowCall": "20s",
                 "slow": 0.9, "openFor": "5s", "maxOpenFor": "1m", "probes": 2
             },
-            "cache": {"tools": {"docs:search_*": "10m"}, "maxEntries": 1000, "maxBytes": 33554432},
+            "cache": {"tools": {"docs:search_*": "10m"}, "maxEntries": 1000, "maxBytes": "32m"},
             "budget": {"calls": 100, "tools": {"api:*": 20}, "time": "5m"}
         });
         let config: PolicyConfig = serde_json::from_value(json).unwrap();

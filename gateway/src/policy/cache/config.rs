@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use pml_units::HumanDuration;
+use pml_units::{ByteSize, HumanDuration};
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
 use crate::policy::globs::ToolGlob;
 
 const MAX_ENTRIES: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
-const MAX_BYTES: NonZeroUsize = NonZeroUsize::new(32 * 1024 * 1024).unwrap();
+const MAX_BYTES: ByteSize = ByteSize::from_mebibytes(32);
 
 /// `policy.cache`. Nothing is cached unless it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +21,9 @@ pub struct CacheConfig {
     pub tools: BTreeMap<ToolGlob, HumanDuration>,
     /// The maximum number of results.
     pub max_entries: NonZeroUsize,
-    /// The maximum size of all keys and results.
-    pub max_bytes: NonZeroUsize,
+    /// The maximum size of all keys and results, at least one byte.
+    #[serde(deserialize_with = "non_zero")]
+    pub max_bytes: ByteSize,
 }
 
 impl Default for CacheConfig {
@@ -32,4 +34,9 @@ impl Default for CacheConfig {
             max_bytes: MAX_BYTES,
         }
     }
+}
+
+fn non_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteSize, D::Error> {
+    let size = ByteSize::deserialize(deserializer)?;
+    size.non_zero().map_err(D::Error::custom)
 }

@@ -99,7 +99,7 @@ impl<R> ResultCache<R> {
         let mut entries = self.lock();
         entries.remove(&key);
         // A result that would evict all others is not cached.
-        if bytes > self.config.max_bytes.get() {
+        if self.exceeds_size(bytes) {
             return;
         }
         entries.insert(
@@ -112,10 +112,14 @@ impl<R> ResultCache<R> {
             },
         );
         while entries.by_key.len() > self.config.max_entries.get()
-            || entries.stats.bytes > self.config.max_bytes.get()
+            || self.exceeds_size(entries.stats.bytes)
         {
             entries.evict();
         }
+    }
+
+    fn exceeds_size(&self, bytes: usize) -> bool {
+        bytes as u64 > self.config.max_bytes.bytes()
     }
 
     /// Discards the results of a server: it restarted or changed its tools.
@@ -258,7 +262,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_result_larger_than_the_cache_is_not_cached_and_evicts_nothing() {
-        let cache = cache(json!({"tools": {"*": "1m"}, "maxBytes": 100}));
+        let cache = cache(json!({"tools": {"*": "1m"}, "maxBytes": "0.1k"}));
         put(&cache, "d:a", json!({}), "a");
         put(&cache, "d:b", json!({}), &"b".repeat(200));
         assert!(cache.get("d:a", &json!({})).is_some());
@@ -278,11 +282,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_bounds_hold_whatever_is_put(puts in prop::collection::vec((0u8..20, 0usize..80), 0..120)) {
-            let cache = cache(json!({"tools": {"*": "1m"}, "maxEntries": 8, "maxBytes": 200}));
+            let cache = cache(json!({"tools": {"*": "1m"}, "maxEntries": 8, "maxBytes": "0.2k"}));
             for (n, size) in puts {
                 put(&cache, &format!("d:{n}"), json!({}), &"x".repeat(size));
                 let stats = cache.stats();
-                prop_assert!(stats.entries <= 8 && stats.bytes <= 200, "{:?}", stats);
+                prop_assert!(stats.entries <= 8 && stats.bytes <= 204, "{:?}", stats);
                 let entries = cache.lock();
                 prop_assert_eq!(entries.by_use.len(), entries.by_key.len());
                 let bytes: usize = entries.by_key.values().map(|entry| entry.bytes).sum();
