@@ -60,6 +60,20 @@ enum Command {
     DemoServer(demo_server::DemoServerArgs),
 }
 
+impl Command {
+    /// The name of a command that has no use for `--config`. The flag is global, so clap accepts it
+    /// there too.
+    fn without_config(&self) -> Option<&'static str> {
+        match self {
+            Self::Test(_) => Some("test"),
+            Self::Model(_) => Some("model"),
+            Self::Completions(_) => Some("completions"),
+            Self::DemoServer(_) => Some("demo-server"),
+            _ => None,
+        }
+    }
+}
+
 /// The command line as clap describes it.
 pub fn definition() -> clap::Command {
     with_groups(Cli::command())
@@ -83,6 +97,11 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         }
     };
     let config = cli.config.as_deref();
+    if let (Some(_), Some(name)) = (config, cli.command.without_config()) {
+        return exit::usage_error(anyhow::anyhow!(
+            "`pml {name}` reads no configuration file: leave out --config"
+        ));
+    }
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Test(args) => test::run(&args),

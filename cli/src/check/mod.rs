@@ -44,6 +44,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
 
+    /// Print the result as JSON on standard output
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
     /// Run the TypeScript compiler too
     #[arg(long)]
     tsc: bool,
@@ -67,6 +71,12 @@ enum Format {
     Sarif,
     /// Annotations for GitHub Actions
     Github,
+}
+
+impl CheckArgs {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 pub fn run(args: &CheckArgs, config: Option<&Path>) -> ExitCode {
@@ -107,8 +117,8 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             .map(|catalog| crate::types::declarations(catalog, &cache.shapes()));
         tsc::check(types.as_deref(), &sources, &mut checked)?;
     }
-    exit::check_pipe(print(args.format, &sources, &checked))?;
-    if args.format == Format::Text {
+    exit::check_pipe(print(args.format(), &sources, &checked))?;
+    if args.format() == Format::Text {
         warn_without_catalog(catalog.as_deref(), has_config);
     }
     Ok(match checked.iter().all(|one| one.findings.is_empty()) {

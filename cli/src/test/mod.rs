@@ -62,6 +62,10 @@ pub struct TestArgs {
     #[arg(long, value_enum, default_value_t = Format::Pretty)]
     reporter: Format,
 
+    /// Print the result as JSON on standard output
+    #[arg(long, conflicts_with_all = ["reporter", "output"])]
+    json: bool,
+
     /// Write the report to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -93,6 +97,14 @@ impl TestArgs {
             (true, _) => SnapshotUpdate::All,
             (false, true) => SnapshotUpdate::Nothing,
             (false, false) => SnapshotUpdate::New,
+        }
+    }
+
+    fn reporter(&self) -> Format {
+        if self.json {
+            Format::Json
+        } else {
+            self.reporter
         }
     }
 
@@ -177,7 +189,7 @@ fn run_tests(args: &TestArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn once(args: &TestArgs, runner: &Runner<'_>, files: &[PathBuf]) -> anyhow::Result<ExitCode> {
-    let mut reporter = Reporter::new(args.reporter, args.output.as_deref(), args.verbose)?;
+    let mut reporter = Reporter::new(args.reporter(), args.output.as_deref(), args.verbose)?;
     let (results, coverage) = report(runner, files, &mut reporter).await?;
     if let Some(file) = &args.coverage {
         std::fs::write(file, coverage.lcov())
@@ -226,7 +238,7 @@ async fn watch(
     let mut changed = Vec::new();
     loop {
         if !files.is_empty() {
-            let mut reporter = Reporter::new(args.reporter, None, args.verbose)?;
+            let mut reporter = Reporter::new(args.reporter(), None, args.verbose)?;
             let (results, _) = report(runner, &files, &mut reporter).await?;
             known.retain(|old| !files.contains(&old.path));
             known.extend(results);
