@@ -15,11 +15,9 @@ const {
   ObjectPrototypeIsPrototypeOf,
   RangeErrorPrototype,
   StringPrototypeEndsWith,
-  StringPrototypeIncludes,
   StringPrototypeSlice,
   StringPrototypeStartsWith,
   StringPrototypeToWellFormed,
-  TypeErrorPrototype,
 } = primordials;
 
 const MAX_TEXT = 4_000;
@@ -114,13 +112,6 @@ function classify(error, message) {
   if (!core.isNativeError(error)) return { __proto__: null };
   if (is(EvalErrorPrototype) && StringPrototypeStartsWith(message, "Code generation from strings")) {
     return { __proto__: null, kind: "denied", hint: "noCodeFromStrings" };
-  }
-  if (
-    is(TypeErrorPrototype) &&
-    (StringPrototypeIncludes(message, "is refused: a script can import") ||
-      StringPrototypeIncludes(message, "is refused: a test can import"))
-  ) {
-    return { __proto__: null, kind: "denied", hint: "useToolsNotPackages" };
   }
   if (
     is(RangeErrorPrototype) &&

@@ -16,6 +16,7 @@ use super::coverage::Coverage;
 use super::evaluate;
 use super::isolate::Isolate;
 use super::loader::Loaded;
+use super::os;
 use super::script_error::{self, ThrownValue};
 use crate::resource_usage::{own_cpu_time, own_peak_rss_bytes};
 use pml_protocol::message::{FromWorker, Report, Returned, RunSpec, ToWorker};
@@ -128,7 +129,7 @@ async fn run_script(
         Err(error) => {
             // An uncaught error is the most frequent reason that nothing settles the promise.
             if let Ok(uncaught) = evaluate::uncaught_error(isolate).await {
-                check(uncaught.as_deref(), &specifier, &spec.name)?;
+                check(uncaught.as_deref(), &specifier, spec, isolate)?;
             }
             return Err(stalled(error));
         }
@@ -136,7 +137,7 @@ async fn run_script(
     if let Some(coverage) = coverage {
         coverage.finish(isolate, connection).await;
     }
-    check(completion.error.as_deref(), &specifier, &spec.name)?;
+    check(completion.error.as_deref(), &specifier, spec, isolate)?;
     // A test awaits what it checks, so the end of a test file does not wait for anything else.
     let is_done = completion.result.is_some() || spec.test.is_some();
     let wall = Duration::from_millis(spec.limits.wall_ms);
@@ -144,7 +145,7 @@ async fn run_script(
     let uncaught = settle(isolate, connection, is_done.then_some(grace))
         .await
         .map_err(stalled)?;
-    check(uncaught.as_deref(), &specifier, &spec.name)?;
+    check(uncaught.as_deref(), &specifier, spec, isolate)?;
     let Some(result) = completion.result else {
         return Ok(Returned::Nothing);
     };
@@ -179,11 +180,20 @@ fn internal(message: impl Into<String>) -> RunError {
 }
 
 /// Fails if there is a description of an error.
-fn check(error: Option<&str>, specifier: &ModuleSpecifier, name: &str) -> Result<(), RunError> {
+fn check(
+    error: Option<&str>,
+    specifier: &ModuleSpecifier,
+    spec: &RunSpec,
+    isolate: &Isolate,
+) -> Result<(), RunError> {
     let Some(error) = error else { return Ok(()) };
     let thrown: ThrownValue = serde_json::from_str(error)
         .map_err(|error| internal(format!("the error of the script is not JSON: {error}")))?;
-    Err(script_error::uncaught(&thrown, specifier, name))
+    Err(if isolate.loader.has_refused(thrown.message()) {
+        script_error::refused_import(&thrown, specifier, &spec.name)
+    } else {
+        script_error::uncaught(&thrown, specifier, &spec.name)
+    })
 }
 
 /// The script's specifier inside the isolate: its file name, without the folder.
@@ -224,8 +234,7 @@ async fn load(
         .map_err(|rejection| script_error::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     if spec.source.len() > LARGE_SOURCE {
-        // SAFETY: takes an integer, and returns only free memory of the allocator to the system.
-        unsafe { libc::malloc_trim(0) };
+        os::heap::release_free_pages();
     }
     connection.notify(&FromWorker::Parsed { micros });
     isolate.loader.set_script(

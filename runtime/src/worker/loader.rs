@@ -25,6 +25,9 @@ use pml_script::{
 /// The query of a module's specifier that makes it a script which a test runs.
 const AS_SCRIPT: &str = "script";
 
+/// The number of refused imports that a loader remembers.
+const MAX_REFUSED: usize = 64;
+
 /// Resolves and loads the modules of a run.
 #[derive(Default)]
 pub struct Loader {
@@ -32,6 +35,8 @@ pub struct Loader {
     /// The connection to read imported files over, if this is a test.
     files: RefCell<Option<Rc<Connection>>>,
     loaded: Rc<RefCell<HashMap<String, Loaded>>>,
+    /// The messages of refused imports, to recognise the error that one of them became in V8.
+    refused: RefCell<Vec<String>>,
 }
 
 /// A module as V8 compiled it, and its mapping to the source.
@@ -99,7 +104,19 @@ impl Loader {
     }
 
     fn refuse(&self, specifier: &str) -> JsErrorBox {
-        JsErrorBox::type_error(import_refusal(specifier, self.in_test()))
+        let message = import_refusal(specifier, self.in_test());
+        let mut refused = self.refused.borrow_mut();
+        if refused.len() < MAX_REFUSED {
+            refused.push(message.clone());
+        }
+        JsErrorBox::type_error(message)
+    }
+
+    /// Whether an error with this message comes from an import that this loader refused. deno_core
+    /// passes only the class and the message of a loader's error on to V8.
+    pub fn has_refused(&self, message: &str) -> bool {
+        let refused = self.refused.borrow();
+        refused.iter().any(|refusal| message.contains(refusal))
     }
 }
 

@@ -24,6 +24,13 @@ pub struct ThrownValue {
     errors: BTreeMap<String, ThrownValue>,
 }
 
+impl ThrownValue {
+    /// The message, with the name of the error's class.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
 /// The error of a script with a syntax error, or with an import that is not allowed.
 pub fn rejected(rejection: &Rejection) -> RunError {
     let kind = match rejection.kind {
@@ -104,6 +111,16 @@ fn kind_of(thrown: &ThrownValue) -> ErrorKind {
         )
     });
     claimed.unwrap_or(ErrorKind::Runtime)
+}
+
+/// The error of a script that threw what a refused `import()` rejected with.
+pub fn refused_import(thrown: &ThrownValue, specifier: &ModuleSpecifier, name: &str) -> RunError {
+    let error = uncaught(thrown, specifier, name);
+    RunError {
+        kind: ErrorKind::Denied,
+        ..error
+    }
+    .with_hint(Hint::UseToolsNotPackages)
 }
 
 /// The error of a script that threw.

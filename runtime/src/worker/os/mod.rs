@@ -5,6 +5,8 @@
 //!   back in a worker; everywhere else the call is passed on to libc.
 //! - [`fork_pages`] changes with `madvise` and `/proc/self/mem` which pages a fork inherits, in the
 //!   template process alone.
+//! - [`heap`] returns free memory of the C library's allocator to the kernel.
 
 pub mod fork_pages;
+pub mod heap;
 pub mod late_threads;
