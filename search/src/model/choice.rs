@@ -84,12 +84,12 @@ impl ModelChoice {
             width: info.dim,
             description: info.description,
         });
+        let mut hub: Vec<_> = hub.filter(|model| model.name != builtin.name).collect();
+        // fastembed lists its models in the order of a hash map.
+        hub.sort_by(|a, b| a.name.cmp(&b.name));
+        hub.dedup_by(|a, b| a.name == b.name);
         let mut models = vec![builtin];
-        for model in hub {
-            if models.iter().all(|listed| listed.name != model.name) {
-                models.push(model);
-            }
-        }
+        models.extend(hub);
         models
     }
 
