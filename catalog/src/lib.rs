@@ -4,6 +4,18 @@
 //!
 //! The files are in the user's data folder, two for each configuration. No run depends on them: what is
 //! missing or damaged is collected again.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use pml_catalog::{CatalogStore, ConfigFingerprint};
+//!
+//! let store = CatalogStore::new("cache/tools");
+//! let config = ConfigFingerprint::read(Path::new(".mcp.json"))?;
+//! if let Some(catalog) = store.catalog(&config)? {
+//!     println!("{} tools", catalog.ids().count());
+//! }
+//! # Ok::<(), pml_catalog::CatalogError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

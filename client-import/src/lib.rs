@@ -3,6 +3,15 @@
 //! [`find`] reads every file that the clients keep MCP servers in, [`merge`] makes one list of them
 //! in which servers of the same name are kept apart, [`write_config`] writes that to a `.mcp.json`,
 //! and [`Snippet::new`] says how to point a client at `pml serve`. No file of a client is changed.
+//!
+//! ```no_run
+//! use pml_client_import::{ClientDirs, find, merge};
+//!
+//! let dirs = ClientDirs::current().expect("a home folder");
+//! for server in merge(find(&dirs, None)) {
+//!     println!("{}", server.name);
+//! }
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -20,6 +20,16 @@ pub enum Access {
 /// writers at the same time, one wins. The temporary file, which may hold secrets, is removed if a
 /// step fails.
 ///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// use pml_files::{Access, write_atomic};
+///
+/// let path = folder.path().join("token.json");
+/// write_atomic(&path, b"{}", Access::OwnerOnly)?;
+/// assert_eq!(std::fs::read(&path)?, b"{}");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
 /// # Errors
 /// The folder does not exist or cannot be written, or the disk is full.
 pub fn write_atomic(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {

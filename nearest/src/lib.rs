@@ -3,6 +3,12 @@
 //! [`typo_of`] answers "did you mean", [`nearest`] and [`similar`] list candidates, and
 //! [`quoted_list`] writes them into a message. Upper and lower case count as equal. No candidate is
 //! near to a name above 256 bytes: that is not a typing mistake, and comparing it takes long.
+//!
+//! ```
+//! let commands = ["run", "serve", "search"];
+//! assert_eq!(pml_nearest::typo_of("serach", commands), Some("search"));
+//! assert_eq!(pml_nearest::typo_of("deploy", commands), None);
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

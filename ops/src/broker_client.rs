@@ -16,6 +16,24 @@ pub type AnswerFuture = Pin<Box<dyn Future<Output = Result<ToolResult, BrokerGon
 
 /// The worker's end of the connection to the broker. The runtime implements it over a socket; the
 /// trait keeps sockets out of this crate, so that the snapshot is built without one.
+///
+/// ```
+/// use pml_ops::{AnswerFuture, BrokerClient, BrokerGone};
+/// use pml_protocol::{Level, Request};
+///
+/// /// The client of a worker whose broker has gone.
+/// struct Disconnected;
+///
+/// impl BrokerClient for Disconnected {
+///     fn ask(&self, _: Request) -> AnswerFuture {
+///         Box::pin(async { Err(BrokerGone) })
+///     }
+///
+///     fn log(&self, _: Level, _: String) -> bool {
+///         false
+///     }
+/// }
+/// ```
 pub trait BrokerClient {
     /// Sends a request and returns a future of its answer.
     fn ask(&self, request: Request) -> AnswerFuture;

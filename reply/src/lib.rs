@@ -2,6 +2,19 @@
 //!
 //! A [`RunReply`] consists of [`pml_scrub::Scrubbed`] values, numbers and texts of pml itself. Only
 //! [`ReplyScrubber`] makes one, for `pml serve`, `pml run --scrub` and `pml run --json` alike.
+//!
+//! ```
+//! use std::sync::{Arc, Mutex};
+//! use pml_reply::ReplyScrubber;
+//! use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+//!
+//! let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
+//! let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(scrubber)));
+//! let reply = ReplyScrubber::for_person(placeholders);
+//! let text = reply.text("write to jane.doe@example.org");
+//! assert!(!text.contains("jane.doe"));
+//! # Ok::<(), pml_scrub::ConfigError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

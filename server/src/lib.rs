@@ -2,6 +2,14 @@
 //!
 //! A client reads replies (`tool_reply.rs`) and notifications (`notifications.rs`), and both consist
 //! of [`pml_scrub::Scrubbed`] values: nothing else can be sent.
+//!
+//! ```no_run
+//! use pml_server::{ServeError, ServerOptions, ServerState, serve_stdio};
+//!
+//! async fn serve(options: ServerOptions) -> Result<(), ServeError> {
+//!     serve_stdio(ServerState::open(options)).await
+//! }
+//! ```
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

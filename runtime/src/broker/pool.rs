@@ -72,6 +72,35 @@ enum PoolError {
 }
 
 /// A pool of workers. Dropping it kills and reaps them all.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use pml_protocol::{Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
+/// use pml_runtime::{Pool, PoolOptions, Script};
+///
+/// struct NoTools;
+///
+/// impl ToolHost for NoTools {
+///     fn handle<'a>(&'a self, _: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
+///         let failure = Failure::new(FailureKind::Unknown, "there are no tools");
+///         Box::pin(async { Err(failure) })
+///     }
+/// }
+///
+/// # async fn example() -> std::io::Result<()> {
+/// // The program calls `pml_runtime::worker::run_if_requested` first thing in `main`.
+/// let pool = Pool::new(PoolOptions::new()?);
+/// let script = Script {
+///     name: "sum.ts".to_owned(),
+///     source: "return 6 * 7".to_owned(),
+///     args: Vec::new(),
+/// };
+/// let limits = *pool.limits();
+/// let outcome = pool.run(script, limits, Arc::new(NoTools), &mut |_| {}).await;
+/// assert!(outcome.ok);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Pool {
     options: PoolOptions,
     // Declared, and so dropped, before the starter, which waits until these are reaped.
