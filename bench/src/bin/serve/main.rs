@@ -32,6 +32,10 @@ struct Options {
     /// Measure pml only; installs no peer
     #[arg(long)]
     alone: bool,
+
+    /// Only the times side by side: no hostile scripts, no tokens
+    #[arg(long)]
+    times_only: bool,
 }
 
 fn main() -> Result<()> {
@@ -52,6 +56,10 @@ fn main() -> Result<()> {
         .build()?
         .block_on(async {
             rows::measure(&pml, options.alone).await?;
+            if options.times_only {
+                return Ok(());
+            }
+            rows::measure_hostile(&pml, options.alone).await?;
             task::measure(&pml).await?;
             if let Some(tools) = &options.tools {
                 schemas::measure(&pml, tools).await?;

@@ -77,10 +77,14 @@ enum End {
     Never,
 }
 
+fn servers(alone: bool) -> usize {
+    if alone { 1 } else { 3 }
+}
+
+/// The times side by side.
 pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
-    let count = if alone { 1 } else { 3 };
     let mut peers = Vec::new();
-    for which in 0..count {
+    for which in 0..servers(alone) {
         peers.push(open(pml, which).await?);
     }
     println!("## Side by side\n");
@@ -94,6 +98,12 @@ pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
     for peer in peers {
         peer.kill().await;
     }
+    Ok(())
+}
+
+/// What hostile scripts do to the servers, as further rows of the same table.
+pub async fn measure_hostile(pml: &Path, alone: bool) -> Result<()> {
+    let count = servers(alone);
     print_ends(
         "endless loop",
         &ends(pml, count, |peer| peer.endless).await?,
