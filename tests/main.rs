@@ -13,6 +13,7 @@ mod faults;
 mod gateway;
 mod hostile;
 mod limits;
+mod packaging;
 mod replay;
 mod script_api;
 mod scrubbing;
