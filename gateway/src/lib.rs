@@ -11,6 +11,7 @@ mod gateway;
 mod health;
 pub mod oauth;
 pub mod policy;
+mod printable;
 mod registry;
 mod resources;
 mod server;
@@ -21,6 +22,7 @@ pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScop
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use gateway::{Gateway, GatewayError, Listing};
+pub use printable::{is_unsafe_to_show, printable};
 pub use registry::Tool;
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError};

@@ -128,7 +128,8 @@ impl Gateway {
                 CallErrorKind::Unknown,
                 name,
                 format!(
-                    "there is no server `{name}`; there are: {}",
+                    "there is no server `{}`; there are: {}",
+                    crate::printable(name),
                     names.join(", ")
                 ),
             ));

@@ -14,6 +14,7 @@ use crate::ToolId;
 use crate::gateway::Inner;
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
+use crate::printable;
 use crate::registry::Tool;
 use crate::server::{Connection, Server, Unavailable};
 
@@ -170,19 +171,20 @@ impl Inner {
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
         let id = &id[..id.floor_char_boundary(MAX_SHOWN)];
+        let shown = printable(id);
         let message = if self.servers.is_empty() {
             format!(
-                "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
+                "there is no tool `{shown}`: no MCP server is configured; add one to .mcp.json in the working folder"
             )
         } else if near.is_empty() || self.has_unknown_server(id) {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(
-                "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",
+                "there is no tool `{shown}`; ids are `server:tool`, and the servers are: {}",
                 servers.join(", ")
             )
         } else {
             format!(
-                "there is no tool `{id}`; the nearest are `{}`: search for tools instead of guessing",
+                "there is no tool `{shown}`; the nearest are `{}`: search for tools instead of guessing",
                 near.join("`, `")
             )
         };

@@ -239,14 +239,13 @@ impl ServerConfig {
 }
 
 fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), ConfigError> {
-    let allowed = |c: char| !c.is_whitespace() && !c.is_control() && c != ':';
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(document.invalid(
-            at,
-            "invalid server name: it must not be empty nor contain `:` or white space, as tool ids are `server:tool`; rename it",
-        ));
+    if crate::printable::is_server_name(name) {
+        return Ok(());
     }
-    Ok(())
+    Err(document.invalid(
+        at,
+        "invalid server name: it must not be empty nor contain `:`, white space or invisible characters, as tool ids are `server:tool`, and has at most 128 bytes; rename it",
+    ))
 }
 
 /// Refuses mistyped keys. Returns the keys that only other clients know.

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::arguments::ArgumentCheck;
 use crate::ToolId;
+use crate::printable::is_tool_name;
 
 /// A tool, as its server describes it.
 #[derive(Debug, Serialize)]
@@ -36,9 +37,12 @@ pub struct Tool {
 
 impl Tool {
     /// Reads one element of `tools/list`. Real servers leave out required fields, so only the name is
-    /// needed; without an input schema any arguments are accepted.
+    /// needed; without an input schema any arguments are accepted. A name outside the specification's
+    /// alphabet is refused: it is shown in lists, approvals, signatures and logs.
     pub(crate) fn read(server: &str, described: &Value) -> Option<Self> {
-        let name = described["name"].as_str().filter(|name| !name.is_empty())?;
+        let name = described["name"]
+            .as_str()
+            .filter(|name| is_tool_name(name))?;
         let text = |key: &str| described[key].as_str().map(str::to_owned);
         let object = |key: &str| {
             described
@@ -118,6 +122,20 @@ mod tests {
         assert_eq!(tool.id.as_str(), "s:go");
         assert!(tool.check_arguments(&json!({ "anything": 1 })).is_ok());
         assert!(Tool::read("s", &json!({ "description": "no name" })).is_none());
+    }
+
+    #[test]
+    fn a_server_cannot_write_lines_of_its_own_with_a_name() {
+        for name in [
+            "weather\nbank:transfer_money",
+            "list_files (read only)",
+            "a\u{202e}b",
+        ] {
+            assert!(
+                Tool::read("s", &json!({ "name": name })).is_none(),
+                "{name}"
+            );
+        }
     }
 
     #[test]

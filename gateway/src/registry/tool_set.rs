@@ -9,6 +9,10 @@ use super::Tool;
 use crate::ToolId;
 use crate::config::ToolFilter;
 use crate::policy::globs::ToolGlob;
+use crate::printable::{is_tool_name, printable};
+
+/// Names in the warnings about one listing.
+const MAX_WARNINGS: usize = 5;
 
 /// The tools of one server by name, after the server's own `tools.allow` and `tools.deny`.
 #[derive(Debug, Default)]
@@ -42,6 +46,7 @@ impl ToolSet {
                 .collect()
         };
         let (allow, deny) = (filter.allow.as_deref().map(globs), globs(&filter.deny));
+        warn_of_names(server, listed);
         let by_name = listed
             .iter()
             .filter_map(|described| Tool::read(server, described))
@@ -90,6 +95,23 @@ impl ToolSet {
             }
         }
         changes
+    }
+}
+
+/// Warns of tools that are left out because of their names.
+fn warn_of_names(server: &str, listed: &[Value]) {
+    let names = listed.iter().filter_map(|tool| tool["name"].as_str());
+    let mut refused = names.filter(|name| !is_tool_name(name));
+    for name in refused.by_ref().take(MAX_WARNINGS) {
+        let tool = printable(name);
+        tracing::warn!(
+            %server, %tool,
+            "a tool was left out: its name has other characters than letters, digits, _ - . / : or more than 128"
+        );
+    }
+    let more = refused.count();
+    if more > 0 {
+        tracing::warn!(%server, more, "more tools were left out because of their names");
     }
 }
 

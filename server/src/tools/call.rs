@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pml_gateway::printable;
 use pml_protocol::{Request, to_result};
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,7 +61,7 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     };
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
-    tracing::info!(run = %run.id(), %tool, ok = result.is_ok(), "a tool was called");
+    tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
     let replies = session.replies().clone();
     off_loop(move || ToolReply::call(&replies.call(&tool, result, &limits))).await
 }
