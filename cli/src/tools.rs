@@ -44,7 +44,7 @@ pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
 
 fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let cache = ToolCache::for_config(&settings.servers);
+    let cache = ToolCache::for_settings(&settings);
     servers::with_gateway(settings.servers, async |gateway| {
         if let Some(server) = &args.server {
             check_name(gateway, server)?;

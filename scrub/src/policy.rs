@@ -104,6 +104,11 @@ impl Policy {
         }
     }
 
+    /// Whether `pml.scrub.tools` names this tool.
+    pub(crate) fn has_rules_for(&self, tool: &str) -> bool {
+        self.tools.iter().any(|(glob, _)| glob_matches(glob, tool))
+    }
+
     /// The rules that apply, from the most specific to the most general; the first that sets a
     /// field wins.
     fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {

@@ -126,6 +126,11 @@ impl Scrubber {
         !self.patterns.is_empty() || self.prefilter.has_literal(&format!("{key}: "))
     }
 
+    /// Whether the configuration has rules of its own for this tool.
+    pub fn has_rules_for(&self, tool: &str) -> bool {
+        self.policy.has_rules_for(tool)
+    }
+
     pub(crate) fn max_entries(&self) -> usize {
         self.max_entries
     }

@@ -245,7 +245,7 @@ impl RunTools {
         if servers.finder.has_listed() && servers.gateway.servers().next().is_some() {
             cache.save_tools(&servers.gateway.tools(), servers.finder.problems());
         }
-        cache.save_shapes(servers.shapes.take());
+        cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
     }
 
     /// Stops the servers.
