@@ -12,6 +12,7 @@ use ort::environment::Environment;
 use super::builtin;
 use super::embedder::{MAX_TOKENS, providers, session_threads};
 use super::files::ModelFiles;
+use super::hub_pin::HubPin;
 use crate::error::ModelError;
 use crate::process_memory;
 use crate::search_paths::SearchPaths;
@@ -114,11 +115,25 @@ impl ModelChoice {
                     .with_execution_providers(providers())
                     .with_environment(environment)
                     .with_show_download_progress(false);
+                let pin = paths.map(|paths| {
+                    let own = paths.models_folder();
+                    // fastembed prefers this folder.
+                    let models = std::env::var_os("HF_HOME").map(PathBuf::from);
+                    let models = models.unwrap_or_else(|| own.clone());
+                    HubPin::new(&own, &models, &self.to_string())
+                });
                 if let Some(paths) = paths {
                     options = options.with_cache_dir(paths.models_folder());
                 }
-                TextEmbedding::try_new(options)
-                    .map_err(|error| ModelError::Broken(error.to_string()))
+                if let Some(pin) = &pin {
+                    pin.check()?;
+                }
+                let loaded = TextEmbedding::try_new(options)
+                    .map_err(|error| ModelError::Broken(error.to_string()))?;
+                if let Some(pin) = &pin {
+                    pin.keep()?;
+                }
+                Ok(loaded)
             }
         }
     }

@@ -5,6 +5,7 @@ mod checksum;
 mod choice;
 mod embedder;
 mod files;
+mod hub_pin;
 mod onnx_download;
 mod onnx_library;
 
