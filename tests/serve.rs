@@ -8,6 +8,7 @@ mod fairness;
 mod foreign;
 mod fuzz;
 mod http;
+mod http_access;
 mod scrubbed;
 mod session;
 mod stdio;

@@ -20,6 +20,7 @@ mod interrupt;
 mod login;
 mod logout;
 mod model;
+mod panic_hook;
 mod progress;
 mod run;
 mod scrub;
@@ -38,5 +39,6 @@ fn main() {
     pml_runtime::worker::run_if_requested();
     // The worker of `pml run` starts while this process reads its command line and configuration.
     let worker = run::is_requested().then(run::fork_worker).flatten();
+    panic_hook::install();
     command::run(worker).leave()
 }

@@ -32,17 +32,22 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// A session without placeholders and stored values.
-    pub fn new(gateway: Gateway, search: Search, scrubber: Arc<Scrubber>) -> Self {
+    /// A session of `principal`, without placeholders and stored values.
+    pub fn new(
+        principal: Principal,
+        gateway: Gateway,
+        search: Search,
+        scrubber: Arc<Scrubber>,
+    ) -> Self {
         let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(scrubber)));
         let storage = Arc::<SessionStorage>::default();
         let kept = storage.clone();
         let keep = Arc::new(move |json: &str| kept.keep(json).ok());
         Self {
             id: SessionId::random(),
-            // A process serves one tenant: the holder of its token, or the user of this machine.
+            // A process serves one tenant, and each token is a principal of it.
             tenant: TenantId::local(),
-            principal: Principal::local(),
+            principal,
             replies: ReplyScrubber::for_model(placeholders.clone(), keep),
             placeholders,
             storage,

@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use axum::http::request::Parts;
 use pml_hosts::{ApprovalRequest, Decision};
+use pml_protocol::Principal;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation,
@@ -17,6 +19,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::catch_panics::{catch_panics, panicked};
 use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
 use crate::notifications::{Notifications, Subscriber, severity_number};
@@ -83,15 +86,85 @@ impl Handler {
         }
     }
 
-    fn session(&self, name: Option<&ClientName>) -> Arc<ClientSession> {
-        let own = || self.own.get_or_init(|| Arc::new(self.state.new_session()));
+    fn session(
+        &self,
+        name: Option<&ClientName>,
+        context: &RequestContext<RoleServer>,
+    ) -> Arc<ClientSession> {
+        let new = || self.state.new_session(principal_of(context));
+        let own = || self.own.get_or_init(|| Arc::new(new()));
         match name {
             None => own().clone(),
             Some(name) if self.connected && name.session.is_none() => own().clone(),
-            Some(name) => {
-                let clients = self.state.stateless_clients();
-                clients.session(name, || self.state.new_session())
+            Some(name) => self.state.stateless_clients().session(name, new),
+        }
+    }
+
+    /// The three tools of this server.
+    async fn own_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            let message = "there is no such cursor; the list of tools has one page";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
+        }
+        self.state.first_listing().await;
+        let session = self.session(name_of(&context)?.as_ref(), &context);
+        let (gateway, limits) = (self.state.gateway(), self.state.limits());
+        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    /// Runs a tool, or resumes one that waited for approval.
+    async fn run_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = name_of(&context)?;
+        let pending = self.state.pending_approvals();
+        let fingerprint = name
+            .as_ref()
+            .map(|name| pending.fingerprint(name, &request));
+        let task = match (request.request_state.take(), fingerprint) {
+            (Some(token), Some(fingerprint)) => {
+                let responses = request.input_responses.take().unwrap_or_default();
+                let decision = responses.get(APPROVAL).and_then(elicitation::decision_of);
+                let resumed = decision
+                    .ok_or("the `inputResponses` hold no answer to `approval`")
+                    .and_then(|decision| pending.resume(&token, fingerprint, decision));
+                resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
+            _ => {
+                let session = self.session(name.as_ref(), &context);
+                self.start(&mut request, &context, &session)?
+            }
+        };
+        match fingerprint {
+            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
+            None => self.finish_connected(task, &context).await,
+        }
+    }
+
+    /// Notifies a subscriber when the list of tools changes.
+    async fn report_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.state.gateway().changes();
+        let mut known = tool_descriptions::roster(self.state.gateway());
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.state.closing().cancelled() => return Ok(()),
+                changed = changes.changed() => if changed.is_err() {
+                    return Ok(());
+                },
+            }
+            let roster = tool_descriptions::roster(self.state.gateway());
+            if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+            known = roster;
         }
     }
 
@@ -222,13 +295,6 @@ async fn next_event(
     }
 }
 
-fn panicked() -> ErrorData {
-    refusal(
-        ErrorCode::INTERNAL_ERROR,
-        "the call broke down; this is a fault of pml".into(),
-    )
-}
-
 /// The lowest severity that the client wants, of this request or of its session.
 fn log_level(context: &RequestContext<RoleServer>, session: &ClientSession) -> Option<u8> {
     let requested = context.meta.log_level().map(severity_number);
@@ -238,6 +304,14 @@ fn log_level(context: &RequestContext<RoleServer>, session: &ClientSession) -> O
 fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult {
     let requests = [(APPROVAL.to_owned(), InputRequest::Elicitation(request))];
     InputRequiredResult::new(Some(requests.into()), Some(token))
+}
+
+/// Who sent a request: the owner of its token, or the local user.
+fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
+    let http = context.extensions.get::<Parts>();
+    http.and_then(|parts| parts.extensions.get::<Principal>())
+        .cloned()
+        .unwrap_or_else(Principal::local)
 }
 
 /// The name of a client without a session; `None` for a client with one.
@@ -256,7 +330,12 @@ fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, E
     let program = context
         .client_info()
         .map_or_else(String::new, |client| client.name);
-    Ok(Some(ClientName { program, session }))
+    let principal = principal_of(context);
+    Ok(Some(ClientName {
+        principal,
+        program,
+        session,
+    }))
 }
 
 /// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
@@ -301,45 +380,15 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.is_some_and(|request| request.cursor.is_some()) {
-            let message = "there is no such cursor; the list of tools has one page";
-            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
-        }
-        self.state.first_listing().await;
-        let session = self.session(name_of(&context)?.as_ref());
-        let (gateway, limits) = (self.state.gateway(), self.state.limits());
-        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
-        Ok(ListToolsResult::with_all_items(tools))
+        catch_panics(self.own_tools(request, context)).await
     }
 
     async fn call_tool(
         &self,
-        mut request: CallToolRequestParams,
+        request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = name_of(&context)?;
-        let pending = self.state.pending_approvals();
-        let fingerprint = name
-            .as_ref()
-            .map(|name| pending.fingerprint(name, &request));
-        let task = match (request.request_state.take(), fingerprint) {
-            (Some(token), Some(fingerprint)) => {
-                let responses = request.input_responses.take().unwrap_or_default();
-                let decision = responses.get(APPROVAL).and_then(elicitation::decision_of);
-                let resumed = decision
-                    .ok_or("the `inputResponses` hold no answer to `approval`")
-                    .and_then(|decision| pending.resume(&token, fingerprint, decision));
-                resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
-            }
-            _ => {
-                let session = self.session(name.as_ref());
-                self.start(&mut request, &context, &session)?
-            }
-        };
-        match fingerprint {
-            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
-            None => self.finish_connected(task, &context).await,
-        }
+        catch_panics(self.run_tool(request, context)).await
     }
 
     async fn set_level(
@@ -351,7 +400,7 @@ impl ServerHandler for Handler {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.session(name_of(&context)?.as_ref())
+        self.session(name_of(&context)?.as_ref(), &context)
             .set_log_level(severity_number(request.level));
         Ok(())
     }
@@ -393,22 +442,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.state.gateway().changes();
-        let mut known = tool_descriptions::roster(self.state.gateway());
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.state.closing().cancelled() => return Ok(()),
-                changed = changes.changed() => if changed.is_err() {
-                    return Ok(());
-                },
-            }
-            let roster = tool_descriptions::roster(self.state.gateway());
-            if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
-            known = roster;
-        }
+        catch_panics(self.report_changes(context)).await
     }
 
     async fn complete(

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod catch_panics;
 mod client_session;
 mod elicitation;
 mod error;
@@ -33,4 +34,4 @@ mod transport;
 pub use error::ServeError;
 pub use state::{ServerOptions, ServerState};
 pub use tool_observer::ToolObserver;
-pub use transport::{HttpOptions, serve_http, serve_stdio};
+pub use transport::{BearerTokens, HttpOptions, ListenAddress, serve_http, serve_stdio};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_gateway::Gateway;
 use pml_hosts::Decision;
-use pml_protocol::Limits;
+use pml_protocol::{Limits, Principal};
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
@@ -162,8 +162,9 @@ impl ServerState {
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self) -> ClientSession {
+    pub(crate) fn new_session(&self, principal: Principal) -> ClientSession {
         ClientSession::new(
+            principal,
             self.0.gateway.clone(),
             self.0.search.clone(),
             self.0.scrubber.clone(),

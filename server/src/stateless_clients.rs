@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pml_protocol::Principal;
+
 use crate::client_session::ClientSession;
 
 /// How many sessions are kept; the least recently used one makes room (LRU).
@@ -11,15 +13,17 @@ const MAX_SESSIONS: usize = 64;
 const SESSION_LIFETIME: Duration = Duration::from_secs(60 * 60);
 
 /// Sessions by client name. In the revision of 2026-07-28 requests have no session, so stored values
-/// would be lost; here requests with the same [`ClientName`] share one. All requests of a process come
-/// from one principal (one token, or this machine), so the name keeps sessions apart and is not a
-/// security boundary.
+/// would be lost; here requests with the same [`ClientName`] share one. Sessions of different
+/// principals (tokens) are never shared; among the requests of one principal the name keeps sessions
+/// apart and is not a security boundary.
 #[derive(Default)]
 pub struct StatelessClients(Mutex<HashMap<ClientName, Entry>>);
 
 /// What tells clients without a session apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClientName {
+    /// Whose token the request has.
+    pub principal: Principal,
     /// The name in the client's `clientInfo`.
     pub program: String,
     /// `pml/session` in `_meta`, for a program that is several clients.

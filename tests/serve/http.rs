@@ -9,13 +9,13 @@ use crate::gateway::{Place, demo};
 
 const TOKEN: &str = "0123456789-abcdef-token";
 
-fn place() -> (tempfile::TempDir, Place) {
+pub fn place() -> (tempfile::TempDir, Place) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
     (data, place)
 }
 
-fn initialize() -> String {
+pub fn initialize() -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
     } })
@@ -23,7 +23,7 @@ fn initialize() -> String {
 }
 
 /// A request of the protocol revision without sessions.
-fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
+pub fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
     let mut params = params;
     for (key, value) in [
         ("protocolVersion", json!("2026-07-28")),
@@ -55,12 +55,18 @@ fn send(
 }
 
 #[test]
-fn only_pages_and_names_of_this_machine_are_let_in() {
+fn no_page_but_those_that_are_allowed_may_drive_the_server() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &["--allow-origin", "https://app.example.com:443"]);
     let status = |headers: &[(&str, &str)]| server.post(headers, &initialize()).0;
     assert_eq!(status(&[]), 200);
-    assert_eq!(status(&[("Origin", "http://localhost:3000")]), 200);
+    for local in [
+        "http://localhost:3000",
+        "http://127.0.0.1",
+        "http://[::1]:80",
+    ] {
+        assert_eq!(status(&[("Origin", local)]), 403, "{local}");
+    }
     assert_eq!(status(&[("Origin", "https://app.example.com")]), 200);
     assert_eq!(status(&[("Origin", "https://evil.example.com")]), 403);
     assert_eq!(status(&[("Origin", "null")]), 403);
@@ -160,9 +166,19 @@ fn what_is_too_large_or_no_message_is_refused_properly() {
     let server = HttpServer::open(&place, &[]);
     let (status, _, _) = server.post(&[], &"x".repeat(9 * 1024 * 1024));
     assert!(status == 413 || status == 0, "{status}");
-    for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
+    // A session keeps the name of its client, and an open request its id.
+    let long = "x".repeat(100_000);
+    let named = initialize().replace(r#""name":"t""#, &format!(r#""name":"{long}""#));
+    let numbered = format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#);
+    for (body, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        ("{}", -32600),
+        (&named, -32600),
+        (&numbered, -32600),
+    ] {
         let (status, _, answer) = server.post(&[], body);
-        assert_eq!(status, 400, "{body}");
+        assert_eq!(status, 400, "{}", &body[..body.len().min(100)]);
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["error"]["code"], code, "{answer}");
     }
@@ -225,7 +241,7 @@ fn a_session_that_is_closed_ends_its_scripts() {
     });
 }
 
-fn session_in(head: &str) -> &str {
+pub fn session_in(head: &str) -> &str {
     head.lines()
         .find_map(|line| line.strip_prefix("mcp-session-id: "))
         .expect("there is a session")
