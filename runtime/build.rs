@@ -1,8 +1,38 @@
-//! Builds the V8 snapshot that every worker starts from.
+//! Checks the archive of V8, and builds the snapshot that every worker starts from.
+
+#[cfg(feature = "worker")]
+#[path = "../third_party/check_sums.rs"]
+#[allow(dead_code, reason = "the build script of search uses the rest")]
+mod check_sums;
 
 fn main() {
     #[cfg(feature = "worker")]
-    snapshot::build();
+    {
+        check_archive();
+        snapshot::build();
+    }
+}
+
+/// Ends the build if the archive that is linked is not the one of the repository. Another archive,
+/// which the user named, is linked with a warning; without one the crate `v8` downloads its own.
+#[cfg(feature = "worker")]
+fn check_archive() {
+    use std::path::Path;
+
+    println!("cargo:rerun-if-env-changed=RUSTY_V8_ARCHIVE");
+    let named = std::env::var_os("RUSTY_V8_ARCHIVE").unwrap_or_default();
+    let archive = Path::new(&named);
+    let sums = Path::new("../third_party/v8/SHA256SUMS");
+    let name = archive.file_name().and_then(|name| name.to_str());
+    let listed = std::fs::read_to_string(sums).unwrap_or_default();
+    match name {
+        Some(name) if listed.contains(name) => check_sums::check(sums, name, archive),
+        Some(_) => println!(
+            "cargo:warning=V8 is linked from {}, which is not checked: it is not the archive of third_party/v8",
+            archive.display()
+        ),
+        None => {}
+    }
 }
 
 #[cfg(feature = "worker")]

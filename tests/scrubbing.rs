@@ -130,3 +130,19 @@ fn a_mistake_in_the_configuration_is_named() {
         text(&output.stderr)
     );
 }
+
+#[test]
+fn a_code_frame_shows_no_part_of_a_secret_that_it_cuts() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    for before in (40..120).step_by(9) {
+        let line = format!("{} f('{secret}'); {}", ";".repeat(before), ";".repeat(200));
+        for script in [
+            format!("const f = (x) => x;\n{line}\nthrow new Error('x')"),
+            format!("{line} const = 1"),
+        ] {
+            let output = run_stdin(&["--scrub"], &script);
+            let all = text(&output.stdout) + &text(&output.stderr);
+            assert!(!all.contains("ghp_a1B2"), "{before}\n{all}");
+        }
+    }
+}

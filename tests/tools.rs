@@ -44,6 +44,62 @@ fn demo() -> StaticHost {
         )
 }
 
+#[tokio::test]
+async fn a_panic_while_a_call_is_handled_ends_that_call_and_not_the_broker() {
+    fn panics(args: &Value) -> Value {
+        panic!("the password is hunter2, in {args}");
+    }
+    let host = demo()
+        .with(
+            "demo:panics_later",
+            "Panics in its future",
+            |args| async move {
+                sleep(Duration::from_millis(1)).await;
+                Ok(panics(&args))
+            },
+        )
+        .with("demo:panics_at_once", "Panics before its future", |args| {
+            panics(&args);
+            async { Ok(Value::Null) }
+        });
+    let pool = pool(Limits::default());
+    let host = Arc::new(host);
+    for tool in ["panics_later", "panics_at_once"] {
+        let caught = format!(
+            "const other = tools.demo.slow({{ n: 7, ms: 20 }});\n\
+             try {{ await tools.demo.{tool}({{}}) }}\n\
+             catch (error) {{ return [error.kind, error.message, await other] }}"
+        );
+        let outcome = run_in(&pool, host.clone(), &caught).await;
+        let result = outcome.result.expect("the script goes on").get().to_owned();
+        assert!(result.starts_with("[\"internal\","), "{result}");
+        assert!(
+            result.ends_with(",7]"),
+            "other calls are answered: {result}"
+        );
+        assert!(!result.contains("hunter2"), "{result}");
+        let outcome = run_in(
+            &pool,
+            host.clone(),
+            &format!("await tools.demo.{tool}({{}})"),
+        )
+        .await;
+        let error = outcome.error.expect("the run fails");
+        assert!(!error.message.contains("hunter2"), "{error:?}");
+        // The next run works.
+        let outcome = run_in(
+            &pool,
+            host.clone(),
+            "return await tools.demo.add({ a: 1, b: 2 })",
+        )
+        .await;
+        assert_eq!(
+            outcome.result.map(|result| result.get().to_owned()),
+            Some("3".to_owned())
+        );
+    }
+}
+
 async fn run_with(limits: Limits, host: StaticHost, script: &str) -> Outcome {
     run_in(&pool(limits), Arc::new(host), script).await
 }

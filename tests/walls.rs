@@ -102,6 +102,16 @@ pub mod probe {
         read(&bytes)
     }
 
+    /// How a worker ends one of whose threads panics.
+    pub fn panicking() -> std::process::ExitStatus {
+        let mut command = Command::new(binary());
+        command.env_clear();
+        let (mut child, mut ours) = start(command, true, &["panic"]);
+        let mut bytes = Vec::new();
+        let _ = ours.read_to_end(&mut bytes);
+        child.wait().expect("the worker ends")
+    }
+
     fn run_with(command: Command, jit: bool) -> Findings {
         let (mut child, mut ours) = start(command, jit, &["probe"]);
         let mut bytes = Vec::new();
@@ -218,11 +228,36 @@ fn the_system_call_filter_refuses_everything_that_reaches_outside() {
         "signal the parent",
         "duplicate a descriptor",
         "map shared memory",
+        "map memory that grows down",
+        "map huge pages",
+        "map locked memory",
+        "map memory in advance",
+        "protect memory that grows down",
         "send out of band",
         "gain privileges",
     ] {
         assert_eq!(findings.behind_all(attempt), "refused EPERM", "{attempt}");
     }
+}
+
+#[test]
+fn no_kind_of_map_escapes_the_limit_of_memory() {
+    let findings = probe::run(true);
+    // ENOMEM: the kernel counts it towards RLIMIT_DATA.
+    let outcome = findings.behind_all("map more than the limit of memory");
+    assert_eq!(outcome, "failed 12");
+    // Nothing but the filter keeps a worker from a map that RLIMIT_DATA does not count.
+    assert_eq!(
+        findings.before_seccomp("map memory that grows down"),
+        "allowed"
+    );
+}
+
+#[test]
+fn a_panic_of_any_thread_ends_the_worker() {
+    use std::os::unix::process::ExitStatusExt;
+    let status = probe::panicking();
+    assert_eq!(status.signal(), Some(libc::SIGABRT), "{status}");
 }
 
 #[test]

@@ -33,7 +33,13 @@ impl ResultShapes {
         fits
     }
 
-    /// The JSON Schema of a tool's results; `None` if none were seen.
+    /// The JSON Schema of a tool's results with the keys that the results of several calls had, for
+    /// clients whose calls they were not; `None` if none were seen.
+    pub fn confirmed_schema(&self, id: &str) -> Option<Value> {
+        self.tools.get(id).map(Shape::confirmed_schema)
+    }
+
+    /// The JSON Schema of a tool's results with every key; `None` if none were seen.
     pub fn schema(&self, id: &str) -> Option<Value> {
         self.tools.get(id).map(Shape::to_schema)
     }
@@ -66,7 +72,7 @@ impl ResultShapes {
         let tools: Map<String, Value> = self
             .tools
             .iter()
-            .map(|(id, shape)| (id.clone(), shape.to_schema()))
+            .map(|(id, shape)| (id.clone(), shape.to_stored()))
             .map(|(id, schema)| match schema.to_string().len() > MAX_SHAPE {
                 true => (id, json!({})),
                 false => (id, schema),

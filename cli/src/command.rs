@@ -11,7 +11,7 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login, logout,
-    model, run, scrub, search, serve, test, tools, types,
+    model, run, scrub, search, serve, test, tools, trust, types,
 };
 
 #[derive(Parser)]
@@ -46,6 +46,7 @@ enum Command {
     Check(check::CheckArgs),
     Types(types::TypesArgs),
     Init(init::InitArgs),
+    Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
@@ -108,6 +109,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Check(args) => check::run(&args, config),
         Command::Types(args) => types::run(&args, config),
         Command::Init(args) => init::run(&args, config),
+        Command::Trust(args) => trust::run(&args),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),

@@ -23,7 +23,8 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "doctor", "tools", "search", "call", "login", "logout", "index", "model",
+            "init", "trust", "doctor", "tools", "search", "call", "login", "logout", "index",
+            "model",
         ],
     },
     Group {

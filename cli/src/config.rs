@@ -4,13 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use pml_gateway::Config;
-use pml_gateway::config::ConfigError;
+use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
 use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
+use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
 const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
@@ -25,32 +26,74 @@ pub struct Settings {
 }
 
 /// Loads the file named with `--config`, else that of the working folder, else that of the user.
-/// Without a file, everything has its default.
+/// Without a file, everything has its default. On a terminal, the user is asked about a file of the
+/// working folder that is not trusted.
 pub fn load(named: Option<&Path>) -> Result<Settings, ConfigError> {
-    match Config::locate(named, Path::new("")) {
-        Ok(file) => read(&file),
+    or_default(read(named, Question::OnTerminal))
+}
+
+/// Like [`load`], for commands that start no server: nothing is asked.
+pub fn load_settings(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    or_default(read(named, Question::Never))
+}
+
+/// Like [`require`], for commands that start no server: nothing is asked.
+pub fn require_settings(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    read(named, Question::Never)
+}
+
+fn or_default(settings: Result<Settings, ConfigError>) -> Result<Settings, ConfigError> {
+    match settings {
         Err(ConfigError::NotFound { .. }) => Ok(Settings::default()),
-        Err(error) => Err(error),
+        settings => settings,
     }
 }
 
 /// Like [`load`], but fails if there is no file: for commands that need servers.
 pub fn require(named: Option<&Path>) -> Result<Settings, ConfigError> {
-    read(&Config::locate(named, Path::new(""))?)
+    read(named, Question::OnTerminal)
 }
 
-fn read(file: &Path) -> Result<Settings, ConfigError> {
-    let servers = Config::load(file)?;
+fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigError> {
+    let ConfigFile { path, origin } = Config::locate(named, Path::new(""))?;
+    // Read once: what is trusted is what is used.
+    let text = Config::read_text(&path)?;
+    let mut servers = Config::parse(&path, &text, &|name| std::env::var(name).ok())?;
     servers.check_sections(&SECTIONS)?;
+    if origin == ConfigOrigin::Project {
+        trust::check(&mut servers, &text, question);
+    }
     let limits = servers.section("limits")?;
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;
+    check_restore(&servers, &scrub)?;
     Ok(Settings {
         servers,
         limits,
         pool,
         scrub,
     })
+}
+
+/// The servers in `pml.scrub.restore` must be those of the file: a rule for another one would never
+/// apply.
+fn check_restore(servers: &Config, scrub: &ScrubConfig) -> Result<(), ConfigError> {
+    for (destination, from) in &scrub.restore {
+        let named = destination.split(':').next().unwrap_or_default();
+        for name in from.iter().map(String::as_str).chain([named]) {
+            let known = || servers.servers.keys().map(String::as_str);
+            if name.is_empty() || name.contains([':', '*']) || known().any(|known| known == name) {
+                continue;
+            }
+            let nearest = match pml_nearest::typo_of(name, known()) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "name a server of this file, or use `*` in a pattern".to_owned(),
+            };
+            let message = format!("there is no server `{name}`: {nearest}");
+            return Err(servers.section_error(&["scrub", "restore", destination], message));
+        }
+    }
+    Ok(())
 }
 
 /// `pml.pool`: the workers of `pml serve`.

@@ -111,6 +111,7 @@ fn print(printed: &Printed<'_>, style: Style) -> io::Result<()> {
 /// The transport, version, tools and times of a server, on one line.
 fn facts(report: &ServerReport) -> String {
     let mut facts = vec![report.transport.to_owned()];
+    facts.extend(report.address.clone());
     facts.extend(report.protocol.clone());
     facts.extend(report.implementation.clone());
     facts.extend(report.tools.map(|count| match count {

@@ -11,7 +11,7 @@ use pml_client_import::{
 use serde_json::{Map, Value, json};
 
 use crate::exit::ExitCode;
-use crate::{diagnostics, exit};
+use crate::{diagnostics, exit, trust};
 
 const FILE_NAME: &str = ".mcp.json";
 
@@ -68,6 +68,7 @@ fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         back_up(&file)?;
     }
     write_config(&file, &servers, args.force)?;
+    trust::trust_own(&file);
     let snippets = snippets(&clients, &dirs, &file)?;
     exit::check_pipe(print_report(&servers, &file, &snippets))?;
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ use pml_gateway::{Config, StartError};
 use url::Url;
 
 use crate::amounts::parse_time;
+use crate::confirm::confirm;
 use crate::exit::ExitCode;
 use crate::{config, diagnostics, exit, servers};
 
@@ -28,7 +29,8 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
     pml login api\n  \
     pml login api --scope read --scope write\n  \
     pml login api --client-id my-app --port 8765    for servers without client registration\n  \
-    pml login api --no-browser                      print the address only\n\n\
+    pml login api --no-browser                      print the address only\n  \
+    pml login api --auth-host login.example.com     the login is at another site\n\n\
     The client secret of a registered client is read from PML_CLIENT_SECRET.\n\
     Exit codes: 0 logged in, 1 the login failed, 2 wrong usage or configuration.")]
 pub struct LoginArgs {
@@ -57,6 +59,10 @@ pub struct LoginArgs {
     /// Allow private addresses in the server's metadata, as inside a company
     #[arg(long)]
     private_network: bool,
+
+    /// A host of another site that the login may go through, as the error names it (repeatable)
+    #[arg(long, value_name = "HOST")]
+    auth_host: Vec<String>,
 
     /// Print the address and open no browser, for example over SSH
     #[arg(long)]
@@ -100,6 +106,8 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             redirect_port: args.port,
             timeout: Duration::from_millis(args.wait),
             private_network: args.private_network,
+            allowed_hosts: args.auth_host.clone(),
+            confirm_hosts: Some(confirm_hosts),
         };
         let show = |address: &Url| {
             show(address, !args.no_browser);
@@ -141,21 +149,37 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
     }
 }
 
+/// Asks on a terminal whether the login may go through other sites. `false` elsewhere.
+fn confirm_hosts(server: &Url, hosts: &[String]) -> bool {
+    let server = server.host_str().unwrap_or_default();
+    let about = format!(
+        "The login to {server} goes through another site: {}",
+        hosts.join(", ")
+    );
+    confirm(about, "Do you know it, and want to log in there?")
+}
+
 /// Prints the address even if a browser opens: that may happen on another screen.
 fn show(address: &Url, open: bool) {
-    diagnostics::line(format_args!("Log in at this address:\n\n  {address}\n"));
+    let host = address.host_str().unwrap_or_default();
+    diagnostics::line(format_args!("Log in at {host}:\n\n  {address}\n"));
     if open && let Err(error) = open_browser(address) {
         diagnostics::line(format_args!("(no browser could be opened: {error})"));
     }
 }
 
+/// Starts the browser without a shell. The address begins with `http`, so it cannot be an option, and
+/// the opener is not taken from the working folder.
 fn open_browser(address: &Url) -> io::Result<()> {
     let opener = if cfg!(target_os = "macos") {
         "open"
     } else {
         "xdg-open"
     };
-    let mut browser = Command::new(opener)
+    let program = pml_files::find_executable(opener)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no {opener}")))?;
+    let mut browser = Command::new(program)
+        .envs(pml_files::absolute_search_path().map(|path| ("PATH", path)))
         .arg(address.as_str())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

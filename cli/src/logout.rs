@@ -22,7 +22,7 @@ pub fn run(args: &LogoutArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn log_out(args: &LogoutArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let settings = config::require(config)?;
+    let settings = config::require_settings(config)?;
     let url = login::address(&settings.servers, &args.server)?;
     let logins = OAuth::new(TokenStore::of_user()?);
     let event_loop = tokio::runtime::Builder::new_current_thread()

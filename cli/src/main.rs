@@ -10,6 +10,7 @@ mod command;
 mod command_groups;
 mod completions;
 mod config;
+mod confirm;
 mod demo_server;
 mod diagnostics;
 mod doctor;
@@ -20,6 +21,7 @@ mod interrupt;
 mod login;
 mod logout;
 mod model;
+mod panic_hook;
 mod progress;
 mod run;
 mod scrub;
@@ -31,6 +33,7 @@ mod style;
 mod test;
 mod tool_cache;
 mod tools;
+mod trust;
 mod types;
 
 fn main() {
@@ -38,5 +41,8 @@ fn main() {
     pml_runtime::worker::run_if_requested();
     // The worker of `pml run` starts while this process reads its command line and configuration.
     let worker = run::is_requested().then(run::fork_worker).flatten();
+    // While there is one thread, and before any server: servers could read it.
+    pml_runtime::hide_environment();
+    panic_hook::install();
     command::run(worker).leave()
 }

@@ -35,7 +35,7 @@ pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let settings = config::load(config)?;
+    let settings = config::load_settings(config)?;
     let mut placeholders = PlaceholderMap::new(Arc::new(Scrubber::new(&settings.scrub)?));
     let text = read(&args.file)?;
     let scrubbed = match serde_json::from_str::<Value>(&text) {

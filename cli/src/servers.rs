@@ -62,7 +62,7 @@ fn prepare_commands(config: &mut Config) {
 }
 
 /// Whether the command is a gateway that reads the same configuration as this one.
-fn is_this_gateway(command: &Command) -> bool {
+pub fn is_this_gateway(command: &Command) -> bool {
     let is_pml = Path::new(&command.program).file_name() == Some(OsStr::new("pml"));
     let has_own_file = command.args.iter().any(|arg| arg.starts_with("--config"));
     let serves = command.args.iter().any(|arg| arg == "serve");

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
+use pml_gateway::is_unsafe_to_show;
+
 /// How text is written to one stream.
 #[derive(Clone, Copy)]
 pub struct Style {
@@ -29,10 +31,10 @@ impl Style {
         Self { colour, terminal }
     }
 
-    /// Untrusted text, of a script or a server. For a terminal its control characters are escaped,
-    /// except sequences that set a colour.
+    /// Untrusted text, of a script or a server. For a terminal, its control characters and those that
+    /// reorder text are escaped, except sequences that set a colour.
     pub fn escape_controls(self, text: &str) -> Cow<'_, str> {
-        let is_printable = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+        let is_printable = |c: char| matches!(c, '\n' | '\t') || !is_unsafe_to_show(c);
         if !self.terminal || text.chars().all(is_printable) {
             return Cow::Borrowed(text);
         }

@@ -5,14 +5,17 @@
 //! servers are listed again next time.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_catalog::{
     Catalog, CatalogStore, CatalogTool, ConfigFingerprint, ListingStatus, ResultShapes,
 };
-use pml_gateway::{Config, StartError, Tool};
+use pml_gateway::{StartError, Tool};
+use pml_scrub::{ScrubConfig, Scrubber};
 use pml_typegen::Shape;
+
+use crate::config::Settings;
 
 /// The tool cache of one configuration.
 pub struct ToolCache {
@@ -20,10 +23,14 @@ pub struct ToolCache {
     place: Option<(CatalogStore, ConfigFingerprint)>,
     /// The servers of the configuration, and whether they are disabled.
     servers: BTreeMap<String, bool>,
+    scrub: ScrubConfig,
+    /// Made when the first shape is to be kept; `None` for rules that cannot be used.
+    scrubber: OnceLock<Option<Scrubber>>,
 }
 
 impl ToolCache {
-    pub fn for_config(config: &Config) -> Self {
+    pub fn for_settings(settings: &Settings) -> Self {
+        let config = &settings.servers;
         let place = || {
             let store = CatalogStore::new(pml_files::data_dir()?.join("catalog"));
             let fingerprint = ConfigFingerprint::read(config.file.as_deref()?).ok()?;
@@ -36,6 +43,8 @@ impl ToolCache {
                 .iter()
                 .map(|(name, server)| (name.clone(), server.disabled))
                 .collect(),
+            scrub: settings.scrub.clone(),
+            scrubber: OnceLock::new(),
         }
     }
 
@@ -78,7 +87,31 @@ impl ToolCache {
             .unwrap_or_default()
     }
 
-    /// Adds observed shapes to those of earlier runs.
+    /// What may be kept of observed shapes, as every client of this configuration can read it: no
+    /// shape of a tool with scrubbing rules of its own, and no key in which the scrubber finds
+    /// private data.
+    pub fn scrub_shapes(&self, observed: Vec<(String, Shape)>) -> Vec<(String, Shape)> {
+        if observed.is_empty() {
+            return observed;
+        }
+        let scrubber = self
+            .scrubber
+            .get_or_init(|| Scrubber::new(&self.scrub).ok());
+        let Some(scrubber) = scrubber else {
+            return Vec::new();
+        };
+        let is_private = |key: &str| !scrubber.find(key, None).is_empty();
+        observed
+            .into_iter()
+            .filter(|(tool, _)| !scrubber.has_rules_for(tool))
+            .map(|(tool, mut shape)| {
+                shape.hide_keys(&is_private);
+                (tool, shape)
+            })
+            .collect()
+    }
+
+    /// Adds shapes from [`ToolCache::scrub_shapes`] to those of earlier runs.
     pub fn save_shapes(&self, observed: Vec<(String, Shape)>) {
         let Some((store, fingerprint)) = &self.place else {
             return;

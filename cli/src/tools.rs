@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use pml_gateway::{Gateway, Listing, Tool};
+use pml_gateway::{Gateway, Listing, RefusedTool, Tool};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
@@ -17,6 +17,8 @@ use crate::{config, diagnostics, exit, servers};
 
 /// How long each server has to start and to list its tools.
 pub const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum tools that are named as refused.
+const MAX_REFUSED: usize = 20;
 /// Maximum characters of a description on its line.
 const SUMMARY_CHARS: usize = 72;
 
@@ -44,7 +46,7 @@ pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
 
 fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let cache = ToolCache::for_config(&settings.servers);
+    let cache = ToolCache::for_settings(&settings);
     servers::with_gateway(settings.servers, async |gateway| {
         if let Some(server) = &args.server {
             check_name(gateway, server)?;
@@ -64,6 +66,13 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         }
         for (server, problem) in &listing.problems {
             diagnostics::warning(format_args!("server `{server}`: {problem}"));
+        }
+        for RefusedTool { tool, reason } in listing.refused.iter().take(MAX_REFUSED) {
+            diagnostics::warning(format_args!("the tool `{tool}` cannot be used: {reason}"));
+        }
+        if listing.refused.len() > MAX_REFUSED {
+            let more = listing.refused.len() - MAX_REFUSED;
+            diagnostics::warning(format_args!("{more} more tools cannot be used"));
         }
         Ok(match listing.problems.is_empty() {
             true => ExitCode::SUCCESS,
@@ -122,6 +131,7 @@ fn summary(description: &str) -> String {
 struct Printed<'a> {
     tools: &'a [Arc<Tool>],
     problems: Vec<PrintedProblem<'a>>,
+    refused: &'a [RefusedTool],
 }
 
 #[derive(Serialize)]
@@ -141,6 +151,7 @@ fn print_json(listing: &Listing) -> io::Result<()> {
                 message: problem.to_string(),
             })
             .collect(),
+        refused: &listing.refused,
     };
     let mut out = Style::escaped_stdout();
     serde_json::to_writer_pretty(&mut out, &printed)?;

@@ -46,7 +46,7 @@ pub fn run(args: &TypesArgs, config: Option<&Path>) -> ExitCode {
 
 fn write(args: &TypesArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let cache = ToolCache::for_config(&settings.servers);
+    let cache = ToolCache::for_settings(&settings);
     servers::with_gateway(settings.servers, async |gateway| {
         let listing = gateway.list(None, LISTING_TIMEOUT).await;
         let catalog = cache.save_tools(&listing.tools, &listing.problems);

@@ -53,6 +53,9 @@ pub fn merge(found: Found) -> Vec<MergedServer> {
     merged
 }
 
+/// Bytes of a name. With a suffix it still has less than the 128 that a configuration allows.
+const MAX_NAME: usize = 96;
+
 fn free_name(found: &str, client: &str, taken: &HashSet<String>) -> String {
     let name = usable(found);
     let candidates = [name.clone(), format!("{name}-{client}")];
@@ -64,16 +67,17 @@ fn free_name(found: &str, client: &str, taken: &HashSet<String>) -> String {
         .unwrap_or(name)
 }
 
-/// The name without colons and spaces, which a tool's id `server:tool` cannot hold.
+/// The name without colons, spaces and invisible characters, which a tool's id `server:tool` cannot
+/// hold, and cut to 96 bytes.
 fn usable(name: &str) -> String {
-    let name: String = name
-        .trim()
+    let name = name.trim();
+    let name: String = name[..name.floor_char_boundary(MAX_NAME)]
         .chars()
         .map(|c| {
-            if c == ':' || c.is_whitespace() || c.is_control() {
-                '-'
-            } else {
+            if c.is_alphanumeric() || c.is_ascii_punctuation() && c != ':' {
                 c
+            } else {
+                '-'
             }
         })
         .collect();

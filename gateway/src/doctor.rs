@@ -8,11 +8,15 @@ use serde::Serialize;
 use crate::Gateway;
 use crate::config::Endpoint;
 use crate::policy::breaker::BreakerState;
+use crate::registry::ToolSet;
+use crate::secrets::Secrets;
 use crate::server::Server;
 use crate::transport::{StartError, quoted};
 
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const QUOTED_LINES: usize = 5;
+/// Remarks about the tools of one server.
+const MAX_TOOL_REMARKS: usize = 20;
 
 /// The report of `pml doctor` about one server.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +26,8 @@ pub struct ServerReport {
     pub server: String,
     /// `stdio`, `http`, `sse` or `unknown`.
     pub transport: &'static str,
+    /// The `url` of the configuration as it was written, with its variables.
+    pub address: Option<String>,
     /// Whether it is usable.
     pub state: ServerStatus,
     /// The negotiated protocol revision.
@@ -58,6 +64,22 @@ pub enum ServerStatus {
     Failed,
 }
 
+impl ServerReport {
+    /// Replaces the secrets in everything that came from the server or the configuration.
+    fn hide(&mut self, secrets: &Secrets) {
+        let texts = [
+            &mut self.address,
+            &mut self.protocol,
+            &mut self.implementation,
+            &mut self.problem,
+        ];
+        let texts = texts.into_iter().flatten();
+        for text in texts.chain(&mut self.remarks).chain(&mut self.stderr) {
+            secrets.hide_in(text);
+        }
+    }
+}
+
 impl Gateway {
     /// Starts and pings every server, and waits at most `timeout` for each. The reports are in the
     /// order of the servers' names.
@@ -76,6 +98,7 @@ impl Gateway {
                 Ok(Endpoint::Sse(_)) => "sse",
                 Err(_) => "unknown",
             },
+            address: server.config.address.clone(),
             state: ServerStatus::Failed,
             protocol: None,
             implementation: None,
@@ -106,6 +129,9 @@ impl Gateway {
                         report.problem =
                             Some("it started but does not answer a ping: restart it".to_owned());
                     }
+                }
+                if let Some(tools) = server.known_tools() {
+                    report.remarks.extend(tool_remarks(tools).await);
                 }
                 let traffic = &connection.traffic;
                 if traffic.skipped_lines() > 0 {
@@ -156,10 +182,38 @@ impl Gateway {
                 server.config.ignored_keys.join(", ")
             ));
         }
+        report.hide(self.inner().secrets());
         report
     }
 }
 
 fn millis(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+/// Tools that cannot be used, or whose arguments are not checked in full.
+async fn tool_remarks(tools: Arc<ToolSet>) -> Vec<String> {
+    // Every input schema is compiled.
+    let examined = tokio::task::spawn_blocking(move || {
+        let mut remarks: Vec<String> = tools
+            .refused()
+            .map(|refused| {
+                format!(
+                    "the tool {} cannot be used: {}",
+                    refused.tool, refused.reason
+                )
+            })
+            .collect();
+        for tool in tools.iter() {
+            let notices = tool.notices().into_iter();
+            remarks.extend(notices.map(|notice| format!("the tool {}: {notice}", tool.id)));
+        }
+        let more = remarks.len().saturating_sub(MAX_TOOL_REMARKS);
+        if more > 0 {
+            remarks.truncate(MAX_TOOL_REMARKS);
+            remarks.push(format!("and {more} more remarks about tools"));
+        }
+        remarks
+    });
+    examined.await.unwrap_or_default()
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::call::{CallArguments, CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
 use crate::policy::{Policy, PolicyConfig};
-use crate::registry::Tool;
+use crate::registry::{RefusedTool, Tool};
+use crate::secrets::Secrets;
 use crate::server::{Server, ServerContext};
-use crate::transport::{Login, StartError, TransportContext};
+use crate::transport::{GatewayCount, Login, StartError, TransportContext, reap_orphans};
 
 /// How many servers may start at the same time.
 const CONCURRENT_STARTS: usize = 8;
@@ -51,6 +51,7 @@ pub(crate) struct Inner {
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
     all_listed: OnceLock<Instant>,
+    count: GatewayCount,
 }
 
 /// The tools of all servers that are usable, and why the others are not.
@@ -60,6 +61,8 @@ pub struct Listing {
     pub tools: Vec<Arc<Tool>>,
     /// The servers that are not usable, with the reason.
     pub problems: Vec<(String, StartError)>,
+    /// The tools of usable servers that are not usable, with the reason.
+    pub refused: Vec<RefusedTool>,
 }
 
 impl Gateway {
@@ -83,7 +86,9 @@ impl Gateway {
     /// Panics outside of a tokio runtime.
     pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
+        let secrets = config.secrets().clone();
         let context = Arc::new(ServerContext {
+            secrets: secrets.clone(),
             transports: TransportContext::default(),
             policy: Policy::new(&policy),
             start_permits: Semaphore::new(CONCURRENT_STARTS),
@@ -94,7 +99,9 @@ impl Gateway {
             .servers
             .into_iter()
             .map(|(name, server)| {
-                let login = logins.as_ref().and_then(|logins| login(logins, &server));
+                let login = logins
+                    .as_ref()
+                    .and_then(|logins| login(logins, &server, &secrets));
                 (name, Arc::new(Server::new(server, context.clone(), login)))
             })
             .collect();
@@ -103,10 +110,12 @@ impl Gateway {
             context.shutdown.clone(),
             HealthCheck::default(),
         ));
+        tokio::spawn(reap_orphans(context.shutdown.clone()));
         Ok(Self(Arc::new(Inner {
             servers,
             context,
             all_listed: OnceLock::new(),
+            count: GatewayCount::new(),
         })))
     }
 
@@ -115,11 +124,21 @@ impl Gateway {
         self.0.servers.keys().map(String::as_str)
     }
 
+    /// The servers that are not used because the user does not trust the file that names them.
+    pub fn untrusted_servers(&self) -> impl Iterator<Item = &str> {
+        let is_untrusted = |server: &&Arc<Server>| {
+            matches!(server.config.endpoint, Err(ConfigError::Untrusted { .. }))
+        };
+        let servers = self.0.servers.values().filter(is_untrusted);
+        servers.map(|server| server.config.name.as_str())
+    }
+
     /// The title of a running server.
     pub fn server_title(&self, server: &str) -> Option<String> {
         let connection = self.0.servers.get(server)?.live()?;
         let info = connection.info.server_info.as_ref()?;
-        info.title.clone()
+        let title = info.title.as_deref()?;
+        Some(self.0.secrets().hide(title).into_owned())
     }
 
     /// Starts every server that is not disabled. Returns when each is ready or has failed.
@@ -155,7 +174,8 @@ impl Gateway {
     pub async fn describe(&self, id: &str) -> Result<Arc<Tool>, CallError> {
         let verdict = self.0.policy().filter.verdict(id);
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
-        Ok(self.0.resolve(id).await?.1)
+        let resolved = self.0.resolve(id).await;
+        Ok(resolved.map_err(|error| error.hidden(self.0.secrets()))?.1)
     }
 
     /// Whether the user has to approve calls of this tool.
@@ -188,7 +208,8 @@ impl Gateway {
         RunScope::new(self.0.policy().budget(), limits, Some(Arc::new(progress)))
     }
 
-    /// Calls a tool. `id` is `server:tool`, as the script wrote it.
+    /// Calls a tool. `id` is `server:tool`, as the script wrote it. `arguments` are a JSON value, or
+    /// [`CallArguments`] if something in them was restored.
     ///
     /// # Errors
     /// See [`CallErrorKind`](crate::CallErrorKind).
@@ -199,9 +220,16 @@ impl Gateway {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: impl Into<CallArguments>,
     ) -> Result<CallValue, CallError> {
-        self.0.call(scope, id, arguments).await
+        let secrets = self.0.secrets();
+        let mut answer = self
+            .0
+            .call(scope, id, arguments.into())
+            .await
+            .map_err(|error| error.hidden(secrets))?;
+        secrets.hide_value(&mut answer.value);
+        Ok(answer)
     }
 
     /// Runs the checks of a call without sending it, and spends its budget. Returns the tool that
@@ -213,15 +241,18 @@ impl Gateway {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: impl Into<CallArguments>,
     ) -> Result<Arc<Tool>, CallError> {
-        self.0.check_call(scope, id, arguments).await
+        let checked = self.0.check_call(scope, id, arguments.into()).await;
+        checked.map_err(|error| error.hidden(self.0.secrets()))
     }
 
-    /// Stops every server, first with SIGTERM. Returns when all of them have ended.
+    /// Stops every server, first with SIGTERM. Returns when all of them have ended, and all processes
+    /// that they started.
     pub async fn shutdown(&self) {
         self.0.context.shutdown.cancel();
         futures::future::join_all(self.0.servers.values().map(|server| server.stop())).await;
+        self.0.count.end_all_orphans().await;
     }
 
     pub(crate) fn inner(&self) -> &Inner {
@@ -230,6 +261,10 @@ impl Gateway {
 }
 
 impl Inner {
+    pub fn secrets(&self) -> &Secrets {
+        &self.context.secrets
+    }
+
     pub fn policy(&self) -> &Policy {
         &self.context.policy
     }
@@ -273,15 +308,15 @@ impl Inner {
         let mut listing = Listing {
             tools: Vec::new(),
             problems: Vec::new(),
+            refused: Vec::new(),
         };
         for (name, answer) in answers {
             match answer {
-                Ok(tools) => listing.tools.extend(
-                    tools
-                        .iter()
-                        .filter(|tool| self.policy().filter.allows(tool.id.as_str()))
-                        .cloned(),
-                ),
+                Ok(tools) => {
+                    let allowed = |tool: &&Arc<Tool>| self.policy().filter.allows(tool.id.as_str());
+                    listing.tools.extend(tools.iter().filter(allowed).cloned());
+                    listing.refused.extend(tools.refused().cloned());
+                }
                 Err(StartError::Disabled) => {}
                 Err(error) => listing.problems.push((name, error)),
             }
@@ -291,7 +326,7 @@ impl Inner {
 }
 
 /// The login of a remote server; none if an `Authorization` header is configured.
-fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
+fn login(logins: &Arc<OAuth>, server: &ServerConfig, secrets: &Secrets) -> Option<Login> {
     let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.endpoint else {
         return None;
     };
@@ -299,7 +334,7 @@ fn login(logins: &Arc<OAuth>, server: &ServerConfig) -> Option<Login> {
         .headers
         .keys()
         .any(|name| name.eq_ignore_ascii_case("authorization"));
-    (!has_header).then(|| Login::new(logins.clone(), remote.url.clone()))
+    (!has_header).then(|| Login::new(logins.clone(), remote.url.clone(), secrets.clone()))
 }
 
 impl Drop for Inner {

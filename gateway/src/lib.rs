@@ -1,26 +1,41 @@
 //! The gateway to MCP servers: configuration, transports, tool registry, policy and logins.
 //!
 //! [`Config`] names the servers, [`Gateway`] starts them at first use and calls their tools.
+//!
+//! # Process-wide effects
+//!
+//! The first server that is a child process makes this process a subreaper: orphans among its
+//! descendants become its children (`transport/descendants.rs`). Children in another session than its
+//! own are taken for servers or their orphans.
 
 #![warn(missing_docs)]
 
 mod call;
 pub mod config;
 mod doctor;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gateway;
 mod health;
+pub mod json_size;
+mod listing_budget;
 pub mod oauth;
+mod off_loop;
 pub mod policy;
+mod printable;
 mod registry;
 mod resources;
+mod secrets;
 mod server;
 mod tool_id;
 mod transport;
 
-pub use call::{CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use call::{CallArguments, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use gateway::{Gateway, GatewayError, Listing};
-pub use registry::Tool;
+pub use printable::{is_unsafe_to_show, printable};
+pub use registry::{RefusedTool, Tool};
+pub use secrets::Secrets;
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError};

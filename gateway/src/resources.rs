@@ -15,7 +15,9 @@ use serde_json::{Map, Value};
 
 use crate::Gateway;
 use crate::call::{CallError, CallErrorKind, RunScope};
+use crate::listing_budget::ListingBudget;
 use crate::server::Connection;
+use crate::transport::{TOO_LARGE, without_paths};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bounds a server that returns a new cursor with every page.
@@ -27,7 +29,7 @@ impl Gateway {
     /// # Errors
     /// As [`Gateway::call`].
     pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.send(scope, server, "resources", async |peer| {
+        let listed = self.send(scope, server, Wanted::any("resources"), async |peer| {
             // A server without the capability has no resources; that is not an error.
             if peer
                 .peer_info()
@@ -44,8 +46,9 @@ impl Gateway {
                 .boxed()
             });
             Ok(json(pages.await?))
-        })
-        .await
+        });
+        let listed = listed.await?;
+        Ok(self.offered(server, "resources", "uri", listed))
     }
 
     /// The contents of a resource.
@@ -58,7 +61,8 @@ impl Gateway {
         server: &str,
         uri: &str,
     ) -> Result<Value, CallError> {
-        self.send(scope, server, "resources", async |peer| {
+        let wanted = Wanted::one("resources", uri);
+        self.send(scope, server, wanted, async |peer| {
             Ok(json(
                 peer.read_resource(ReadResourceRequestParams::new(uri))
                     .await?
@@ -73,7 +77,7 @@ impl Gateway {
     /// # Errors
     /// As [`Gateway::call`].
     pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        self.send(scope, server, "prompts", async |peer| {
+        let listed = self.send(scope, server, Wanted::any("prompts"), async |peer| {
             if peer
                 .peer_info()
                 .is_some_and(|info| info.capabilities.prompts.is_none())
@@ -89,8 +93,9 @@ impl Gateway {
                 .boxed()
             });
             Ok(json(pages.await?))
-        })
-        .await
+        });
+        let listed = listed.await?;
+        Ok(self.offered(server, "prompts", "name", listed))
     }
 
     /// A prompt, rendered with `arguments`.
@@ -104,7 +109,8 @@ impl Gateway {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Value, CallError> {
-        self.send(scope, server, "prompts", async |peer| {
+        let wanted = Wanted::one("prompts", name);
+        self.send(scope, server, wanted, async |peer| {
             let mut params = GetPromptRequestParams::new(name);
             params.arguments = Some(arguments);
             Ok(json(peer.get_prompt(params).await?))
@@ -112,13 +118,37 @@ impl Gateway {
         .await
     }
 
-    /// Sends one request under the rules of a tool call: it costs one call of the budget, is admitted
-    /// by the policy, has a time limit and ends with its run.
+    /// The items of a listing that the entry of the server offers; `key` holds their name.
+    fn offered(&self, server: &str, kind: &str, key: &str, mut listed: Value) -> Value {
+        if let (Some(server), Value::Array(items)) = (self.inner().servers.get(server), &mut listed)
+        {
+            items.retain(|item| server.config.offers(kind, item[key].as_str()));
+        }
+        listed
+    }
+
+    /// Sends one request without secrets in its answer.
     async fn send(
         &self,
         scope: &RunScope,
         name: &str,
-        kind: &str,
+        wanted: Wanted<'_>,
+        request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
+    ) -> Result<Value, CallError> {
+        let secrets = self.inner().secrets();
+        let answer = self.send_admitted(scope, name, wanted, request).await;
+        let mut value = answer.map_err(|error| error.hidden(secrets))?;
+        secrets.hide_value(&mut value);
+        Ok(value)
+    }
+
+    /// Sends one request under the rules of a tool call: it costs one call of the budget, is admitted
+    /// by the policy, has a time limit and ends with its run.
+    async fn send_admitted(
+        &self,
+        scope: &RunScope,
+        name: &str,
+        wanted: Wanted<'_>,
         request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
     ) -> Result<Value, CallError> {
         let inner = self.inner();
@@ -128,14 +158,25 @@ impl Gateway {
                 CallErrorKind::Unknown,
                 name,
                 format!(
-                    "there is no server `{name}`; there are: {}",
+                    "there is no server `{}`; there are: {}",
+                    crate::printable(name),
                     names.join(", ")
                 ),
             ));
         };
+        let kind = wanted.kind;
         let id = format!("{name}:{kind}");
         let refuse = |refusal| CallError::refused(&id, refusal);
         inner.policy().filter.verdict(&id).map_err(refuse)?;
+        if !server.config.offers(kind, wanted.name) {
+            return Err(CallError::permanent(
+                CallErrorKind::Denied,
+                &id,
+                format!(
+                    "the configuration of server `{name}` does not offer this of its {kind}: a list of allowed tools covers tools alone; add `\"{kind}\": true` or a list of patterns to its entry"
+                ),
+            ));
+        }
         scope.budget().spend_call(&id).map_err(refuse)?;
         let connection: Arc<Connection> = server
             .connection()
@@ -171,32 +212,61 @@ impl Gateway {
                     format!("server `{name}` has no {kind}"),
                 )
             }
+            ServiceError::McpError(error) if error.code == TOO_LARGE => CallError::permanent(
+                CallErrorKind::Output,
+                name,
+                format!("server `{name}`: {}", error.message),
+            ),
             ServiceError::McpError(error) => {
                 CallError::permanent(CallErrorKind::Tool, name, error.message.into_owned())
             }
             error => CallError::permanent(
                 CallErrorKind::Protocol,
                 name,
-                format!("server `{name}`: {error}"),
+                format!("server `{name}`: {}", without_paths(&error.to_string())),
             ),
         })
+    }
+}
+
+/// What a request is about.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    /// `resources` or `prompts`.
+    kind: &'static str,
+    /// The URI or the name, if it is about one of them.
+    name: Option<&'a str>,
+}
+
+impl<'a> Wanted<'a> {
+    fn any(kind: &'static str) -> Self {
+        Self { kind, name: None }
+    }
+
+    fn one(kind: &'static str, name: &'a str) -> Self {
+        let name = Some(name);
+        Self { kind, name }
     }
 }
 
 type Page<T> = Result<(Vec<T>, Option<String>), ServiceError>;
 
 /// All items of a paginated list. A repeated or empty cursor ends it.
-async fn pages<T>(
+async fn pages<T: serde::Serialize>(
     page: impl Fn(Option<PaginatedRequestParams>) -> BoxFuture<'static, Page<T>>,
 ) -> Result<Vec<T>, ServiceError> {
     let mut all = Vec::new();
+    let mut budget = ListingBudget::default();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let wanted = cursor
             .clone()
             .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let (items, next) = page(wanted).await?;
-        all.extend(items);
+        for item in items {
+            budget.count(&item)?;
+            all.push(item);
+        }
         let next = next.filter(|next| !next.is_empty());
         if next.is_none() || next == cursor {
             break;

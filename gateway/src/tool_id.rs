@@ -12,7 +12,7 @@ pub struct ToolId {
 
 /// Text that is not a tool id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid tool id `{0}`: expected `server:tool`")]
+#[error("invalid tool id `{}`: expected `server:tool`", crate::printable(.0))]
 pub struct MalformedToolId(pub String);
 
 impl ToolId {

@@ -3,6 +3,7 @@
 mod calls;
 mod conformance;
 mod fleet;
+mod hostile;
 #[allow(dead_code, reason = "the tests of the whole program need more of it")]
 mod installed;
 mod misbehaving;

@@ -1,19 +1,27 @@
 //! The layer that asks a person before certain requests are sent.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use pml_gateway::Gateway;
 use pml_gateway::policy::approval::Approval;
+use pml_gateway::{Gateway, Tool};
 use pml_protocol::{
     Failure, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
 };
-use pml_scrub::{Scrubbed, SharedPlaceholders};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
-use crate::approval::{ApprovalGate, Approver, Decision, SHOWN_CHARS, refused};
+use crate::approval::{
+    ApprovalGate, Approver, Decision, GatedCall, refused, refused_unasked, refused_unshown,
+};
+use crate::arguments;
 use crate::gateway_host::failure;
+use crate::run_placeholders::RunPlaceholders;
+use crate::shown_call::{ShortenedCall, shown_tool};
 
 /// Forwards a request once the operator's `pml.policy.ask` does not require approval, or a person
-/// has given it. The run's clock is paused while the person is asked.
+/// has given it. The run's clock is paused while the person is asked. The request that is forwarded is
+/// the one that was shown: requests do not change on their way.
 pub struct Approve<H> {
     inner: H,
     gateway: Gateway,
@@ -24,7 +32,18 @@ pub struct Approve<H> {
 /// with.
 pub struct Person {
     gate: Arc<ApprovalGate>,
-    placeholders: SharedPlaceholders,
+    placeholders: Arc<RunPlaceholders>,
+    if_unasked: IfUnasked,
+}
+
+/// What happens to a call that its server marks as destructive, if the client cannot ask and the
+/// operator has no rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfUnasked {
+    /// It is sent: the client was started by the person whose machine it is on.
+    Send,
+    /// It is refused: the client may be anything that reaches an address.
+    Refuse,
 }
 
 impl Person {
@@ -32,32 +51,103 @@ impl Person {
     pub fn new(
         approver: Arc<dyn Approver>,
         gateway: &Gateway,
-        placeholders: SharedPlaceholders,
+        placeholders: Arc<RunPlaceholders>,
+        if_unasked: IfUnasked,
     ) -> Self {
         Self {
             gate: ApprovalGate::new(approver, gateway.approval_time()),
             placeholders,
+            if_unasked,
         }
     }
 
-    async fn ask(&self, what: &str, details: &str, run: &RunContext) -> Result<(), Failure> {
-        let (what, details) = self.scrub(what, details);
-        self.gate.admit(&what, details, run.clock()).await
+    async fn ask(&self, asked: Asked<'_>, run: &RunContext) -> Result<(), Failure> {
+        let call = self.gated(asked).await?;
+        self.gate.admit(call, run.clock()).await
     }
 
-    fn scrub(&self, what: &str, details: &str) -> (Scrubbed<String>, Scrubbed<String>) {
-        let mut placeholders = self
-            .placeholders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let what = placeholders
-            .scrub_text(what, None)
-            .unwrap_or_else(|refusal| (&refusal).into());
-        let details = placeholders
-            .scrub_beginning(details, None, SHOWN_CHARS)
-            .unwrap_or_else(|refusal| (&refusal).into());
-        (what, details)
+    /// The question about a call. A call that will be refused is not asked about.
+    async fn gated(&self, asked: Asked<'_>) -> Result<GatedCall, Failure> {
+        let details = asked.details.parsed().await?;
+        let foreign = match asked.details {
+            Details::Arguments(_) => self.placeholders.foreign_values(asked.id, &details)?,
+            Details::Prompt { .. } | Details::Resource(_) => Vec::new(),
+        };
+        let digest = asked.details.digest();
+        let shortened = ShortenedCall::new(details);
+        // Nothing that grows with the arguments is done while the session's placeholders are locked.
+        let mut map = self.placeholders.shared().lock();
+        let shown = shortened.and_then(|call| call.shown(&foreign, &mut map));
+        Ok(GatedCall {
+            id: asked.id.to_owned(),
+            tool: shown_tool(asked.id, &mut map),
+            digest,
+            arguments: shown.ok_or_else(|| refused_unshown(asked.id))?,
+            hands_over_values: !foreign.is_empty(),
+            claims: asked.claims,
+        })
     }
+}
+
+/// What a person is asked about.
+struct Asked<'a> {
+    id: &'a str,
+    details: Details<'a>,
+    claims: Vec<&'static str>,
+}
+
+/// What is wanted of a server. Arguments are parsed only if the request needs approval.
+enum Details<'a> {
+    /// The arguments of a tool.
+    Arguments(&'a RawValue),
+    Prompt {
+        name: &'a str,
+        args: &'a RawValue,
+    },
+    /// What is wanted of resources, or the list of prompts.
+    Resource(Value),
+}
+
+impl Details<'_> {
+    /// The details as they are parsed before they are sent.
+    async fn parsed(&self) -> Result<Value, Failure> {
+        Ok(match self {
+            Self::Arguments(args) => arguments::parse_off_loop(args).await?,
+            Self::Prompt { name, args } => {
+                let args: Value = arguments::parse_off_loop(args).await?;
+                json!({ "name": name, "args": args })
+            }
+            Self::Resource(details) => details.clone(),
+        })
+    }
+
+    /// Requests of one tool with equal digests are equal.
+    fn digest(&self) -> [u8; 32] {
+        let digest = match self {
+            Self::Arguments(args) => Sha256::digest(args.get()),
+            Self::Prompt { name, args } => {
+                // The name has quotes, so that it cannot extend into the arguments.
+                Sha256::digest(format!("{}{}", Value::from(*name), args.get()))
+            }
+            Self::Resource(details) => Sha256::digest(details.to_string()),
+        };
+        digest.into()
+    }
+}
+
+/// The annotations of a tool that matter to the question.
+fn claims(tool: &Tool) -> Vec<&'static str> {
+    let is = |hint: &str| {
+        let hint = tool.annotations.as_ref().and_then(|known| known.get(hint));
+        hint.and_then(Value::as_bool) == Some(true)
+    };
+    let all = [
+        ("destructiveHint", "destructive"),
+        ("readOnlyHint", "read-only"),
+        ("idempotentHint", "idempotent"),
+    ];
+    let claimed = all.into_iter().filter(|(hint, _)| is(hint));
+    claimed.map(|(_, claim)| claim).collect()
 }
 
 impl<H> Approve<H> {
@@ -72,16 +162,19 @@ impl<H> Approve<H> {
     async fn admit(
         &self,
         needed: Approval,
-        what: &str,
-        details: &str,
+        asked: Asked<'_>,
         run: &RunContext,
     ) -> Result<(), Failure> {
-        let person = self.person.as_ref().filter(|person| person.gate.can_ask());
-        match (needed, person) {
-            (Approval::NotNeeded, _) => Ok(()),
-            (_, Some(person)) => person.ask(what, details, run).await,
-            (Approval::IfPossible, None) => Ok(()),
-            (Approval::Needed, None) => Err(refused(what, Decision::CannotAsk)),
+        if needed == Approval::NotNeeded {
+            return Ok(());
+        }
+        match &self.person {
+            Some(person) if person.gate.can_ask() => person.ask(asked, run).await,
+            _ if needed == Approval::Needed => Err(refused(asked.id, Decision::CannotAsk)),
+            Some(person) if person.if_unasked == IfUnasked::Refuse => {
+                Err(refused_unasked(asked.id))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -91,18 +184,33 @@ impl<H> Approve<H> {
                 // An unknown tool is not called: it might be one that needs approval.
                 let known = self.gateway.describe(tool).await.map_err(failure)?;
                 let needed = self.gateway.approval(&known);
-                self.admit(needed, tool, args.get(), run).await
+                let asked = Asked {
+                    id: tool,
+                    details: Details::Arguments(args),
+                    claims: claims(&known),
+                };
+                self.admit(needed, asked, run).await
             }
             Target::Resources { server, request } => {
+                let list = || Details::Resource(json!("the list"));
                 let (what, details) = match request {
-                    ResourceRequest::ListResources => ("resources", "the list"),
-                    ResourceRequest::ReadResource { uri } => ("resources", uri.as_str()),
-                    ResourceRequest::ListPrompts => ("prompts", "the list"),
-                    ResourceRequest::GetPrompt { name, .. } => ("prompts", name.as_str()),
+                    ResourceRequest::ListResources => ("resources", list()),
+                    ResourceRequest::ReadResource { uri } => {
+                        ("resources", Details::Resource(json!({ "uri": uri })))
+                    }
+                    ResourceRequest::ListPrompts => ("prompts", list()),
+                    ResourceRequest::GetPrompt { name, args } => {
+                        ("prompts", Details::Prompt { name, args })
+                    }
                 };
                 let id = format!("{server}:{what}");
                 let needed = self.gateway.approval_of_resources(&id);
-                self.admit(needed, &id, details, run).await
+                let asked = Asked {
+                    id: &id,
+                    details,
+                    claims: Vec::new(),
+                };
+                self.admit(needed, asked, run).await
             }
             Target::Local => Ok(()),
         }

@@ -1,16 +1,21 @@
 //! The base host that reaches the servers. It is private: only [`crate::stack`] makes one, always
 //! below [`crate::approve::Approve`].
 
-use pml_gateway::{CallError, CallErrorKind, Gateway, RunScope, Tool};
+use std::sync::Arc;
+
+use pml_gateway::{CallArguments, CallError, CallErrorKind, Gateway, RunScope, Tool};
 use pml_protocol::{
     Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost, ToolResult,
     to_result,
 };
+use pml_scrub::Origin;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::arguments;
+use crate::run_placeholders::RunPlaceholders;
 use crate::unsupported::unsupported;
+use crate::{arguments, call_memory};
 
 /// What the host does with requests that pass every check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,22 +27,34 @@ pub enum CallMode {
 }
 
 /// Sends requests to the gateway. Dropping it cancels the run's calls; the servers stay.
+///
+/// Placeholders are restored here and nowhere above, right before a call is sent: its arguments are
+/// checked as they are written, and every other layer sees placeholders.
 pub struct GatewayHost {
     gateway: Gateway,
     scope: RunScope,
     mode: CallMode,
+    placeholders: Option<Arc<RunPlaceholders>>,
 }
 
 impl GatewayHost {
-    pub fn new(gateway: Gateway, scope: RunScope, mode: CallMode) -> Self {
+    /// Without placeholders, arguments are sent as they are.
+    pub fn new(
+        gateway: Gateway,
+        scope: RunScope,
+        mode: CallMode,
+        placeholders: Option<Arc<RunPlaceholders>>,
+    ) -> Self {
         Self {
             gateway,
             scope,
             mode,
+            placeholders,
         }
     }
 
-    async fn call(&self, tool: &str, args: Value) -> ToolResult {
+    async fn call(&self, tool: &str, args: &RawValue) -> ToolResult {
+        let args = self.arguments(tool, args).await?;
         match self.mode {
             CallMode::Send => {
                 let answer = self.gateway.call(&self.scope, tool, args).await;
@@ -46,6 +63,39 @@ impl GatewayHost {
             CallMode::CheckOnly => {
                 let tool = self.gateway.check_call(&self.scope, tool, args).await;
                 to_result(&tool.map_err(failure)?.output_schema)
+            }
+        }
+    }
+
+    /// The arguments as the script wrote them, and with the values of placeholders.
+    async fn arguments(&self, tool: &str, args: &RawValue) -> Result<CallArguments, Failure> {
+        let written: Value = arguments::parse_off_loop(args).await?;
+        let restored = match &self.placeholders {
+            Some(run) if run.may_hold_placeholders(args.get()) => run.restored(tool, &written)?,
+            _ => None,
+        };
+        Ok(match restored {
+            Some(restored) => CallArguments::with_restored(written, restored),
+            None => written.into(),
+        })
+    }
+
+    /// Notes what the run received from a server. Errors of the server are data of it, too; other
+    /// errors are words of pml.
+    fn received(&self, server: &str, result: ToolResult) -> ToolResult {
+        let Some(run) = &self.placeholders else {
+            return result;
+        };
+        match result {
+            Ok(value) => {
+                run.received(&Origin::server(server), value.get());
+                Ok(value)
+            }
+            Err(failure) => {
+                if is_of_server(failure.kind) {
+                    run.received(&Origin::server(server), &failure.message);
+                }
+                Err(run.hidden(failure))
             }
         }
     }
@@ -73,7 +123,7 @@ impl GatewayHost {
             }
             ResourceRequest::ListPrompts => gateway.list_prompts(scope, server).await,
             ResourceRequest::GetPrompt { name, args } => {
-                let args: Map<String, Value> = arguments::parse(args)?;
+                let args: Map<String, Value> = arguments::parse_off_loop(args).await?;
                 gateway.get_prompt(scope, server, name, args).await
             }
         };
@@ -85,12 +135,44 @@ impl ToolHost for GatewayHost {
     fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
             match request {
-                Request::Call { tool, args } => self.call(tool, arguments::parse(args)?).await,
-                Request::Describe { tool } => self.describe(tool).await,
-                Request::Resource { server, request } => self.resource(server, request).await,
+                Request::Call { tool, args } => {
+                    let _memory = call_memory::reserve(args.get()).await?;
+                    self.received(server_of(tool), self.call(tool, args).await)
+                }
+                Request::Describe { tool } => {
+                    self.received(server_of(tool), self.describe(tool).await)
+                }
+                Request::Resource { server, request } => {
+                    self.received(server, self.resource(server, request).await)
+                }
                 other => Err(unsupported(other)),
             }
         })
+    }
+}
+
+/// The server of a tool id: the part before the first colon.
+fn server_of(tool: &str) -> &str {
+    tool.split_once(':').map_or(tool, |(server, _)| server)
+}
+
+/// Whether the message of a failure can have words of a server in it.
+fn is_of_server(kind: FailureKind) -> bool {
+    match kind {
+        FailureKind::Output
+        | FailureKind::Protocol
+        | FailureKind::Timeout
+        | FailureKind::Tool
+        | FailureKind::Unavailable => true,
+        FailureKind::Arguments
+        | FailureKind::Calls
+        | FailureKind::Cancelled
+        | FailureKind::Denied
+        | FailureKind::Internal
+        | FailureKind::Test
+        | FailureKind::Unknown
+        | FailureKind::Unmocked
+        | FailureKind::Unrecorded => false,
     }
 }
 

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
 use serde_json::Value;
 
+/// Bytes of a result that observers get: they look at its shape, which a larger one shows no better.
+const MAX_OBSERVED_BYTES: usize = 1024 * 1024;
+
 /// Is notified of calls that succeeded.
 pub trait CallObserver: Send + Sync {
     /// Whether the observer needs the value of this tool's call. Parsing it costs time.
@@ -29,10 +32,11 @@ impl<H> Observe<H> {
     }
 
     fn notify(&self, tool: &str, json: &str) {
-        let wants_value = self
-            .observers
-            .iter()
-            .any(|observer| observer.wants_value(tool));
+        let wants_value = json.len() <= MAX_OBSERVED_BYTES
+            && self
+                .observers
+                .iter()
+                .any(|observer| observer.wants_value(tool));
         let value = wants_value.then(|| serde_json::from_str(json).unwrap_or_default());
         for observer in &self.observers {
             observer.call_succeeded(tool, value.as_ref());

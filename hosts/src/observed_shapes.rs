@@ -23,8 +23,9 @@ pub struct ObservedShapes {
 struct Seen {
     shape: Shape,
     unchanged: u8,
-    /// The shape changed since [`ObservedShapes::take`].
-    has_changed: bool,
+    /// The shape of the results since [`ObservedShapes::take`], if they changed the shape: what is
+    /// taken twice would count its calls twice.
+    fresh: Option<Shape>,
 }
 
 impl ObservedShapes {
@@ -40,22 +41,32 @@ impl ObservedShapes {
         if let Some(seen) = tools.get_mut(tool)
             && seen.unchanged < STABLE_AFTER
         {
-            match seen.shape.observe(result) {
-                true => (seen.unchanged, seen.has_changed) = (0, true),
+            let one = Shape::of_result(result);
+            match seen.shape.widen(one.clone()) {
+                true => {
+                    seen.unchanged = 0;
+                    match &mut seen.fresh {
+                        Some(fresh) => fresh.merge(one),
+                        None => seen.fresh = Some(one),
+                    }
+                }
                 false => seen.unchanged += 1,
             }
         }
     }
 
-    /// The shapes that changed since the last call.
+    /// The JSON Schema of a tool's results in this session, with every key; `None` if there were none.
+    pub fn schema(&self, tool: &str) -> Option<Value> {
+        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        tools.get(tool).map(|seen| seen.shape.to_schema())
+    }
+
+    /// The shapes of the results since the last call, of the tools for which they were new.
     pub fn take(&self) -> Vec<(String, Shape)> {
         let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         tools
             .iter_mut()
-            .filter_map(|(id, seen)| {
-                let has_changed = std::mem::take(&mut seen.has_changed);
-                has_changed.then(|| (id.clone(), seen.shape.clone()))
-            })
+            .filter_map(|(id, seen)| seen.fresh.take().map(|fresh| (id.clone(), fresh)))
             .collect()
     }
 }

@@ -3,19 +3,38 @@
 use std::sync::Arc;
 
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
+use pml_scrub::Origin;
 
+use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
 
 /// Sends searches to a host of their own.
 pub struct RouteSearch<H> {
     inner: H,
     search: Arc<dyn ToolHost>,
+    placeholders: Option<Arc<RunPlaceholders>>,
 }
 
 impl<H> RouteSearch<H> {
-    /// `search` answers [`Request::Search`], `inner` everything else.
-    pub fn new(search: Arc<dyn ToolHost>, inner: H) -> Self {
-        Self { inner, search }
+    /// `search` answers [`Request::Search`], `inner` everything else. `placeholders` notes that the
+    /// run received what was found.
+    pub fn new(
+        search: Arc<dyn ToolHost>,
+        placeholders: Option<Arc<RunPlaceholders>>,
+        inner: H,
+    ) -> Self {
+        Self {
+            inner,
+            search,
+            placeholders,
+        }
+    }
+
+    /// The hits have texts of several servers.
+    fn received(&self, result: &ToolResult) {
+        if let (Some(run), Ok(hits)) = (&self.placeholders, result) {
+            run.received(&Origin::unknown(), hits.get());
+        }
     }
 }
 
@@ -26,7 +45,11 @@ impl<H: ToolHost> ToolHost for RouteSearch<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         match request {
-            Request::Search { .. } => self.search.handle(request, run),
+            Request::Search { .. } => Box::pin(async move {
+                let result = self.search.handle(request, run).await;
+                self.received(&result);
+                result
+            }),
             _ => self.inner.handle(request, run),
         }
     }
@@ -36,12 +59,22 @@ impl<H: ToolHost> ToolHost for RouteSearch<H> {
 pub struct StoreValues<H> {
     inner: H,
     storage: Arc<SessionStorage>,
+    placeholders: Option<Arc<RunPlaceholders>>,
 }
 
 impl<H> StoreValues<H> {
-    /// `storage` answers [`Request::Store`] and [`Request::Load`], `inner` everything else.
-    pub fn new(storage: Arc<SessionStorage>, inner: H) -> Self {
-        Self { inner, storage }
+    /// `storage` answers [`Request::Store`] and [`Request::Load`], `inner` everything else. Stored
+    /// values keep the origin that `placeholders` knows.
+    pub fn new(
+        storage: Arc<SessionStorage>,
+        placeholders: Option<Arc<RunPlaceholders>>,
+        inner: H,
+    ) -> Self {
+        Self {
+            inner,
+            storage,
+            placeholders,
+        }
     }
 }
 
@@ -53,7 +86,8 @@ impl<H: ToolHost> ToolHost for StoreValues<H> {
     ) -> HostFuture<'a, ToolResult> {
         match request {
             Request::Store { .. } | Request::Load { .. } => {
-                Box::pin(std::future::ready(self.storage.answer(request)))
+                let run = self.placeholders.as_deref();
+                Box::pin(std::future::ready(self.storage.answer_run(request, run)))
             }
             _ => self.inner.handle(request, run),
         }

@@ -4,10 +4,9 @@
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //!   Approve                             asks a person; the run's clock is paused meanwhile
 //!     ConcurrencyLimit                  permits; a call's time counts from here
-//!       RestorePlaceholders             above: placeholders; below: real values
-//!         Observe                       notifies observers of successful calls
-//!           RouteSearch → StoreValues   requests that reach no server
-//!             gateway                   policy, budgets, retries, the servers
+//!       Observe                         notifies observers of successful calls
+//!         RouteSearch → StoreValues     requests that reach no server
+//!           gateway                     restores placeholders; policy, budgets, retries, the servers
 //! ```
 //!
 //! Every function here returns a stack with [`Approve`] above the gateway. The base host that reaches
@@ -23,7 +22,6 @@ use std::time::Duration;
 
 use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, ToolHost, VirtualClock};
-use pml_scrub::SharedPlaceholders;
 
 use crate::approve::{Approve, Person};
 use crate::call_timeout::CallTimeout;
@@ -34,8 +32,8 @@ use crate::observe::{CallObserver, Observe};
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
-use crate::restore_placeholders::RestorePlaceholders;
 use crate::route::{RouteSearch, StoreValues};
+use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
 
 /// The parts of a stack that reaches the gateway.
@@ -46,8 +44,8 @@ pub struct LiveRun {
     pub search: Arc<dyn ToolHost>,
     /// The session's stored values and large results.
     pub storage: Arc<SessionStorage>,
-    /// The session's placeholders; `None` where replies are not scrubbed.
-    pub placeholders: Option<SharedPlaceholders>,
+    /// The placeholders that the run may restore; `None` where nothing is restored.
+    pub placeholders: Option<Arc<RunPlaceholders>>,
     /// The person who approves calls; with `None`, calls that need approval are refused.
     pub person: Option<Person>,
     /// Notified of successful calls.
@@ -94,12 +92,11 @@ fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
         tool_time: None,
     };
     let scope = run.gateway.run_with_progress(limits, run.progress);
-    let base = GatewayHost::new(run.gateway.clone(), scope, mode);
-    let base = StoreValues::new(run.storage, base);
-    let base = RouteSearch::new(run.search, base);
+    let base = GatewayHost::new(run.gateway.clone(), scope, mode, run.placeholders.clone());
+    let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
+    let base = RouteSearch::new(run.search, run.placeholders, base);
     let observed = Observe::new(run.observers, base);
-    let restored = RestorePlaceholders::new(run.placeholders, observed);
-    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, restored);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
     Approve::new(run.gateway, run.person, limited)
 }
 

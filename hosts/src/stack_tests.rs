@@ -3,15 +3,15 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pml_gateway::{Config, Gateway};
 use pml_protocol::{
     FailureKind, Limits, Request, ResourceRequest, RunContext, ToolHost, ToolResult, VirtualClock,
 };
-use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+use pml_scrub::{Origin, PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
@@ -19,8 +19,8 @@ use tokio::sync::Notify;
 
 use crate::stack::{self, LiveRun};
 use crate::{
-    AnswerSources, ApprovalRequest, Approver, Decision, DecisionFuture, Fixtures, Person,
-    Recording, SessionStorage, StaticHost,
+    AnswerSources, ApprovalRequest, Approver, Decision, DecisionFuture, Fixtures, IfUnasked,
+    Person, Recording, RunPlaceholders, SessionStorage, StaticHost,
 };
 
 /// An MCP server over stdio that appends the name of every request about a tool, a resource or a
@@ -164,6 +164,13 @@ fn raw(json: &str) -> Box<RawValue> {
     RawValue::from_string(json.to_owned()).unwrap()
 }
 
+/// The placeholders of a run in a new session.
+fn placeholders() -> Arc<RunPlaceholders> {
+    let scrubber = Scrubber::new(&ScrubConfig::default()).unwrap();
+    let session = SharedPlaceholders::new(PlaceholderMap::reversible(Arc::new(scrubber)));
+    Arc::new(RunPlaceholders::new(&session, ""))
+}
+
 /// A gateway with the server `mail`, whose policy asks before everything.
 struct Fixture {
     gateway: Gateway,
@@ -194,14 +201,23 @@ impl Fixture {
     }
 
     fn host(&self, stack: Stack, approver: Option<Arc<dyn Approver>>) -> Arc<dyn ToolHost> {
-        let scrubber = Scrubber::new(&ScrubConfig::default()).unwrap();
-        let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(Arc::new(scrubber))));
+        self.host_with(stack, approver, placeholders())
+    }
+
+    fn host_with(
+        &self,
+        stack: Stack,
+        approver: Option<Arc<dyn Approver>>,
+        placeholders: Arc<RunPlaceholders>,
+    ) -> Arc<dyn ToolHost> {
         stack.build(LiveRun {
             gateway: self.gateway.clone(),
             search: Arc::new(StaticHost::empty()),
             storage: Arc::new(SessionStorage::default()),
-            person: approver
-                .map(|approver| Person::new(approver, &self.gateway, placeholders.clone())),
+            person: approver.map(|approver| {
+                let placeholders = placeholders.clone();
+                Person::new(approver, &self.gateway, placeholders, IfUnasked::Send)
+            }),
             placeholders: Some(placeholders),
             observers: Vec::new(),
             limits: Limits::default(),
@@ -387,6 +403,62 @@ async fn the_clock_of_the_run_stands_while_the_person_thinks_in_every_stack() {
         assert!(result.is_ok(), "{stack:?}: {result:?}");
         assert_eq!(*pauses.borrow(), 0, "{stack:?}");
         assert!(run.dispatched_at().is_some(), "{stack:?}");
+    }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn arguments_that_cannot_be_parsed_or_shown_are_refused_without_a_question() {
+    let fixture = Fixture::new();
+    let call = |args: &str| Request::Call {
+        tool: "mail:send".to_owned(),
+        args: raw(args),
+    };
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    let prompt = Request::Resource {
+        server: "mail".to_owned(),
+        request: ResourceRequest::GetPrompt {
+            name: "p".to_owned(),
+            args: raw(&deep),
+        },
+    };
+    let keys: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("k{n}"), json!(n))).collect();
+    let many_keys = json!(keys).to_string();
+    let many_nulls = format!("[{}null]", "null,".repeat(1_000_000));
+    for (request, kind, words) in [
+        (call(&deep), FailureKind::Arguments, "recursion"),
+        (prompt, FailureKind::Arguments, "recursion"),
+        (call(&many_nulls), FailureKind::Arguments, "too many values"),
+        (
+            call(&many_keys),
+            FailureKind::Denied,
+            "too large to be shown",
+        ),
+    ] {
+        let approver = FixedApprover::new(Decision::AllowAll);
+        let host = fixture.host(Stack::Live, Some(approver.clone()));
+        let failure = ask(&host, &request).await.unwrap_err();
+        assert_eq!(failure.kind, kind, "{failure}");
+        assert!(failure.message.contains(words), "{failure}");
+        assert_eq!(approver.asked.load(Ordering::SeqCst), 0, "{failure}");
+        assert_eq!(fixture.take_received(), [""; 0], "{failure}");
+    }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_servers_say_of_their_tools_is_data_of_servers() {
+    let fixture = Fixture::new();
+    for request in requests() {
+        let origin = match &request {
+            Request::Describe { .. } => Origin::server("mail"),
+            Request::Search { .. } => Origin::unknown(),
+            _ => continue,
+        };
+        let placeholders = placeholders();
+        let host = fixture.host_with(Stack::Live, None, placeholders.clone());
+        ask(&host, &request).await.unwrap();
+        assert_eq!(placeholders.origin(), origin, "{request:?}");
     }
     fixture.gateway.shutdown().await;
 }

@@ -214,6 +214,11 @@ impl Principal {
         Self("local".into())
     }
 
+    /// A principal with a name, such as that of one of several tokens.
+    pub fn named(name: &str) -> Self {
+        Self(name.into())
+    }
+
     /// The principal as text.
     pub fn as_str(&self) -> &str {
         &self.0

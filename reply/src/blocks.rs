@@ -3,6 +3,8 @@
 use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
 use serde_json::{Map, Value};
 
+use crate::reply_parts;
+
 /// The blocks of one reply; further ones are left out.
 const MAX_BLOCKS: usize = 32;
 
@@ -73,6 +75,25 @@ pub(crate) fn take(
     let mut taken = Vec::new();
     walk(value, placeholders, &mut taken)?;
     Ok(taken)
+}
+
+/// Replaces the values in blocks that became known after they were scrubbed.
+pub(crate) fn complete(
+    blocks: &mut Vec<Block>,
+    placeholders: &mut PlaceholderMap,
+) -> Result<(), ScrubError> {
+    for mut block in std::mem::take(blocks) {
+        match &mut block {
+            Block::Image(media) | Block::Audio(media) => {
+                reply_parts::complete(&mut media.mime_type, placeholders, None)?;
+            }
+            Block::Described(described) | Block::Bytes { described, .. } => {
+                *described = placeholders.complete_json(described.clone(), None)?;
+            }
+        }
+        blocks.push(block);
+    }
+    Ok(())
 }
 
 fn walk(

@@ -4,12 +4,12 @@
 //! [`ReplyScrubber`] makes one, for `pml serve`, `pml run --scrub` and `pml run --json` alike.
 //!
 //! ```
-//! use std::sync::{Arc, Mutex};
+//! use std::sync::Arc;
 //! use pml_reply::ReplyScrubber;
-//! use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+//! use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 //!
 //! let scrubber = Arc::new(Scrubber::new(&ScrubConfig::default())?);
-//! let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(scrubber)));
+//! let placeholders = SharedPlaceholders::new(PlaceholderMap::new(scrubber));
 //! let reply = ReplyScrubber::for_person(placeholders);
 //! let text = reply.text("write to jane.doe@example.org");
 //! assert!(!text.contains("jane.doe"));
@@ -21,9 +21,12 @@
 
 mod blocks;
 mod logs;
+mod reply_parts;
 mod reply_scrubber;
 mod run_reply;
+mod size;
 
 pub use blocks::{Block, Media};
 pub use reply_scrubber::{KeepResult, ReplyScrubber, limit_output};
 pub use run_reply::{RunReply, Truncation};
+pub use size::{outcome_bytes, result_bytes};

@@ -40,7 +40,7 @@ pub struct RunReply {
 pub(crate) enum ReplyError {
     /// The error of the run or of the call.
     Scrubbed(Scrubbed<Value>),
-    /// The scrubbing policy blocks the reply.
+    /// The scrubber refuses the reply.
     Blocked {
         kind: ErrorKind,
         message: Scrubbed<String>,
@@ -94,11 +94,15 @@ impl RunReply {
         }
     }
 
-    /// Nothing but the refusal of the scrubbing policy.
+    /// Nothing but the refusal of the scrubber.
     pub(crate) fn blocked(refusal: &ScrubError, stats: Stats) -> Self {
+        let kind = match refusal {
+            ScrubError::Blocked { .. } => ErrorKind::Denied,
+            ScrubError::Panicked => ErrorKind::Internal,
+        };
         Self {
             error: Some(ReplyError::Blocked {
-                kind: ErrorKind::Denied,
+                kind,
                 message: refusal.into(),
             }),
             ..Self::new(false, stats)

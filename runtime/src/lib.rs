@@ -13,6 +13,8 @@
 //! With the feature `worker`, linking this crate replaces libc's `pthread_create` with a function
 //! that passes calls on, except in a worker that is starting. This and the page tricks of the
 //! template process are in `worker/os/`.
+//!
+//! `hide_environment` makes the broker not dumpable and moves its environment to the heap.
 
 #![warn(missing_docs)]
 
@@ -26,6 +28,8 @@ mod timer_fd;
 pub mod worker;
 mod worker_options;
 
+#[cfg(feature = "worker")]
+pub use broker::hide_environment;
 pub use broker::{
     Event, FairShareKey, OnEvent, Pool, PoolOptions, PreforkedWorker, RunOptions, Script,
 };

@@ -24,6 +24,9 @@ pub struct ScrubConfig {
     pub allow: AllowList,
     /// The operator's own kinds of private data.
     pub patterns: Vec<CustomPattern>,
+    /// By destination, the servers whose values it may receive besides its own. A destination is a
+    /// server or a tool id, in which `*` matches any run of characters.
+    pub restore: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for ScrubConfig {
@@ -36,6 +39,7 @@ impl Default for ScrubConfig {
             tools: Vec::new(),
             allow: AllowList::default(),
             patterns: Vec::new(),
+            restore: BTreeMap::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Unicode characters that replace an ASCII one: homoglyphs, full-width forms, digits of other
-//! scripts; and invisible characters.
+//! scripts, typographic punctuation; and invisible characters.
+
+use crate::separators::is_separator;
 
 /// The ASCII equivalent of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +11,14 @@ pub(crate) enum Mapping {
     /// This ASCII letter, but only inside a word that has ASCII letters or digits too: a text in
     /// Cyrillic or Greek is not obfuscated.
     Homoglyph(u8),
+    /// A hyphen between digits or within the name of a host or mailbox, else a separator: a dash.
+    Dash,
+    /// A dot within the address of a mailbox, else a separator: the full stop of Chinese and Japanese,
+    /// after which no space stands.
+    Stop,
+    /// A bracket before a digit, as in a telephone number, else a separator: code has no full-width
+    /// bracket that opens the arguments of a call.
+    Bracket,
     /// The character is invisible.
     Invisible,
     /// The character stays.
@@ -72,18 +82,31 @@ const LETTERS: &[(char, u8)] = &[
 /// The zeros of the decimal digits of other scripts.
 const DIGIT_ZEROS: &[u32] = &[0x0660, 0x06F0, 0x0966, 0x09E6, 0x0E50];
 
+/// Stands for every separator outside ASCII: it ends a value, joins nothing, and is not a space, so
+/// that a password with a symbol in it stays one value.
+pub(crate) const SEPARATOR: u8 = b'~';
+
 /// The mapping of a character.
 pub(crate) fn mapping(c: char) -> Mapping {
     let code = c as u32;
     match code {
         0..=0x7F => Mapping::Unchanged,
+        // Most text outside ASCII: accented Latin letters, ideographs, the syllables of Korean.
+        0x00C0..=0x02AF if !matches!(c, '×' | '÷') => Mapping::Unchanged,
+        0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 => Mapping::Unchanged,
+        0x0085 | 0x2028 | 0x2029 => Mapping::Ascii(b'\n'),
         0x00AD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2064 | 0x2066..=0x2069 | 0xFEFF => {
             Mapping::Invisible
         }
         // Combining marks, variation selectors, and filler letters.
-        0x0300..=0x036F | 0xFE00..=0xFE0F | 0x115F | 0x1160 | 0x180E | 0x3164 | 0xFFA0 => {
-            Mapping::Invisible
-        }
+        0x0300..=0x036F
+        | 0x20D0..=0x20F0
+        | 0xFE00..=0xFE0F
+        | 0x115F
+        | 0x1160
+        | 0x180E
+        | 0x3164
+        | 0xFFA0 => Mapping::Invisible,
         // Tag characters: a second, invisible ASCII, which models read.
         0xE0020..=0xE007E => Mapping::Ascii((code - 0xE0000) as u8),
         // Superscript, subscript and circled digits.
@@ -94,9 +117,16 @@ pub(crate) fn mapping(c: char) -> Mapping {
         0x2460..=0x2468 => Mapping::Ascii((code - 0x2460) as u8 + b'1'),
         0x24EA => Mapping::Ascii(b'0'),
         0x00A0 | 0x2000..=0x200A | 0x202F | 0x205F | 0x3000 => Mapping::Ascii(b' '),
-        0x2010..=0x2015 | 0x2212 | 0xFE58 | 0xFE63 => Mapping::Ascii(b'-'),
+        0x2010 | 0x2011 | 0xFE63 => Mapping::Ascii(b'-'),
+        0x2012..=0x2015 | 0x2212 | 0xFE58 => Mapping::Dash,
+        0x00AB | 0x00BB | 0x201C..=0x201F | 0x2033 | 0x300C..=0x300F | 0x301D..=0x301F => {
+            Mapping::Ascii(b'"')
+        }
+        0x2018..=0x201B | 0x2032 | 0x2039 | 0x203A => Mapping::Ascii(b'\''),
         0xFE6B => Mapping::Ascii(b'@'),
-        0xFE52 | 0x3002 | 0xFF61 | 0x2024 => Mapping::Ascii(b'.'),
+        0xFE52 | 0x2024 => Mapping::Ascii(b'.'),
+        0x3002 | 0xFF61 => Mapping::Stop,
+        0xFF08 => Mapping::Bracket,
         // The full-width forms are ASCII shifted by a constant.
         0xFF01..=0xFF5E => Mapping::Ascii((code - 0xFF01 + 0x21) as u8),
         // Mathematical letters come in alphabets of 52, mathematical digits in tens.
@@ -115,6 +145,7 @@ pub(crate) fn mapping(c: char) -> Mapping {
             }
             match LETTERS.iter().find(|(letter, _)| *letter == c) {
                 Some((_, ascii)) => Mapping::Homoglyph(*ascii),
+                None if is_separator(c) => Mapping::Ascii(SEPARATOR),
                 None => Mapping::Unchanged,
             }
         }
@@ -122,28 +153,9 @@ pub(crate) fn mapping(c: char) -> Mapping {
 }
 
 /// Whether a byte can begin the UTF-8 encoding of a character that [`mapping`] changes. It excludes
-/// most accented Latin letters and all ideographs, so that such texts stay fast.
+/// most ideographs and syllables of Korean, so that such texts stay fast.
 pub(crate) fn may_begin(byte: u8) -> bool {
-    matches!(
-        byte,
-        0xC2 | 0xCC
-            | 0xCD
-            | 0xCE
-            | 0xCF
-            | 0xD0
-            | 0xD1
-            | 0xD2
-            | 0xD4
-            | 0xD9
-            | 0xDB
-            | 0xE0
-            | 0xE1
-            | 0xE2
-            | 0xE3
-            | 0xEF
-            | 0xF0
-            | 0xF3
-    )
+    byte >= 0xC2 && !matches!(byte, 0xE5..=0xE9 | 0xEB..=0xED)
 }
 
 #[cfg(test)]
@@ -152,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_changed_character_begins_with_a_listed_byte() {
-        for c in (0x80..0xE1000).filter_map(char::from_u32) {
+        for c in (0x80..=0x10FFFF).filter_map(char::from_u32) {
             if mapping(c) != Mapping::Unchanged {
                 let mut buffer = [0; 4];
                 let first = c.encode_utf8(&mut buffer).as_bytes()[0];

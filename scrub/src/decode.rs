@@ -32,7 +32,7 @@ pub(crate) fn scan_base64_tokens(scrubber: &Scrubber, scan: &mut Scan<'_>, depth
         let Some(text) = ENGINES.iter().find_map(|engine| decode_text(engine, token)) else {
             continue;
         };
-        let inner = scrubber.scan(&text, None, depth + 1);
+        let inner = scrubber.scan(&text, None, None, depth + 1);
         let surest = inner
             .iter()
             .max_by(|a, b| a.confidence.total_cmp(&b.confidence));

@@ -1,4 +1,4 @@
-//! Errors: an invalid configuration, or data that the policy blocks.
+//! Errors: an invalid configuration, data that the policy blocks, or a fault of the scrubber.
 
 use crate::Kind;
 
@@ -51,6 +51,17 @@ pub enum ConfigError {
         /// The configuration key of the list.
         key: String,
     },
+    /// A tool in the place of a server whose values a destination may receive.
+    #[error(
+        "`{name}` in `{key}` is a tool, but values are known by their server: write `{}`.",
+        .name.split(':').next().unwrap_or_default()
+    )]
+    RestoreFromTool {
+        /// The configuration key of the list.
+        key: String,
+        /// The entry.
+        name: String,
+    },
     /// The operating system provided no randomness for the hash key.
     #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]
     Random(getrandom::Error),
@@ -73,4 +84,11 @@ pub enum ScrubError {
         /// The tool that returned it, if it came directly from one.
         tool: Option<String>,
     },
+    /// A fault in the scrubber itself.
+    #[error(
+        "The text could not be checked for private data, because the scrubber of pml failed on it, so \
+         nothing of it is shown: leave out parts of the result, and report the position that pml \
+         printed to standard error."
+    )]
+    Panicked,
 }

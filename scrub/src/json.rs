@@ -1,14 +1,12 @@
-//! Traverses JSON values: scrubs strings, keys and numbers, and restores placeholders.
+//! Traverses JSON values: scrubs strings, keys and numbers.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
 
-use crate::known_values::{KnownValueMatcher, KnownValues};
 use crate::placeholder_map::StringSource;
-use crate::scan::Candidate;
 use crate::scrubber::{Locator, finding};
-use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, placeholder, replace};
+use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, replace};
 
 /// A JSON number with fewer than seven digits is not checked: cards and ids are longer.
 const MIN_NUMBER: u64 = 1_000_000;
@@ -82,7 +80,8 @@ impl Traversal<'_> {
     ) -> Result<(), ScrubError> {
         match value {
             Value::String(text) => {
-                if is_plain(text) && key.is_none_or(|key| !key.matters) {
+                let has_context = || key.is_some_and(|key| key.matters);
+                if is_plain(text) && !has_context() && !self.is_known(text) {
                     return Ok(());
                 }
                 let source = StringSource {
@@ -124,7 +123,7 @@ impl Traversal<'_> {
         let title = pair_title(fields);
         for (key, value) in fields.iter_mut() {
             let mut new = None;
-            if may_be_private(key) {
+            if may_be_private(key) || self.is_known(key) {
                 let source = StringSource {
                     text: key,
                     key: None,
@@ -148,19 +147,14 @@ impl Traversal<'_> {
                 renamed.insert(key.clone(), new);
             }
         }
-        if renamed.is_empty() {
-            return Ok(());
-        }
-        let mut numbers = HashMap::new();
-        // Rebuilt in order, so that only the private keys change.
-        for (key, value) in std::mem::take(fields) {
-            let key = match renamed.get(&key) {
-                Some(new) => free_key(fields, new, numbers.entry(new).or_insert(2)),
-                None => key,
-            };
-            fields.insert(key, value);
-        }
+        rename(fields, &renamed);
         Ok(())
+    }
+
+    /// Whether a plain ASCII text contains a known value.
+    fn is_known(&self, text: &str) -> bool {
+        let known = &self.placeholders.known_values;
+        !known.occurrences(text, 0).is_empty()
     }
 
     fn key_matters(&mut self, key: &str) -> bool {
@@ -181,13 +175,15 @@ impl Traversal<'_> {
     ) -> Result<Option<String>, ScrubError> {
         let scrubber = self.placeholders.scrubber().clone();
         // Without a key a number is a count: the empty key keeps it from being a text of its own.
-        let found = scrubber.candidates(text, key.or(Some("")), self.tool);
+        let known = Some(&self.placeholders.known_values);
+        let found = scrubber.candidates(text, key.or(Some("")), self.tool, known);
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };
         let replacement =
             self.placeholders
                 .replacement(candidate, &number.to_string(), true, self.tool)?;
+        self.placeholders.known_values.add(candidate, text);
         let mut locator = Locator::new(text);
         locator.pointer = path.pointer();
         self.report
@@ -260,12 +256,13 @@ pub(crate) fn scrub_lines(
     let whole = lines.join("\n");
     let scrubber = placeholders.scrubber().clone();
     let mut out = Vec::with_capacity(lines.len());
-    let found = scrubber.candidates(&whole, None, tool);
-    let mut known_values = KnownValues::default();
+    let known = Some(&placeholders.known_values);
+    let found = scrubber.candidates(&whole, None, tool, known);
     for candidate in &found {
-        known_values.add(candidate, &whole[candidate.start..candidate.end]);
+        // The scan of each line by itself finds further occurrences.
+        let value = &whole[candidate.start..candidate.end];
+        placeholders.known_values.add(candidate, value);
     }
-    let found = known_values.complete(&whole, found);
     let mut locator = Locator::new(&whole);
     let mut found = found.iter().peekable();
     let mut start = 0;
@@ -293,52 +290,65 @@ pub(crate) fn scrub_lines(
         out.push(again.unwrap_or(text));
         start = end + 1;
     }
-    Ok(Scrubbed::new(out, report))
+    Ok(Scrubbed::new(out, report).at(placeholders.known_values.additions()))
 }
 
-/// Replaces the further occurrences of values that were found elsewhere in the same JSON value.
-pub(crate) fn scrub_known_values(
+/// Replaces the values in a JSON value that became known after it was scrubbed.
+pub(crate) fn complete(
     placeholders: &mut PlaceholderMap,
-    value: &mut Value,
-    known_values: &KnownValues,
+    scrubbed: Scrubbed<Value>,
+    tool: Option<&str>,
+) -> Result<Scrubbed<Value>, ScrubError> {
+    if !scrubbed.is_before(placeholders.known_values.additions()) {
+        return Ok(scrubbed);
+    }
+    let (mut value, mut report) = scrubbed.into_parts();
+    replace_known(placeholders, &mut value, tool, &mut report)?;
+    Ok(Scrubbed::new(value, report).at(placeholders.known_values.additions()))
+}
+
+/// Replaces the known values in a text, and returns whether there were any.
+pub(crate) fn replace_known_text(
+    placeholders: &mut PlaceholderMap,
+    text: &mut String,
     tool: Option<&str>,
     report: &mut Report,
-) -> Result<(), ScrubError> {
-    match known_values.matcher() {
-        Some(matcher) => replace_known(placeholders, value, &matcher, tool, report),
-        None => Ok(()),
+) -> Result<bool, ScrubError> {
+    let scrubber = placeholders.scrubber().clone();
+    let candidates = scrubber.known_candidates(text, tool, &placeholders.known_values);
+    let mut replacements = Vec::with_capacity(candidates.len());
+    let mut locator = Locator::new(text);
+    for candidate in &candidates {
+        let value = &text[candidate.start..candidate.end];
+        let replacement = placeholders.replacement(candidate, value, false, tool)?;
+        report.add(candidate.kind, || finding(candidate, &mut locator));
+        replacements.push((candidate.start..candidate.end, replacement));
     }
+    if !replacements.is_empty() {
+        *text = replace::replace(text, &replacements);
+    }
+    Ok(!replacements.is_empty())
 }
 
 fn replace_known(
     placeholders: &mut PlaceholderMap,
     value: &mut Value,
-    matcher: &KnownValueMatcher<'_>,
     tool: Option<&str>,
     report: &mut Report,
 ) -> Result<(), ScrubError> {
     match value {
         Value::String(text) => {
-            let candidates = matcher.occurrences(text, &[]);
-            let mut replacements = Vec::with_capacity(candidates.len());
-            for candidate in &candidates {
-                let value = &text[candidate.start..candidate.end];
-                let replacement = placeholders.replacement(candidate, value, false, tool)?;
-                report.add(candidate.kind, || {
-                    finding(candidate, &mut Locator::new(text))
-                });
-                replacements.push((candidate.start..candidate.end, replacement));
-            }
-            if !replacements.is_empty() {
-                *text = replace::replace(text, &replacements);
-            }
+            replace_known_text(placeholders, text, tool, report)?;
         }
         Value::Number(number) => {
-            let text = number.to_string();
-            let candidates = matcher.occurrences(&text, &[]);
-            let is_whole = |c: &&Candidate| c.end - c.start == text.len();
-            if let Some(candidate) = candidates.iter().find(is_whole) {
-                let replacement = placeholders.replacement(candidate, &text, true, tool)?;
+            let Some(text) = digits(number) else {
+                return Ok(());
+            };
+            let scrubber = placeholders.scrubber().clone();
+            let found = scrubber.known_candidates(&text, tool, &placeholders.known_values);
+            if let Some(candidate) = found.iter().find(|c| c.end - c.start == text.len()) {
+                let replacement =
+                    placeholders.replacement(candidate, &number.to_string(), true, tool)?;
                 report.add(candidate.kind, || {
                     finding(candidate, &mut Locator::new(&text))
                 });
@@ -347,63 +357,40 @@ fn replace_known(
         }
         Value::Array(items) => {
             for item in items {
-                replace_known(placeholders, item, matcher, tool, report)?;
+                replace_known(placeholders, item, tool, report)?;
             }
         }
         Value::Object(fields) => {
-            for value in fields.values_mut() {
-                replace_known(placeholders, value, matcher, tool, report)?;
+            let mut renamed = HashMap::new();
+            for (key, value) in fields.iter_mut() {
+                let mut new = key.clone();
+                if replace_known_text(placeholders, &mut new, tool, report)? {
+                    renamed.insert(key.clone(), new);
+                }
+                replace_known(placeholders, value, tool, report)?;
             }
+            rename(fields, &renamed);
         }
         Value::Null | Value::Bool(_) => {}
     }
     Ok(())
 }
 
-/// Replaces the placeholders in a JSON value by their originals, and returns their number.
-pub(crate) fn restore(placeholders: &PlaceholderMap, value: &mut Value, tool: &str) -> usize {
-    match value {
-        Value::String(text) => {
-            if let Some(original) = placeholders.original(text, tool).filter(|o| o.number)
-                && let Ok(number) = serde_json::from_str(&original.value)
-            {
-                *value = Value::Number(number);
-                return 1;
-            }
-            let (restored, count) = restored(placeholders, text, tool);
-            if count > 0 {
-                *text = restored;
-            }
-            count
-        }
-        Value::Array(items) => items
-            .iter_mut()
-            .map(|item| restore(placeholders, item, tool))
-            .sum(),
-        Value::Object(fields) => {
-            let mut count = 0;
-            for (key, mut value) in std::mem::take(fields) {
-                let (key, in_key) = restored(placeholders, &key, tool);
-                count += in_key + restore(placeholders, &mut value, tool);
-                fields.insert(key, value);
-            }
-            count
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+/// Renames keys, in order, so that only those change.
+pub(crate) fn rename(fields: &mut Map<String, Value>, renamed: &HashMap<String, String>) {
+    if renamed.is_empty() {
+        return;
     }
-}
-
-fn restored(placeholders: &PlaceholderMap, text: &str, tool: &str) -> (String, usize) {
-    let mut out = String::new();
-    let (mut at, mut count) = (0, 0);
-    for span in placeholder::spans(text) {
-        if let Some(original) = placeholders.original(&text[span.clone()], tool) {
-            out.push_str(&text[at..span.start]);
-            out.push_str(&original.value);
-            at = span.end;
-            count += 1;
-        }
+    let mut numbers = HashMap::new();
+    for (key, value) in std::mem::take(fields) {
+        let key = match renamed.get(&key) {
+            Some(new) => free_key(fields, new, numbers.entry(new.clone()).or_insert(2)),
+            // A key of the text itself may look like the placeholder of another.
+            None if fields.contains_key(&key) => {
+                free_key(fields, &key, numbers.entry(key.clone()).or_insert(2))
+            }
+            None => key,
+        };
+        fields.insert(key, value);
     }
-    out.push_str(&text[at..]);
-    (out, count)
 }

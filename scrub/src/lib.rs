@@ -1,9 +1,10 @@
 //! Detects personal data and secrets in text and JSON bound for a model, and replaces them.
 //!
 //! A [`Scrubber`] is the compiled configuration and is shared. A [`PlaceholderMap`] belongs to one
-//! client session: it records which value became `[EMAIL_1]`, so that equal values get equal
-//! placeholders and a tool's arguments get the values back. The output is a [`Scrubbed`], a type
-//! that only this crate can construct.
+//! client session: it records which value became `[EMAIL_1_k3f9]`, so that equal values get equal
+//! placeholders and a tool's arguments get the values back, where the model wrote the placeholder and
+//! the value came from the tool's server. The output is a [`Scrubbed`], a type that only this crate
+//! can construct.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -17,11 +18,13 @@ mod context;
 mod decode;
 mod detect;
 mod error;
+mod guard;
 mod json;
 mod kind;
 mod known_values;
 mod literals;
 mod normalize;
+mod origins;
 mod overlap;
 mod placeholder;
 mod placeholder_map;
@@ -29,9 +32,15 @@ mod policy;
 mod prefilter;
 mod replace;
 mod report;
+mod restore;
+mod restore_policy;
+mod restored_values;
 mod scan;
 mod scrubbed;
 mod scrubber;
+mod separators;
+mod shared_placeholders;
+mod written;
 
 #[cfg(test)]
 mod cases;
@@ -40,7 +49,11 @@ pub use config::{Action, AllowList, CustomPattern, DetailedRule, Rule, ScrubConf
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
 pub use kind::Kind;
-pub use placeholder_map::{PlaceholderMap, SharedPlaceholders};
+pub use origins::{Origin, RunOrigins};
+pub use placeholder_map::PlaceholderMap;
 pub use report::{Finding, Place, Report};
+pub use restore::{ForeignValue, RestoreRefusal};
 pub use scrubbed::Scrubbed;
 pub use scrubber::Scrubber;
+pub use shared_placeholders::SharedPlaceholders;
+pub use written::WrittenPlaceholders;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::byte_search;
-use crate::confusables::{Mapping, mapping, may_begin};
+use crate::confusables::{Mapping, SEPARATOR, mapping, may_begin};
 
 /// Encodings can be nested; this many layers are decoded.
 const MAX_LAYERS: usize = 3;
@@ -13,6 +13,8 @@ const MAX_LAYERS: usize = 3;
 /// A text as detectors see it.
 pub(crate) struct NormalizedText<'t> {
     text: Cow<'t, str>,
+    /// The text before each layer of decoding, the original first.
+    earlier: Vec<Cow<'t, str>>,
     /// In the order of decoding; empty if nothing was encoded.
     layers: Vec<Vec<Segment>>,
 }
@@ -29,13 +31,15 @@ impl<'t> NormalizedText<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         let mut normalized = Self {
             text: Cow::Borrowed(text),
+            earlier: Vec::new(),
             layers: Vec::new(),
         };
         while normalized.layers.len() < MAX_LAYERS {
             let Some((decoded, segments)) = decode_layer(&normalized.text) else {
                 break;
             };
-            normalized.text = Cow::Owned(decoded);
+            let before = std::mem::replace(&mut normalized.text, Cow::Owned(decoded));
+            normalized.earlier.push(before);
             normalized.layers.push(segments);
         }
         normalized
@@ -45,9 +49,20 @@ impl<'t> NormalizedText<'t> {
         &self.text
     }
 
+    /// The texts before the normalized one, the original first. None if nothing was encoded.
+    pub(crate) fn earlier(&self) -> &[Cow<'t, str>] {
+        &self.earlier
+    }
+
     /// The range of the original text that a range of the normalized text came from.
     pub(crate) fn source(&self, range: Range<usize>) -> Range<usize> {
-        self.layers.iter().rev().fold(range, |range, segments| {
+        self.source_of(self.layers.len(), range)
+    }
+
+    /// As [`source`](Self::source), for a range of the text after `layers` layers of decoding.
+    pub(crate) fn source_of(&self, layers: usize, range: Range<usize>) -> Range<usize> {
+        let layers = &self.layers[..layers];
+        layers.iter().rev().fold(range, |range, segments| {
             let segment = |at: usize| {
                 let after = segments.partition_point(|s| s.from <= at);
                 &segments[after.saturating_sub(1)]
@@ -140,6 +155,25 @@ fn decode_at(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
             match mapping(c) {
                 Mapping::Ascii(byte) => Some((c.len_utf8(), Some(byte))),
                 Mapping::Invisible => Some((c.len_utf8(), None)),
+                Mapping::Dash => {
+                    let joins = is_hyphen(text, at, at + c.len_utf8());
+                    let byte = if joins { b'-' } else { SEPARATOR };
+                    Some((c.len_utf8(), Some(byte)))
+                }
+                Mapping::Bracket => {
+                    let next = text[at + c.len_utf8()..].chars().next();
+                    let is_number = next.is_some_and(|c| c.is_numeric() || matches!(c, '+' | '＋'));
+                    let byte = if is_number { b'(' } else { SEPARATOR };
+                    Some((c.len_utf8(), Some(byte)))
+                }
+                Mapping::Stop => {
+                    let byte = if in_address(text, at) {
+                        b'.'
+                    } else {
+                        SEPARATOR
+                    };
+                    Some((c.len_utf8(), Some(byte)))
+                }
                 Mapping::Homoglyph(byte) if within_ascii_word(text, at) => {
                     Some((c.len_utf8(), Some(byte)))
                 }
@@ -188,6 +222,37 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 fn printable(code: u32) -> Option<u8> {
     u8::try_from(code).ok().filter(|b| (0x20..0x7F).contains(b))
+}
+
+/// Whether a dash is written for a hyphen: between digits, or between letters in the name of a host or
+/// mailbox, which continues with a dot or an `@`.
+fn is_hyphen(text: &str, at: usize, after: usize) -> bool {
+    const MAX_LABEL: usize = 64;
+    let bytes = text.as_bytes();
+    let rest = &bytes[after..];
+    let (Some(before), Some(next)) = (bytes[..at].last(), rest.first()) else {
+        return false;
+    };
+    if before.is_ascii_digit() && next.is_ascii_digit() {
+        return true;
+    }
+    let part = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    let end = rest.iter().take(MAX_LABEL).take_while(part).count();
+    let continues = match rest.get(end) {
+        Some(b'@') => true,
+        Some(b'.') => rest.get(end + 1).is_some_and(u8::is_ascii_alphanumeric),
+        _ => false,
+    };
+    before.is_ascii_alphabetic() && next.is_ascii_alphabetic() && continues
+}
+
+/// Whether an `@` precedes an offset, without a gap.
+fn in_address(text: &str, at: usize) -> bool {
+    const MAX_HOST: usize = 64;
+    let before = text[..at].chars().rev().take(MAX_HOST);
+    before
+        .take_while(|c| !c.is_whitespace())
+        .any(|c| matches!(c, '@' | '＠' | '﹫'))
 }
 
 /// Whether the run of homoglyphs around an offset touches an ASCII letter or digit.

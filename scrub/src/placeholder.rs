@@ -1,4 +1,8 @@
-//! The format of placeholders: `[EMAIL_1]`, `[EMAIL#5f2b8c01d3aa]`, `[EMAIL]`.
+//! The format of placeholders: `[EMAIL_1_k3f9]`, `[EMAIL_1]`, `[EMAIL#5f2b8c01d3aa]`, `[EMAIL]`.
+//!
+//! A placeholder that can be restored ends in a tag: four characters of a keyed hash, 20 bits that
+//! no text outside the session can know. Each placeholder has a tag of its own, so one that became
+//! known says nothing about the others.
 
 use std::ops::Range;
 
@@ -8,10 +12,26 @@ use crate::Kind;
 const MAX_NUMBER_DIGITS: usize = 6;
 const HASH_DIGITS: usize = 12;
 const MAX_KIND_BYTES: usize = 40;
+/// The longest text between the brackets: a kind, its number, and a tag or a hash.
+const MAX_NAME_BYTES: usize = MAX_KIND_BYTES + HASH_DIGITS + 2;
+const TAG_LENGTH: usize = 4;
+/// Crockford's alphabet in lower case: no letter looks like a digit or like another letter.
+const TAG_LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The placeholder of a value in the map: `[EMAIL_1]`.
+/// The placeholder of a value in a map that never restores: `[EMAIL_1]`.
 pub(crate) fn numbered(kind: Kind, number: u32) -> String {
     format!("[{kind}_{number}]")
+}
+
+/// The placeholder of a value that can be restored: `[EMAIL_1_k3f9]`. The lowest 20 bits of `random`
+/// are its tag.
+pub(crate) fn tagged(kind: Kind, number: u32, random: u128) -> String {
+    let letter = |index: usize| {
+        let bits = (random >> (5 * index)) & 31;
+        char::from(TAG_LETTERS[bits as usize])
+    };
+    let tag: String = (0..TAG_LENGTH).map(letter).collect();
+    format!("[{kind}_{number}_{tag}]")
 }
 
 /// The placeholder of a hashed value: `[EMAIL#5f2b8c01d3aa]`.
@@ -38,7 +58,7 @@ pub(crate) fn masked(value: &str) -> String {
 pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     memchr::memchr_iter(b'[', text.as_bytes()).filter_map(|start| {
         let rest = &text.as_bytes()[start + 1..];
-        let window = &rest[..rest.len().min(MAX_KIND_BYTES + HASH_DIGITS + 2)];
+        let window = &rest[..rest.len().min(MAX_NAME_BYTES)];
         let end = memchr::memchr(b']', window)?;
         is_name(&window[..end]).then_some(start..start + 2 + end)
     })
@@ -46,15 +66,23 @@ pub(crate) fn spans(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 
 /// Whether an offset is within a placeholder, whose words are not context for the text around it.
 pub(crate) fn surrounds(bytes: &[u8], at: usize) -> bool {
-    let from = at.saturating_sub(MAX_KIND_BYTES);
-    let part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    let from = at.saturating_sub(MAX_NAME_BYTES);
+    let part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let before = bytes[from..at].iter().rposition(|b| !part(*b));
     let Some(open) = before.map(|i| from + i).filter(|i| bytes[*i] == b'[') else {
         return false;
     };
     let rest = &bytes[open + 1..];
-    let window = &rest[..rest.len().min(MAX_KIND_BYTES + HASH_DIGITS + 2)];
+    let window = &rest[..rest.len().min(MAX_NAME_BYTES)];
     memchr::memchr(b']', window).is_some_and(|end| is_name(&window[..end]))
+}
+
+/// `EMAIL_1` of `EMAIL_1_k3f9`; `None` if the name has no tag.
+fn without_tag(name: &[u8]) -> Option<&[u8]> {
+    let (rest, tag) = name.split_at_checked(name.len().checked_sub(TAG_LENGTH)?)?;
+    let numbered = rest.strip_suffix(b"_")?;
+    let is_tag = tag.iter().all(|b| TAG_LETTERS.contains(b));
+    (is_tag && numbered.last().is_some_and(u8::is_ascii_digit)).then_some(numbered)
 }
 
 fn is_name(name: &[u8]) -> bool {
@@ -74,6 +102,7 @@ fn is_name(name: &[u8]) -> bool {
                 .iter()
                 .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b));
     }
+    let name = without_tag(name).unwrap_or(name);
     let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     upper(name)
         && digits <= MAX_NUMBER_DIGITS
@@ -92,6 +121,18 @@ mod tests {
             found,
             ["[EMAIL_1]", "[US_SSN_12]", "[IBAN#00ff00ff00ff]", "[CARD]"]
         );
+    }
+
+    #[test]
+    fn a_tag_is_part_of_the_placeholder() {
+        let placeholder = tagged(Kind::intern("EMAIL"), 12, 0b11111_00000_00001_01010);
+        assert_eq!(placeholder, "[EMAIL_12_a10z]");
+        let text = "[EMAIL_1_k3f9] [EMAIL_1_K3F9] [EMAIL_1_k3f] [EMAIL_k3f9] [US_SSN_2_1234] [EMAIL_1_kilo]";
+        let found: Vec<_> = spans(text).map(|r| &text[r]).collect();
+        assert_eq!(found, ["[EMAIL_1_k3f9]", "[US_SSN_2_1234]"]);
+        let text = b"x [US_SSN_12_k3f9] y";
+        let within: Vec<_> = (0..text.len()).filter(|at| surrounds(text, *at)).collect();
+        assert_eq!(within, (3..18).collect::<Vec<_>>());
     }
 
     #[test]

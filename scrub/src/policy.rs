@@ -104,6 +104,11 @@ impl Policy {
         }
     }
 
+    /// Whether `pml.scrub.tools` names this tool.
+    pub(crate) fn has_rules_for(&self, tool: &str) -> bool {
+        self.tools.iter().any(|(glob, _)| glob_matches(glob, tool))
+    }
+
     /// The rules that apply, from the most specific to the most general; the first that sets a
     /// field wins.
     fn rules(&self, kind: &str, detector: &str, tool: Option<&str>) -> Vec<Rule> {
@@ -127,8 +132,8 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// Whether a tool id matches a glob in which `*` is any run of characters.
-fn glob_matches(glob: &str, tool: &str) -> bool {
+/// Whether a tool id or a server name matches a glob in which `*` is any run of characters.
+pub(crate) fn glob_matches(glob: &str, tool: &str) -> bool {
     let mut parts = glob.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = tool.strip_prefix(first) else {

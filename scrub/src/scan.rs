@@ -3,10 +3,13 @@
 use std::ops::Range;
 
 use crate::detect::{CUSTOM, Detector};
-use crate::{Kind, boundary, context};
+use crate::{Kind, boundary, context, placeholder};
 
 /// A value that is found from its middle or end extends at most this far back.
 const MAX_BACK: usize = 512;
+
+/// Placeholders are shorter.
+const MAX_PLACEHOLDER: usize = 128;
 
 /// A longer text is more than one value.
 const MAX_WHOLE_TEXT: usize = 64;
@@ -59,17 +62,15 @@ impl<'t> Scan<'t> {
         self.detector = detector;
     }
 
-    /// Adds a candidate, unless it is empty or begins within the JSON key.
+    /// Adds a candidate. The scrubber drops those that are empty or begin within the JSON key.
     pub(crate) fn add(&mut self, kind: Kind, start: usize, end: usize, confidence: f32) {
-        if start >= self.key_end && start < end {
-            self.candidates.push(Candidate {
-                start,
-                end,
-                kind,
-                detector: self.detector,
-                confidence,
-            });
-        }
+        self.candidates.push(Candidate {
+            start,
+            end,
+            kind,
+            detector: self.detector,
+            confidence,
+        });
     }
 
     /// Adds a match of one of the operator's own patterns, which are certain.
@@ -99,6 +100,18 @@ impl<'t> Scan<'t> {
     /// The byte before an offset, or 0 at the start.
     pub(crate) fn before(&self, at: usize) -> u8 {
         boundary::before(self.bytes, at)
+    }
+
+    /// Whether a letter or digit right before an offset joins a value there: see
+    /// [`boundary::follows_letter`].
+    pub(crate) fn joins_before(&self, at: usize) -> bool {
+        boundary::follows_letter(self.bytes, at)
+    }
+
+    /// Whether a letter or digit at an offset joins a value that ends there: see
+    /// [`boundary::is_letter`].
+    pub(crate) fn joins_at(&self, at: usize) -> bool {
+        boundary::is_letter(self.at(at))
     }
 
     /// Whether one of the words is close to the range: see [`context::has_word_near`].
@@ -150,6 +163,23 @@ impl<'t> Scan<'t> {
             0 | b',' | b']' | b'}' | b':' | b')' | b';' | b'\n'
         );
         (value == offset || !closes).then_some(value)
+    }
+
+    /// The end of the placeholders that begin at an offset, one right after the other.
+    pub(crate) fn skip_placeholders(&self, at: usize) -> usize {
+        std::iter::successors(Some(at), |at| self.placeholder_end(*at))
+            .last()
+            .unwrap_or(at)
+    }
+
+    /// The end of the placeholder that begins at an offset.
+    pub(crate) fn placeholder_end(&self, at: usize) -> Option<usize> {
+        if self.at(at) != b'[' || !self.at(at + 1).is_ascii_uppercase() {
+            return None;
+        }
+        let end = self.run_at_most(at + 1, MAX_PLACEHOLDER, |b| b != b'[' && b != b']');
+        let window = self.text.get(at..end + 1)?;
+        placeholder::spans(window).next().map(|span| at + span.end)
     }
 
     /// Whether a label that ends at `at` is in the JSON key, so that its value is the whole rest.

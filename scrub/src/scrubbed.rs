@@ -12,11 +12,27 @@ use crate::{Report, ScrubError};
 pub struct Scrubbed<T> {
     value: T,
     report: Report,
+    /// How many values the session knew when this one was scrubbed.
+    known: usize,
 }
 
 impl<T> Scrubbed<T> {
     pub(crate) fn new(value: T, report: Report) -> Self {
-        Self { value, report }
+        Self {
+            value,
+            report,
+            known: 0,
+        }
+    }
+
+    /// Sets how many values the session knew.
+    pub(crate) fn at(self, known: usize) -> Self {
+        Self { known, ..self }
+    }
+
+    /// Whether the session knows values now that it did not know then.
+    pub(crate) fn is_before(&self, known: usize) -> bool {
+        self.known < known
     }
 
     /// The findings that were replaced.

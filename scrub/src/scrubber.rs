@@ -7,10 +7,12 @@ use regex::{Regex, RegexBuilder};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::config::{Action, CustomPattern, ScrubConfig};
-use crate::detect::{DETECTORS, Detector};
+use crate::detect::{DETECTORS, Detector, url_credentials};
+use crate::known_values::KnownValues;
 use crate::normalize::NormalizedText;
 use crate::policy::{Policy, Verdict};
 use crate::prefilter::Prefilter;
+use crate::restore_policy::RestorePolicy;
 use crate::scan::{Candidate, Scan};
 use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 
@@ -18,11 +20,13 @@ use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 pub struct Scrubber {
     prefilter: Prefilter,
     policy: Policy,
+    restore: RestorePolicy,
     patterns: Vec<(Kind, Regex)>,
     allowed_values: HashSet<String>,
     allowed_domains: Vec<String>,
     min_confidence: f32,
     max_entries: usize,
+    finds_url_credentials: bool,
     hash_key: [u8; 16],
 }
 
@@ -56,8 +60,10 @@ impl Scrubber {
         let mut hash_key = [0; 16];
         getrandom::fill(&mut hash_key).map_err(ConfigError::Random)?;
         Ok(Self {
+            finds_url_credentials: policy.is_enabled(&url_credentials::DETECTOR),
             prefilter: Prefilter::new(&enabled),
             policy,
+            restore: RestorePolicy::new(&config.restore)?,
             patterns: config
                 .patterns
                 .iter()
@@ -76,7 +82,7 @@ impl Scrubber {
     /// The findings in a text, without replacing anything. `key` is the JSON key whose value the
     /// text is. Findings that the policy allows are left out.
     pub fn find(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
-        let candidates = self.candidates(text, key, None);
+        let candidates = self.candidates(text, key, None, None);
         let mut locator = Locator::new(text);
         candidates
             .iter()
@@ -88,8 +94,8 @@ impl Scrubber {
     /// as high: nine letters and digits may match the passports of one country and the identity
     /// cards of another.
     pub fn find_alternatives(&self, text: &str, key: Option<&str>) -> Vec<Finding> {
-        let kept = self.candidates(text, key, None);
-        let mut all = self.scan(text, key, 0);
+        let kept = self.candidates(text, key, None, None);
+        let mut all = self.scan(text, key, None, 0);
         all.retain(|c| self.verdict(c.kind, c.detector, None).action != Action::Allow);
         let is_alternative = |c: &Candidate, k: &Candidate| {
             (k.start, k.end) == (c.start, c.end)
@@ -102,14 +108,35 @@ impl Scrubber {
         all.iter().map(|c| finding(c, &mut locator)).collect()
     }
 
-    /// The candidates to replace, in text order and without overlaps.
+    /// The candidates to replace, in text order and without overlaps. `known` are values that are
+    /// private wherever they occur.
     pub(crate) fn candidates(
         &self,
         text: &str,
         key: Option<&str>,
         tool: Option<&str>,
+        known: Option<&KnownValues>,
     ) -> Vec<Candidate> {
-        let mut found = self.scan(text, key, 0);
+        let found = self.scan(text, key, known, 0);
+        self.chosen(text, tool, found)
+    }
+
+    /// The occurrences of known values alone.
+    pub(crate) fn known_candidates(
+        &self,
+        text: &str,
+        tool: Option<&str>,
+        known: &KnownValues,
+    ) -> Vec<Candidate> {
+        let normalized = NormalizedText::new(text);
+        let mut found = known.occurrences(normalized.text(), 0);
+        cut_placeholders(normalized.text(), &mut found);
+        to_source(&normalized, 0, &mut found);
+        self.chosen(text, tool, found)
+    }
+
+    /// The candidates that the policy does not allow, in text order and without overlaps.
+    fn chosen(&self, text: &str, tool: Option<&str>, mut found: Vec<Candidate>) -> Vec<Candidate> {
         found.retain(|c| self.verdict(c.kind, c.detector, tool).action != Action::Allow);
         overlap::resolve(&mut found);
         found.retain(|c| !self.is_allowed(&text[c.start..c.end]));
@@ -121,13 +148,28 @@ impl Scrubber {
         self.policy.verdict(kind, detector, tool)
     }
 
+    /// Which destinations receive which values.
+    pub(crate) fn restore_policy(&self) -> &RestorePolicy {
+        &self.restore
+    }
+
     /// Whether the value of this key could be private even if it is plain lower-case words.
     pub(crate) fn key_matters(&self, key: &str) -> bool {
         !self.patterns.is_empty() || self.prefilter.has_literal(&format!("{key}: "))
     }
 
+    /// Whether the configuration has rules of its own for this tool.
+    pub fn has_rules_for(&self, tool: &str) -> bool {
+        self.policy.has_rules_for(tool)
+    }
+
     pub(crate) fn max_entries(&self) -> usize {
         self.max_entries
+    }
+
+    /// An empty set of known values, whose hashes have this scrubber's key.
+    pub(crate) fn known_values(&self) -> KnownValues {
+        KnownValues::new(self.hash_key, self.max_entries)
     }
 
     /// A keyed hash. The key never leaves the process, so values cannot be guessed by hashing them.
@@ -139,7 +181,15 @@ impl Scrubber {
     }
 
     /// All candidates above the threshold, in bytes of the text; they may overlap.
-    pub(crate) fn scan(&self, text: &str, key: Option<&str>, depth: usize) -> Vec<Candidate> {
+    pub(crate) fn scan(
+        &self,
+        text: &str,
+        key: Option<&str>,
+        known: Option<&KnownValues>,
+        depth: usize,
+    ) -> Vec<Candidate> {
+        #[cfg(test)]
+        assert!(!text.contains(crate::guard::PANIC), "a panic for a test");
         let normalized = NormalizedText::new(text);
         let keyed;
         let (scanned, key_end) = match key {
@@ -161,20 +211,17 @@ impl Scrubber {
         }
         decode::scan_base64_tokens(self, &mut scan, depth);
         let mut found = scan.candidates;
-        found.retain(|c| c.confidence >= self.min_confidence);
-        if found.is_empty() {
-            return found;
+        if let Some(known) = known {
+            found.extend(known.occurrences(scanned, key_end));
         }
-        let placeholders: Vec<_> = placeholder::spans(scanned).collect();
-        // They ascend and do not overlap, so the last one that begins before an offset decides.
-        let in_placeholder = |at: usize| {
-            let after = placeholders.partition_point(|p| p.start <= at);
-            after > 0 && at < placeholders[after - 1].end
-        };
-        found.retain(|c| !in_placeholder(c.start) && !in_placeholder(c.end - 1));
-        for candidate in &mut found {
-            let range = normalized.source(candidate.start - key_end..candidate.end - key_end);
-            (candidate.start, candidate.end) = (range.start, range.end);
+        // Detectors may look at the key and report what they find there. Only this line keeps it out:
+        // an offset in the key has no counterpart in the text.
+        found.retain(|c| c.start >= key_end && c.start < c.end);
+        found.retain(|c| c.confidence >= self.min_confidence);
+        cut_placeholders(scanned, &mut found);
+        to_source(&normalized, key_end, &mut found);
+        if self.finds_url_credentials {
+            found.extend(encoded_url_credentials(&normalized, self.min_confidence));
         }
         found
     }
@@ -233,6 +280,59 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         return Err(ConfigError::EmptyPattern(name.clone()));
     }
     Ok((Kind::intern(name), regex))
+}
+
+/// Cuts placeholders off the ends of candidates. Text beside a placeholder is private like any other.
+fn cut_placeholders(text: &str, found: &mut Vec<Candidate>) {
+    if found.is_empty() {
+        return;
+    }
+    let placeholders: Vec<_> = placeholder::spans(text).collect();
+    // They ascend and do not overlap, so the last one that begins before an offset decides.
+    let around = |at: usize| {
+        let after = placeholders.partition_point(|p| p.start <= at);
+        placeholders[..after].last().filter(|p| at < p.end)
+    };
+    let bytes = text.as_bytes();
+    found.retain_mut(|candidate| {
+        while let Some(cut) = around(candidate.start).filter(|_| candidate.start < candidate.end) {
+            candidate.start = cut.end;
+            let rest = &bytes[cut.end.min(candidate.end)..candidate.end];
+            candidate.start += rest.iter().take_while(|b| **b == b' ').count();
+        }
+        while candidate.start < candidate.end
+            && let Some(cut) = around(candidate.end - 1)
+        {
+            let rest = &bytes[candidate.start..cut.start.max(candidate.start)];
+            candidate.end = candidate.start + rest.trim_ascii_end().len();
+        }
+        candidate.start < candidate.end
+    });
+}
+
+/// Converts candidates from bytes of `key: normalized` to bytes of the original text.
+fn to_source(normalized: &NormalizedText<'_>, key_end: usize, found: &mut [Candidate]) {
+    for candidate in found {
+        let range = normalized.source(candidate.start - key_end..candidate.end - key_end);
+        (candidate.start, candidate.end) = (range.start, range.end);
+    }
+}
+
+/// The credentials of URLs as they stand before decoding: `%2F` in a password is part of it, and the
+/// `/` that it decodes to would end it.
+fn encoded_url_credentials(normalized: &NormalizedText<'_>, min_confidence: f32) -> Vec<Candidate> {
+    let mut all = Vec::new();
+    for (layer, text) in normalized.earlier().iter().enumerate() {
+        let mut found = url_credentials::in_text(text);
+        found.retain(|c| c.confidence >= min_confidence);
+        cut_placeholders(text, &mut found);
+        for candidate in &mut found {
+            let range = normalized.source_of(layer, candidate.start..candidate.end);
+            (candidate.start, candidate.end) = (range.start, range.end);
+        }
+        all.append(&mut found);
+    }
+    all
 }
 
 /// The reported form of a candidate.

@@ -61,3 +61,30 @@ fn an_object_of_private_keys_takes_linear_time() {
     let took = started.elapsed();
     assert!(outcome.is_ok() && took < BOUND, "took {took:?}");
 }
+
+#[test]
+fn values_with_one_beginning_take_linear_time() {
+    let mut map = strict_map();
+    let values = (0..2_000).map(|n| format!("password: secret{}9", "x".repeat(n % 240)));
+    for value in values {
+        map.scrub_text(&value, None).expect("nothing is blocked");
+    }
+    for text in ["secret ", "secretx", "secretxxxxxxxxxx-"] {
+        let started = Instant::now();
+        let outcome = map.scrub_text(&text.repeat(1_000_000 / text.len()), None);
+        let took = started.elapsed();
+        assert!(outcome.is_ok() && took < BOUND, "{text}… took {took:?}");
+    }
+}
+
+#[test]
+fn many_brackets_after_labels_take_linear_time() {
+    assert_fast(&"token=[".repeat(140_000));
+    assert_fast(&"token=[A_1]".repeat(90_000));
+}
+
+#[test]
+fn many_typographic_signs_take_linear_time() {
+    assert_fast(&"“a” … ".repeat(90_000));
+    assert_fast(&"a://b:“@".repeat(90_000));
+}

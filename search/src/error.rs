@@ -43,6 +43,14 @@ pub enum ModelError {
         /// The file.
         what: String,
     },
+    /// A file of a hub's model is not the one of its first use.
+    #[error("{} changed since the model was first used: remove the model's folder to download it again, or {} to accept the change", file.display(), sums.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+        /// The file with the checksums of the first use.
+        sums: PathBuf,
+    },
     /// A folder lacks a file of the model.
     #[error("{what} is missing in {}: a model has model.onnx, SHA256SUMS and the tokenizer's files", folder.display())]
     Missing {

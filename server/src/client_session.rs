@@ -1,21 +1,25 @@
 //! What one client has: its placeholders, stored values, search history and share of the workers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
 
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{Approver, ObservedShapes, Person, SessionStorage};
+use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
 use pml_protocol::{Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
 use pml_reply::ReplyScrubber;
 use pml_runtime::FairShareKey;
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::state::ServerState;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
+/// The replies of one client that are made off the event loop at once. They scrub with one set of
+/// placeholders, so more threads would only wait for each other.
+const REPLIES_IN_THE_MAKING: usize = 1;
 
 /// One client. Everything it reads goes through [`ClientSession::replies`].
 pub struct ClientSession {
@@ -29,31 +33,54 @@ pub struct ClientSession {
     replies: ReplyScrubber,
     fair_share: FairShareKey,
     log_level: AtomicU8,
+    reply_permits: Arc<Semaphore>,
 }
 
 impl ClientSession {
-    /// A session without placeholders and stored values.
-    pub fn new(gateway: Gateway, search: Search, scrubber: Arc<Scrubber>) -> Self {
-        let placeholders = Arc::new(Mutex::new(PlaceholderMap::new(scrubber)));
-        let storage = Arc::<SessionStorage>::default();
-        let kept = storage.clone();
-        let keep = Arc::new(move |json: &str| kept.keep(json).ok());
+    /// A session of `principal`, without placeholders and stored values.
+    pub fn new(
+        principal: Principal,
+        gateway: Gateway,
+        search: Search,
+        scrubber: Arc<Scrubber>,
+    ) -> Self {
+        let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
+        // Only the reply to a run can be too large to show.
+        let keep = Arc::new(|_: &str| None);
         Self {
             id: SessionId::random(),
-            // A process serves one tenant: the holder of its token, or the user of this machine.
+            // A process serves one tenant, and each token is a principal of it.
             tenant: TenantId::local(),
-            principal: Principal::local(),
+            principal,
             replies: ReplyScrubber::for_model(placeholders.clone(), keep),
             placeholders,
-            storage,
+            storage: Arc::default(),
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
             fair_share: FairShareKey::new(),
             log_level: AtomicU8::new(NO_LOGS),
+            reply_permits: Arc::new(Semaphore::new(REPLIES_IN_THE_MAKING)),
         }
     }
 
-    /// Scrubs what the client reads.
+    /// The same session with another share of the workers.
+    #[must_use]
+    pub fn with_fair_share(self, fair_share: FairShareKey) -> Self {
+        Self { fair_share, ..self }
+    }
+
+    /// Whose session it is.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// Waits until the client may occupy a thread with a large reply.
+    pub async fn reply_permit(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        self.reply_permits.clone().acquire_owned().await.ok()
+    }
+
+    /// Scrubs what the client reads, except the replies to runs: see [`ClientRun::replies`].
     pub fn replies(&self) -> &ReplyScrubber {
         &self.replies
     }
@@ -78,26 +105,17 @@ impl ClientSession {
         RunContext::new(self.id, self.tenant.clone(), self.principal.clone())
     }
 
-    /// The pipeline of a new run, which asks `approver` where the operator wants approval.
-    pub fn pipeline(
-        &self,
-        state: &ServerState,
-        limits: &Limits,
-        approver: Arc<dyn Approver>,
-        progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Arc<dyn ToolHost> {
-        let gateway = state.gateway().clone();
-        stack::live(LiveRun {
-            person: Some(Person::new(approver, &gateway, self.placeholders.clone())),
-            gateway,
-            search: self.finder.clone(),
-            storage: self.storage.clone(),
-            placeholders: Some(self.placeholders.clone()),
-            observers: vec![self.shapes.clone(), self.finder.clone()],
-            limits: *limits,
-            tool_timeout: state.tool_timeout(),
-            progress: Box::new(progress),
-        })
+    /// Begins a run. `written` is what the model wrote for it: the source of a script, or the
+    /// arguments of a call as JSON. Only placeholders that stand in it are restored.
+    pub fn begin_run(&self, written: &str) -> ClientRun<'_> {
+        let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written));
+        let (storage, run) = (self.storage.clone(), placeholders.clone());
+        let keep = Arc::new(move |json: &str| storage.keep(json, run.origin()).ok());
+        ClientRun {
+            session: self,
+            replies: ReplyScrubber::for_model(placeholders.shared().clone(), keep),
+            placeholders,
+        }
     }
 
     /// The lowest severity that the client wants, as a number; `None` if it did not ask for logs.
@@ -110,4 +128,53 @@ impl ClientSession {
     pub fn set_log_level(&self, level: u8) {
         self.log_level.store(level, Ordering::Relaxed);
     }
+}
+
+/// One run of a client.
+pub struct ClientRun<'s> {
+    session: &'s ClientSession,
+    placeholders: Arc<RunPlaceholders>,
+    replies: ReplyScrubber,
+}
+
+impl ClientRun<'_> {
+    /// Makes the reply to the run, whose values get their origin from what the run received.
+    pub fn replies(&self) -> &ReplyScrubber {
+        &self.replies
+    }
+
+    /// The pipeline of the run, which asks `approver` where the operator wants approval.
+    pub fn pipeline(
+        &self,
+        state: &ServerState,
+        limits: &Limits,
+        approver: RunApprover,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Arc<dyn ToolHost> {
+        let (session, gateway) = (self.session, state.gateway().clone());
+        let RunApprover {
+            approver,
+            if_unasked,
+        } = approver;
+        let placeholders = self.placeholders.clone();
+        stack::live(LiveRun {
+            person: Some(Person::new(approver, &gateway, placeholders, if_unasked)),
+            gateway,
+            search: session.finder.clone(),
+            storage: session.storage.clone(),
+            placeholders: Some(self.placeholders.clone()),
+            observers: vec![session.shapes.clone(), session.finder.clone()],
+            limits: *limits,
+            tool_timeout: state.tool_timeout(),
+            progress: Box::new(progress),
+        })
+    }
+}
+
+/// How the calls of a run are approved.
+pub struct RunApprover {
+    /// Asks the person at the client.
+    pub approver: Arc<dyn Approver>,
+    /// What happens if that cannot be done.
+    pub if_unasked: IfUnasked,
 }

@@ -129,35 +129,51 @@ pub fn decision_of(result: &Value) -> Option<Decision> {
 }
 
 fn form(request: &ApprovalRequest) -> Option<ElicitRequestParams> {
-    let tool = request.tool.as_str();
-    let calls = match request.calls {
-        1 => "1 call".to_owned(),
-        many => format!("{many} calls"),
+    let choices = match request.offers_all() {
+        true => vec![THESE, ALL, DENY],
+        false => vec![THESE, DENY],
     };
-    let mut message = format!("Approve {calls} of {tool}?");
-    for arguments in &request.arguments {
-        message += "\n- ";
-        message += arguments;
-    }
-    if request.calls > request.arguments.len() {
-        message += &format!("\n- and {} more", request.calls - request.arguments.len());
-    }
     serde_json::from_value(json!({
         "mode": "form",
-        "message": message,
+        "message": message(request),
         "requestedSchema": {
             "type": "object",
             "properties": {
                 DECISION: {
                     "type": "string",
                     "title": "Decision",
-                    "enum": [ALL, THESE, DENY],
-                    "default": ALL,
+                    "enum": choices,
+                    "default": THESE,
                 },
             },
         },
     }))
     .ok()
+}
+
+fn message(request: &ApprovalRequest) -> String {
+    let tool = request.tool.as_str();
+    let calls = request.calls();
+    let mut message = match (calls, request.not_shown) {
+        (1, 0) => format!("Approve 1 call of {tool}?"),
+        (calls, 0) => format!("Approve {calls} calls of {tool}?"),
+        (calls, more) => format!(
+            "Approve these {calls} of {} calls of {tool}? You are asked about the others next.",
+            calls + more
+        ),
+    };
+    for call in &request.shown {
+        message += "\n- ";
+        message += &call.arguments;
+        if call.count > 1 {
+            message += &format!(" ({} times)", call.count);
+        }
+    }
+    if !request.claims.is_empty() {
+        let claims = request.claims.join(", ");
+        message += &format!("\nIts server calls this tool {claims}; pml cannot check that.");
+    }
+    message
 }
 
 /// An acceptance without a choice accepts the default. A choice that was not offered allows nothing.
@@ -171,34 +187,56 @@ fn decision(result: &ElicitResult) -> Decision {
         Some(content) => Some(content.get(DECISION).and_then(Value::as_str)),
     };
     match chosen {
-        None | Some(Some(ALL)) => Decision::AllowAll,
-        Some(Some(THESE)) => Decision::AllowThese,
+        None | Some(Some(THESE)) => Decision::AllowThese,
+        Some(Some(ALL)) => Decision::AllowAll,
         Some(_) => Decision::Deny,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use pml_hosts::ShownCall;
+
     use super::*;
 
-    fn question(calls: usize) -> ApprovalRequest {
+    fn question(counts: &[usize], not_shown: usize) -> ApprovalRequest {
+        let call = |count: &usize| ShownCall {
+            arguments: "{\"text\":\"hi\"}".into(),
+            count: *count,
+        };
         ApprovalRequest {
             tool: "slack:post".into(),
-            calls,
-            arguments: vec!["{\"text\":\"hi\"}".into()],
+            shown: counts.iter().map(call).collect(),
+            not_shown,
+            claims: vec!["destructive"],
         }
     }
 
     #[test]
     fn the_question_says_how_many_calls_of_what() {
-        let form = form(&question(50)).expect("the form is a form of the protocol");
-        let text = serde_json::to_value(&form).unwrap();
-        let message = text["message"].as_str().unwrap();
+        let form = form(&question(&[49, 1], 0)).expect("the form is a form of the protocol");
+        let form = serde_json::to_value(&form).unwrap();
+        assert_eq!(
+            form["message"],
+            "Approve 50 calls of slack:post?\n- {\"text\":\"hi\"} (49 times)\n- {\"text\":\"hi\"}\n\
+             Its server calls this tool destructive; pml cannot check that."
+        );
+        let decision = &form["requestedSchema"]["properties"]["decision"];
+        assert_eq!(decision["default"], THESE);
+        assert_eq!(decision["enum"], json!([THESE, ALL, DENY]));
+    }
+
+    #[test]
+    fn where_calls_are_not_shown_only_the_shown_can_be_allowed() {
+        let form = form(&question(&[2], 3)).expect("the form is a form of the protocol");
+        let form = serde_json::to_value(&form).unwrap();
+        let message = form["message"].as_str().unwrap();
         assert!(
-            message.starts_with("Approve 50 calls of slack:post?"),
+            message.starts_with("Approve these 2 of 5 calls of slack:post? You are asked about"),
             "{message}"
         );
-        assert!(message.ends_with("and 49 more"), "{message}");
+        let decision = &form["requestedSchema"]["properties"]["decision"];
+        assert_eq!(decision["enum"], json!([THESE, DENY]));
     }
 
     #[test]
@@ -207,9 +245,9 @@ mod tests {
         let chosen = |content: Value| said(json!({ "action": "accept", "content": content }));
         assert_eq!(
             said(json!({ "action": "accept" })),
-            Some(Decision::AllowAll)
+            Some(Decision::AllowThese)
         );
-        assert_eq!(chosen(json!({})), Some(Decision::AllowAll));
+        assert_eq!(chosen(json!({})), Some(Decision::AllowThese));
         assert_eq!(chosen(json!({ "decision": ALL })), Some(Decision::AllowAll));
         assert_eq!(
             chosen(json!({ "decision": THESE })),

@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use pml_hosts::{ApprovalRequest, Decision};
+use axum::http::request::Parts;
+use pml_hosts::{ApprovalRequest, Decision, IfUnasked};
+use pml_protocol::Principal;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation,
@@ -17,22 +19,24 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::catch_panics::{catch_panics, panicked};
 use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
+use crate::notice_pace::NoticePace;
 use crate::notifications::{Notifications, Subscriber, severity_number};
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
-use crate::stateless_clients::ClientName;
+use crate::stateless_clients::StatelessClient;
 use crate::tool_descriptions;
-use crate::tool_reply::refusal;
+use crate::tool_reply::{SESSION, refusal};
 use crate::tool_task::{TaskEvent, ToolTask};
 use crate::tools::{self, ToolCall};
 
 /// The key of the elicitation in an `input_required` reply.
 const APPROVAL: &str = "approval";
 
-/// The key in `_meta` by which a program without sessions tells its clients apart.
-const SESSION: &str = "pml/session";
+/// The `pml/session` of a client that wants a session of its own.
+const NEW_SESSION: &str = "new";
 
 /// Methods of MCP: a request that names one and still cannot be parsed has wrong parameters.
 const METHODS: [&str; 12] = [
@@ -53,7 +57,7 @@ const METHODS: [&str; 12] = [
 /// Handles the requests of one connection, or one request of the stateless revision.
 pub struct Handler {
     state: ServerState,
-    /// Requests of a connection share a session; stateless requests are grouped by client name.
+    /// Requests of a connection share a session; stateless requests share one by its handle.
     connected: bool,
     own: OnceLock<Arc<ClientSession>>,
     /// The client has closed its end of the connection, and will answer nothing.
@@ -83,15 +87,123 @@ impl Handler {
         }
     }
 
-    fn session(&self, name: Option<&ClientName>) -> Arc<ClientSession> {
-        let own = || self.own.get_or_init(|| Arc::new(self.state.new_session()));
-        match name {
-            None => own().clone(),
-            Some(name) if self.connected && name.session.is_none() => own().clone(),
-            Some(name) => {
+    /// The session of a request that calls a tool, and the handle that its reply gives.
+    fn session(
+        &self,
+        client: Option<&StatelessClient>,
+        context: &RequestContext<RoleServer>,
+    ) -> (Arc<ClientSession>, Option<String>) {
+        if let Some(known) = self.known_session(client, context) {
+            return known;
+        }
+        let clients = self.state.stateless_clients();
+        let session = self.state.new_session(principal_of(context));
+        let session = match client {
+            Some(client) => session.with_fair_share(clients.fair_share(client)),
+            None => session,
+        };
+        let session = Arc::new(session);
+        let handle = clients.keep(session.clone());
+        (session, handle)
+    }
+
+    /// The session that a request belongs to; `None` for a client without one.
+    fn known_session(
+        &self,
+        client: Option<&StatelessClient>,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<(Arc<ClientSession>, Option<String>)> {
+        let new = || Arc::new(self.state.new_session(principal_of(context)));
+        let own = || self.own.get_or_init(new).clone();
+        let Some(client) = client else {
+            return Some((own(), None));
+        };
+        match client.handle.as_deref() {
+            None => self.connected.then(|| (own(), None)),
+            Some(NEW_SESSION) => None,
+            Some(handle) => {
                 let clients = self.state.stateless_clients();
-                clients.session(name, || self.state.new_session())
+                let session = clients.find(handle, &client.principal)?;
+                Some((session, Some(handle.to_owned())))
             }
+        }
+    }
+
+    /// The three tools of this server.
+    async fn own_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            let message = "there is no such cursor; the list of tools has one page";
+            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
+        }
+        self.state.first_listing().await;
+        let known = self.known_session(stateless_client(&context)?.as_ref(), &context);
+        // A listing keeps nothing, so it begins no session.
+        let new = || Arc::new(self.state.new_session(principal_of(&context)));
+        let session = known.map_or_else(new, |known| known.0);
+        let (gateway, limits) = (self.state.gateway(), self.state.limits());
+        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    /// Runs a tool, or resumes one that waited for approval.
+    async fn run_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = stateless_client(&context)?;
+        let pending = self.state.pending_approvals();
+        let fingerprint = client
+            .as_ref()
+            .map(|client| pending.fingerprint(client, &request));
+        let task = match (request.request_state.take(), fingerprint) {
+            (Some(token), Some(fingerprint)) => {
+                let responses = request.input_responses.take().unwrap_or_default();
+                let decision = responses.get(APPROVAL).and_then(elicitation::decision_of);
+                let resumed = decision
+                    .ok_or("the `inputResponses` hold no answer to `approval`")
+                    .and_then(|decision| pending.resume(&token, fingerprint, decision));
+                resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
+            }
+            _ => {
+                let (session, handle) = self.session(client.as_ref(), &context);
+                self.start(&mut request, &context, &session)?
+                    .with_session_handle(handle)
+            }
+        };
+        match fingerprint {
+            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
+            None => self.finish_connected(task, &context).await,
+        }
+    }
+
+    /// Notifies a subscriber when the list of tools changes.
+    async fn report_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.state.gateway().changes();
+        let mut known = tool_descriptions::roster(self.state.gateway());
+        let mut pace = NoticePace::default();
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.state.closing().cancelled() => return Ok(()),
+                changed = changes.changed() => if changed.is_err() {
+                    return Ok(());
+                },
+            }
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.state.closing().cancelled() => return Ok(()),
+                () = pace.wait() => {}
+            }
+            let roster = tool_descriptions::roster(self.state.gateway());
+            if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
+                return Ok(());
+            }
+            known = roster;
         }
     }
 
@@ -119,6 +231,12 @@ impl Handler {
             arguments: request.arguments.take(),
             notifications,
             can_ask: can_ask(context),
+            // Over standard input and output the client was started by its user. An address is open
+            // to everything that can reach it.
+            if_unasked: match self.connected {
+                true => IfUnasked::Send,
+                false => IfUnasked::Refuse,
+            },
         };
         Ok(match &*request.name {
             tool_descriptions::EXECUTE => {
@@ -152,7 +270,7 @@ impl Handler {
                 None => next_event(&mut task, context).await?,
             };
             match event {
-                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::Done(reply) => return Ok(reply.into_result(None).into()),
                 TaskEvent::NeedsApproval(request, answer) => {
                     let (decision, event) = self.elicit(&request, &mut task, context).await?;
                     let _ = answer.send(decision);
@@ -191,7 +309,9 @@ impl Handler {
         let time = self.state.gateway().approval_time();
         loop {
             let (request, answer) = match next_event(&mut task, context).await? {
-                TaskEvent::Done(reply) => return Ok(reply.into_result().into()),
+                TaskEvent::Done(reply) => {
+                    return Ok(reply.into_result(task.session_handle()).into());
+                }
                 TaskEvent::NeedsApproval(request, answer) => (request, answer),
             };
             let Some(request) = elicitation::elicit_request(&request) else {
@@ -222,13 +342,6 @@ async fn next_event(
     }
 }
 
-fn panicked() -> ErrorData {
-    refusal(
-        ErrorCode::INTERNAL_ERROR,
-        "the call broke down; this is a fault of pml".into(),
-    )
-}
-
 /// The lowest severity that the client wants, of this request or of its session.
 fn log_level(context: &RequestContext<RoleServer>, session: &ClientSession) -> Option<u8> {
     let requested = context.meta.log_level().map(severity_number);
@@ -240,23 +353,37 @@ fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult 
     InputRequiredResult::new(Some(requests.into()), Some(token))
 }
 
-/// The name of a client without a session; `None` for a client with one.
-fn name_of(context: &RequestContext<RoleServer>) -> Result<Option<ClientName>, ErrorData> {
+/// Who sent a request: the owner of its token, or the local user.
+fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
+    let http = context.extensions.get::<Parts>();
+    http.and_then(|parts| parts.extensions.get::<Principal>())
+        .cloned()
+        .unwrap_or_else(Principal::local)
+}
+
+/// The client of a request without a session; `None` for a client with one.
+fn stateless_client(
+    context: &RequestContext<RoleServer>,
+) -> Result<Option<StatelessClient>, ErrorData> {
     if !is_stateless(context) {
         return Ok(None);
     }
-    let session = match context.meta.get(SESSION) {
+    let handle = match context.meta.get(SESSION) {
         None => None,
-        Some(Value::String(session)) => Some(session.clone()),
+        Some(Value::String(handle)) => Some(handle.clone()),
         Some(_) => {
-            let message = "the `pml/session` in `_meta` must be a text";
+            let message = "the `pml/session` in `_meta` must be the text that an answer gave";
             return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
     };
     let program = context
         .client_info()
         .map_or_else(String::new, |client| client.name);
-    Ok(Some(ClientName { program, session }))
+    Ok(Some(StatelessClient {
+        principal: principal_of(context),
+        program,
+        handle,
+    }))
 }
 
 /// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
@@ -293,7 +420,7 @@ impl ServerHandler for Handler {
         info.version = env!("CARGO_PKG_VERSION").to_owned();
         ServerConfig::new(capabilities)
             .with_server_info(info)
-            .with_instructions(tool_descriptions::INSTRUCTIONS)
+            .with_instructions(tool_descriptions::instructions(self.state.gateway()))
     }
 
     async fn list_tools(
@@ -301,45 +428,15 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.is_some_and(|request| request.cursor.is_some()) {
-            let message = "there is no such cursor; the list of tools has one page";
-            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
-        }
-        self.state.first_listing().await;
-        let session = self.session(name_of(&context)?.as_ref());
-        let (gateway, limits) = (self.state.gateway(), self.state.limits());
-        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
-        Ok(ListToolsResult::with_all_items(tools))
+        catch_panics(self.own_tools(request, context)).await
     }
 
     async fn call_tool(
         &self,
-        mut request: CallToolRequestParams,
+        request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = name_of(&context)?;
-        let pending = self.state.pending_approvals();
-        let fingerprint = name
-            .as_ref()
-            .map(|name| pending.fingerprint(name, &request));
-        let task = match (request.request_state.take(), fingerprint) {
-            (Some(token), Some(fingerprint)) => {
-                let responses = request.input_responses.take().unwrap_or_default();
-                let decision = responses.get(APPROVAL).and_then(elicitation::decision_of);
-                let resumed = decision
-                    .ok_or("the `inputResponses` hold no answer to `approval`")
-                    .and_then(|decision| pending.resume(&token, fingerprint, decision));
-                resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
-            }
-            _ => {
-                let session = self.session(name.as_ref());
-                self.start(&mut request, &context, &session)?
-            }
-        };
-        match fingerprint {
-            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
-            None => self.finish_connected(task, &context).await,
-        }
+        catch_panics(self.run_tool(request, context)).await
     }
 
     async fn set_level(
@@ -351,8 +448,8 @@ impl ServerHandler for Handler {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
-        self.session(name_of(&context)?.as_ref())
-            .set_log_level(severity_number(request.level));
+        let (session, _) = self.session(None, &context);
+        session.set_log_level(severity_number(request.level));
         Ok(())
     }
 
@@ -367,12 +464,17 @@ impl ServerHandler for Handler {
         tokio::spawn(async move {
             let mut changes = state.gateway().changes();
             let mut known = tool_descriptions::roster(state.gateway());
+            let mut pace = NoticePace::default();
             loop {
                 tokio::select! {
                     () = connection_ended.cancelled() => return,
                     changed = changes.changed() => if changed.is_err() {
                         return;
                     },
+                }
+                tokio::select! {
+                    () = connection_ended.cancelled() => return,
+                    () = pace.wait() => {}
                 }
                 let roster = tool_descriptions::roster(state.gateway());
                 if roster != known && peer.notify_tool_list_changed().await.is_err() {
@@ -393,22 +495,7 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut changes = self.state.gateway().changes();
-        let mut known = tool_descriptions::roster(self.state.gateway());
-        loop {
-            tokio::select! {
-                () = context.cancelled() => return Ok(()),
-                () = self.state.closing().cancelled() => return Ok(()),
-                changed = changes.changed() => if changed.is_err() {
-                    return Ok(());
-                },
-            }
-            let roster = tool_descriptions::roster(self.state.gateway());
-            if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
-                return Ok(());
-            }
-            known = roster;
-        }
+        catch_panics(self.report_changes(context)).await
     }
 
     async fn complete(

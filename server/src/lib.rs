@@ -14,11 +14,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod catch_panics;
 mod client_session;
 mod elicitation;
 mod error;
 mod handler;
 pub mod log;
+mod notice_pace;
 mod notifications;
 mod pending_approvals;
 mod state;
@@ -33,4 +35,4 @@ mod transport;
 pub use error::ServeError;
 pub use state::{ServerOptions, ServerState};
 pub use tool_observer::ToolObserver;
-pub use transport::{HttpOptions, serve_http, serve_stdio};
+pub use transport::{BearerTokens, HttpOptions, ListenAddress, serve_http, serve_stdio};

@@ -24,6 +24,8 @@ use crate::client_session::ClientSession;
 const BATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest progress message.
 const PROGRESS_CHARS: usize = 500;
+/// The longest log message. The reply has more of the line.
+const LOG_CHARS: usize = 2_000;
 /// Events that wait to be sent. Further events are dropped.
 const QUEUE_EVENTS: usize = 256;
 /// How long a reply waits for a client that does not read its notifications.
@@ -177,8 +179,12 @@ async fn log(subscriber: &Subscriber, level: Level, text: &str) {
         .log_level
         .is_some_and(|lowest| severity_number(severity) >= lowest)
     {
-        let notification = Notification::new(subscriber.session.replies().text(text));
-        notification.log(&subscriber.peer, severity).await;
+        let text = subscriber.session.replies().beginning(text, LOG_CHARS);
+        Notification::new(text)
+            .log(&subscriber.peer, severity)
+            .await;
+        // Scrubbing a batch of long lines takes a second; other tasks run in between.
+        tokio::task::yield_now().await;
     }
 }
 

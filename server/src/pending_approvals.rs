@@ -13,7 +13,7 @@ use pml_hosts::Decision;
 use rmcp::model::CallToolRequestParams;
 use tokio::sync::oneshot;
 
-use crate::stateless_clients::ClientName;
+use crate::stateless_clients::StatelessClient;
 use crate::tool_task::ToolTask;
 
 /// Tasks with an open question. Each occupies a worker that other clients need.
@@ -52,11 +52,12 @@ impl PendingApprovals {
     /// The fingerprint of a request.
     pub fn fingerprint(
         &self,
-        name: &ClientName,
+        client: &StatelessClient,
         request: &CallToolRequestParams,
     ) -> RequestFingerprint {
         RequestFingerprint {
-            client: self.keys.hash_one(name),
+            // Not the handle: a client may have got it between the question and the answer.
+            client: self.keys.hash_one((&client.principal, &client.program)),
             request: self.keys.hash_one((&*request.name, &request.arguments)),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_gateway::Gateway;
 use pml_hosts::Decision;
-use pml_protocol::Limits;
+use pml_protocol::{Limits, Principal};
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
@@ -96,7 +96,11 @@ impl ServerState {
         for (server, problem) in &listing.problems {
             tracing::warn!(%server, %problem, "a server cannot be used");
         }
-        tracing::info!(tools = listing.tools.len(), "the servers are up");
+        tracing::info!(
+            tools = listing.tools.len(),
+            refused = listing.refused.len(),
+            "the servers are up"
+        );
         self.0.has_listed.send_replace(true);
         let observer = self.0.observer.clone();
         tokio::task::spawn_blocking(move || {
@@ -162,8 +166,9 @@ impl ServerState {
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self) -> ClientSession {
+    pub(crate) fn new_session(&self, principal: Principal) -> ClientSession {
         ClientSession::new(
+            principal,
             self.0.gateway.clone(),
             self.0.search.clone(),
             self.0.scrubber.clone(),

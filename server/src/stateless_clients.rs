@@ -1,66 +1,116 @@
 //! The sessions of clients that speak a revision of MCP without sessions.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use pml_protocol::Principal;
+use pml_runtime::FairShareKey;
+
 use crate::client_session::ClientSession;
 
-/// How many sessions are kept; the least recently used one makes room (LRU).
+/// How many sessions are kept; the least recently used one makes room (LRU), first of those whose
+/// handle was never brought back.
 const MAX_SESSIONS: usize = 64;
 const SESSION_LIFETIME: Duration = Duration::from_secs(60 * 60);
+/// The shares of the workers that clients without a session have together.
+const SHARES: usize = 64;
+/// A longer text is not a handle of ours.
+const MAX_HANDLE_BYTES: usize = 64;
 
-/// Sessions by client name. In the revision of 2026-07-28 requests have no session, so stored values
-/// would be lost; here requests with the same [`ClientName`] share one. All requests of a process come
-/// from one principal (one token, or this machine), so the name keeps sessions apart and is not a
-/// security boundary.
-#[derive(Default)]
-pub struct StatelessClients(Mutex<HashMap<ClientName, Entry>>);
+/// Sessions by handle. In the revision of 2026-07-28 requests have no session. The first answer to a
+/// client gives it a random handle, and requests that bring the handle back share a session. A client
+/// cannot choose a handle, one that brings none shares nothing with any other, and a handle is of no
+/// use to another principal.
+pub struct StatelessClients {
+    sessions: Mutex<HashMap<String, Entry>>,
+    /// By the hash of the client's name. A client that begins a session with every request has no
+    /// larger share of the workers than one that does not.
+    shares: [FairShareKey; SHARES],
+    keys: RandomState,
+}
 
-/// What tells clients without a session apart.
+impl Default for StatelessClients {
+    fn default() -> Self {
+        Self {
+            sessions: Mutex::default(),
+            shares: std::array::from_fn(|_| FairShareKey::new()),
+            keys: RandomState::new(),
+        }
+    }
+}
+
+/// What a request without a session says about its client. It is compared and hashed, never kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ClientName {
+pub struct StatelessClient {
+    /// Whose token the request has.
+    pub principal: Principal,
     /// The name in the client's `clientInfo`.
     pub program: String,
-    /// `pml/session` in `_meta`, for a program that is several clients.
-    pub session: Option<String>,
+    /// `pml/session` in `_meta`.
+    pub handle: Option<String>,
 }
 
 struct Entry {
     session: Arc<ClientSession>,
     used_at: Instant,
+    /// The client has brought the handle back.
+    is_claimed: bool,
 }
 
 impl StatelessClients {
-    /// The session of a client; `new` makes it if there is none.
-    pub fn session(
-        &self,
-        name: &ClientName,
-        new: impl FnOnce() -> ClientSession,
-    ) -> Arc<ClientSession> {
-        let mut sessions = self.lock();
-        let now = Instant::now();
-        sessions.retain(|_, entry| now - entry.used_at < SESSION_LIFETIME);
-        if let Some(entry) = sessions.get_mut(name) {
-            entry.used_at = now;
-            return entry.session.clone();
+    /// The session of a handle that an answer to the same principal gave.
+    pub fn find(&self, handle: &str, principal: &Principal) -> Option<Arc<ClientSession>> {
+        if handle.len() > MAX_HANDLE_BYTES {
+            return None;
         }
+        let mut sessions = self.lock();
+        expire(&mut sessions);
+        let entry = sessions.get_mut(handle)?;
+        if entry.session.principal() != principal {
+            return None;
+        }
+        entry.used_at = Instant::now();
+        entry.is_claimed = true;
+        Some(entry.session.clone())
+    }
+
+    /// The share of the workers that a client has.
+    pub fn fair_share(&self, client: &StatelessClient) -> FairShareKey {
+        let hash = self.keys.hash_one((&client.principal, &client.program));
+        self.shares[hash as usize % SHARES].clone()
+    }
+
+    /// Keeps a session, and returns its new handle; `None` if the operating system provides no
+    /// randomness for it.
+    pub fn keep(&self, session: Arc<ClientSession>) -> Option<String> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).ok()?;
+        let handle: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut sessions = self.lock();
+        expire(&mut sessions);
         if sessions.len() >= MAX_SESSIONS {
-            let oldest = sessions.iter().min_by_key(|(_, entry)| entry.used_at);
-            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
+            let rank = |(_, entry): &(&String, &Entry)| (entry.is_claimed, entry.used_at);
+            let oldest = sessions.iter().min_by_key(rank);
+            if let Some(oldest) = oldest.map(|(handle, _)| handle.clone()) {
                 sessions.remove(&oldest);
             }
         }
-        let session = Arc::new(new());
         let entry = Entry {
-            session: session.clone(),
-            used_at: now,
+            session,
+            used_at: Instant::now(),
+            is_claimed: false,
         };
-        sessions.insert(name.clone(), entry);
-        session
+        sessions.insert(handle.clone(), entry);
+        Some(handle)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ClientName, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn expire(sessions: &mut HashMap<String, Entry>) {
+    sessions.retain(|_, entry| entry.used_at.elapsed() < SESSION_LIFETIME);
 }

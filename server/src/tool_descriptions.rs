@@ -17,7 +17,30 @@ pub const CALL: &str = "call_tool";
 /// Characters for the list of servers: the description is read with every request.
 const ROSTER_CHARS: usize = 420;
 
-pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool. A name such as [EMAIL_1] stands for private data: pass it on, and the tool gets the real value.";
+pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with search_tools, combine them in one script with execute_code, or make a single call with call_tool. A name such as [EMAIL_1_k3f9] stands for private data: copy it exactly into a script or a call, and tools of the server it came from get the real value.";
+
+/// Servers that are not trusted: how many are named, and the length of a name.
+const MAX_UNTRUSTED: usize = 8;
+const MAX_NAME: usize = 32;
+
+/// [`INSTRUCTIONS`], and which servers are missing because their file is not trusted.
+pub fn instructions(gateway: &Gateway) -> String {
+    // The names come from the file that is not trusted.
+    let plain = |name: &str| -> String {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        let letters = name.chars().take(MAX_NAME).filter(|c| is_plain(*c));
+        letters.collect()
+    };
+    let names = gateway.untrusted_servers().take(MAX_UNTRUSTED);
+    let untrusted: Vec<String> = names.map(plain).collect();
+    if untrusted.is_empty() {
+        return INSTRUCTIONS.to_owned();
+    }
+    format!(
+        "{INSTRUCTIONS} These servers of the project's .mcp.json are not used, because the user has not trusted the file: {}. The user can look at it and run `pml trust` in the project's folder.",
+        untrusted.join(", ")
+    )
+}
 
 /// The servers and how many tools each has, as far as they are known.
 pub fn roster(gateway: &Gateway) -> String {

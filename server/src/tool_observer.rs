@@ -15,6 +15,7 @@ pub trait ToolObserver: Send + Sync {
     /// Results had these shapes.
     fn record_shapes(&self, observed: Vec<(String, Shape)>);
 
-    /// The JSON Schema of the results that a tool has given so far.
+    /// The JSON Schema of the results that a tool has given so far, to any client: with keys that
+    /// the results of several calls had, and no others.
     fn result_schema(&self, tool: &str) -> Option<Value>;
 }

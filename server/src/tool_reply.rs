@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 /// them.
 const STATS: &str = "pml/stats";
 
+/// The key in `_meta` of the handle by which a client without a connection finds its session again.
+pub const SESSION: &str = "pml/session";
+
 /// The reply to one `tools/call`.
 pub struct ToolReply {
     content: Vec<ContentBlock>,
@@ -65,17 +68,21 @@ impl ToolReply {
         }
     }
 
-    /// The reply in the form of MCP.
-    pub fn into_result(self) -> CallToolResult {
+    /// The reply in the form of MCP. `handle` is that of the session, for a client that has to bring it
+    /// back.
+    pub fn into_result(self, handle: Option<&str>) -> CallToolResult {
         let mut result = match self.failed {
             true => CallToolResult::error(self.content),
             false => CallToolResult::success(self.content),
         };
+        let mut meta = MetaObject::new();
         if let Some(stats) = self.stats {
-            let mut meta = MetaObject::new();
             meta.insert(STATS.to_owned(), json!(stats));
-            result.meta = Some(meta);
         }
+        if let Some(handle) = handle {
+            meta.insert(SESSION.to_owned(), json!(handle));
+        }
+        result.meta = (!meta.is_empty()).then_some(meta);
         result
     }
 }

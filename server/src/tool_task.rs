@@ -21,6 +21,8 @@ pub enum TaskEvent {
 pub struct ToolTask {
     events: mpsc::Receiver<TaskEvent>,
     task: JoinHandle<()>,
+    /// The handle of its session, for a client without a connection.
+    session_handle: Option<String>,
     _in_flight: InFlightGuard,
 }
 
@@ -44,8 +46,21 @@ impl ToolTask {
         Self {
             events,
             task,
+            session_handle: None,
             _in_flight: in_flight,
         }
+    }
+
+    /// The same task, whose reply gives the client the handle of its session.
+    #[must_use]
+    pub fn with_session_handle(mut self, handle: Option<String>) -> Self {
+        self.session_handle = handle;
+        self
+    }
+
+    /// The handle of its session, if the client needs one.
+    pub fn session_handle(&self) -> Option<&str> {
+        self.session_handle.as_deref()
     }
 
     /// The next event; `None` if the task panicked.

@@ -9,7 +9,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 plan = json.load(sys.stdin)
-heard = {"progress": [], "logs": [], "asked": [], "messages": []}
+heard = {"progress": [], "logs": [], "asked": [], "messages": [], "session": None}
 
 
 async def elicit(_context, params):
@@ -47,7 +47,9 @@ async def step(client, wanted):
                 await call
             except asyncio.CancelledError:
                 return {"cancelled": True}
-        answer = await client.call_tool(wanted["tool"], wanted["args"], progress_callback=progress)
+        meta = {"pml/session": heard["session"]} if heard["session"] else None
+        answer = await client.call_tool(wanted["tool"], wanted["args"], progress_callback=progress, meta=meta)
+        heard["session"] = (answer.meta or {}).get("pml/session")
         return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}

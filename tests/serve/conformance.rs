@@ -49,7 +49,10 @@ fn failed(folder: &Path, server: &HttpServer, scenario: &str, flags: &[&str]) ->
 fn server() -> (tempfile::TempDir, Place, HttpServer) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
-    let server = HttpServer::open(&place, &[]);
+    // The suite expects that pages of this machine may use the server, which `pml` does not allow by
+    // itself.
+    let pages = ["http://localhost:*", "http://127.0.0.1:*"].map(|page| ["--allow-origin", page]);
+    let server = HttpServer::open(&place, pages.as_flattened());
     (data, place, server)
 }
 

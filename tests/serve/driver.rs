@@ -183,12 +183,16 @@ pub fn envelope(result: &Value) -> Value {
 pub struct HttpServer {
     child: Child,
     pub url: String,
+    /// The token that the server made.
+    pub token: Option<String>,
 }
 
 impl HttpServer {
+    /// A server without a token.
     pub fn open(place: &Place, flags: &[&str]) -> Self {
         let flags = [
-            &["serve", "--http", "127.0.0.1:0", "--log-format", "json"],
+            &["serve", "--http", "127.0.0.1:0", "--no-token"][..],
+            &["--log-format", "json"],
             flags,
         ]
         .concat();
@@ -203,19 +207,23 @@ impl HttpServer {
             .spawn()
             .expect("the binary starts");
         let mut logged = BufReader::new(child.stderr.take().expect("standard error is a pipe"));
+        let mut token = None;
         let url = loop {
             let mut line = String::new();
             let count = logged.read_line(&mut line).expect("the server logs");
             assert!(count > 0, "the server ended before it listened");
             let line: Value =
                 serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            if let Some(made) = line["token"].as_str() {
+                token = Some(made.to_owned());
+            }
             if let Some(url) = line["url"].as_str() {
                 break url.to_owned();
             }
         };
         // Drains the log, so that the server never blocks on a full pipe.
         std::thread::spawn(move || std::io::copy(&mut logged, &mut std::io::sink()));
-        Self { child, url }
+        Self { child, url, token }
     }
 
     pub fn authority(&self) -> &str {
@@ -336,6 +344,6 @@ pub fn plan_for_stdio(place: &Place, mode: &str, steps: Value) -> Value {
         "mode": mode, "steps": steps,
         "command": [binary, "serve", "--log-level", "warn"],
         "folder": place.folder(),
-        "env": { "HOME": place.folder().parent(), "PATH": std::env::var("PATH").unwrap_or_default() },
+        "env": { "PML_TRUST": "1", "HOME": place.folder().parent(), "PATH": std::env::var("PATH").unwrap_or_default() },
     })
 }

@@ -148,6 +148,8 @@ fn the_inspector_calls_all_three_tools_over_both_transports() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &[]);
     let binary = binary();
+    // The inspector passes few variables on.
+    assert!(place.run(&["trust"]).status.success());
     let targets: [&[&str]; 2] = [
         &[binary.to_str().unwrap(), "serve"],
         &[&server.url, "--transport", "http"],

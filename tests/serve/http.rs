@@ -9,13 +9,13 @@ use crate::gateway::{Place, demo};
 
 const TOKEN: &str = "0123456789-abcdef-token";
 
-fn place() -> (tempfile::TempDir, Place) {
+pub fn place() -> (tempfile::TempDir, Place) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with_servers(json!({ "demo": demo(data.path()) }));
     (data, place)
 }
 
-fn initialize() -> String {
+pub fn initialize() -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
     } })
@@ -23,7 +23,7 @@ fn initialize() -> String {
 }
 
 /// A request of the protocol revision without sessions.
-fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
+pub fn stateless(method: &str, params: Value) -> (Vec<(&'static str, String)>, String) {
     let mut params = params;
     for (key, value) in [
         ("protocolVersion", json!("2026-07-28")),
@@ -55,12 +55,18 @@ fn send(
 }
 
 #[test]
-fn only_pages_and_names_of_this_machine_are_let_in() {
+fn no_page_but_those_that_are_allowed_may_drive_the_server() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &["--allow-origin", "https://app.example.com:443"]);
     let status = |headers: &[(&str, &str)]| server.post(headers, &initialize()).0;
     assert_eq!(status(&[]), 200);
-    assert_eq!(status(&[("Origin", "http://localhost:3000")]), 200);
+    for local in [
+        "http://localhost:3000",
+        "http://127.0.0.1",
+        "http://[::1]:80",
+    ] {
+        assert_eq!(status(&[("Origin", local)]), 403, "{local}");
+    }
     assert_eq!(status(&[("Origin", "https://app.example.com")]), 200);
     assert_eq!(status(&[("Origin", "https://evil.example.com")]), 403);
     assert_eq!(status(&[("Origin", "null")]), 403);
@@ -160,9 +166,19 @@ fn what_is_too_large_or_no_message_is_refused_properly() {
     let server = HttpServer::open(&place, &[]);
     let (status, _, _) = server.post(&[], &"x".repeat(9 * 1024 * 1024));
     assert!(status == 413 || status == 0, "{status}");
-    for (body, code) in [("{", -32700), ("[]", -32600), ("{}", -32600)] {
+    // A session keeps the name of its client, and an open request its id.
+    let long = "x".repeat(100_000);
+    let named = initialize().replace(r#""name":"t""#, &format!(r#""name":"{long}""#));
+    let numbered = format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#);
+    for (body, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        ("{}", -32600),
+        (&named, -32600),
+        (&numbered, -32600),
+    ] {
         let (status, _, answer) = server.post(&[], body);
-        assert_eq!(status, 400, "{body}");
+        assert_eq!(status, 400, "{}", &body[..body.len().min(100)]);
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answer["error"]["code"], code, "{answer}");
     }
@@ -225,38 +241,85 @@ fn a_session_that_is_closed_ends_its_scripts() {
     });
 }
 
-fn session_in(head: &str) -> &str {
+pub fn session_in(head: &str) -> &str {
     head.lines()
         .find_map(|line| line.strip_prefix("mcp-session-id: "))
         .expect("there is a session")
 }
 
+/// Runs a script without a session; returns its result and the handle in the answer.
+fn run_stateless(server: &HttpServer, handle: Option<&str>, code: &str) -> (Value, String) {
+    let meta = handle.map_or(json!({}), |handle| json!({ "pml/session": handle }));
+    let request = stateless(
+        "tools/call",
+        json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta }),
+    );
+    let (status, head, body) = send(server, &request);
+    assert_eq!(status, 200, "{head}\n{body}");
+    assert!(!head.to_lowercase().contains("mcp-session-id"), "{head}");
+    let answer: Value =
+        serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let handle = answer["result"]["_meta"]["pml/session"].as_str();
+    let handle = handle.unwrap_or_else(|| panic!("no handle: {body}"));
+    let result = super::driver::envelope(&answer["result"])["result"].clone();
+    (result, handle.to_owned())
+}
+
 #[test]
-fn a_request_without_a_session_stands_for_itself() {
+fn clients_of_one_name_share_nothing_without_the_handle() {
+    let (data, place) = place();
+    std::fs::write(
+        data.path().join("mail.txt"),
+        "write to jane.roe@example.org",
+    )
+    .unwrap();
+    let server = HttpServer::open(&place, &[]);
+    let run = |handle: Option<&str>, code: &str| run_stateless(&server, handle, code);
+    assert_eq!(run(None, "return 6 * 7").0, 42);
+    let (_, alice) = run(None, "await store('diary', 'the merger is on Friday')");
+    assert_eq!(alice.len(), 32, "{alice}");
+    let load = "return (await load('diary')) ?? 'nothing'";
+    let (result, same) = run(Some(&alice), load);
+    assert_eq!(result, "the merger is on Friday");
+    assert_eq!(same, alice);
+    // The same name, no handle, a guessed one, a chosen one, a very long one.
+    let long = "x".repeat(1_000_000);
+    for bob in [
+        None,
+        Some("00000000000000000000000000000000"),
+        Some("claude-ai"),
+        Some(&*long),
+    ] {
+        let (result, handle) = run(bob, load);
+        assert_eq!(result, "nothing");
+        assert!(handle != alice && handle.len() == 32, "{handle}");
+    }
+    // A chosen handle is not a session: the next request with it is alone, too.
+    run(Some("claude-ai"), "await store('diary', 'x')");
+    assert_eq!(run(Some("claude-ai"), load).0, "nothing");
+    // Neither are placeholders shared.
+    let read = "return (await tools.demo.read_file({ path: 'mail.txt' })).slice(9)";
+    let (email, _) = run(Some(&alice), read);
+    let count = format!(
+        "return (await tools.demo.count_text({{ text: '{}' }})).characters",
+        email.as_str().unwrap()
+    );
+    assert_eq!(run(Some(&alice), &count).0, "jane.roe@example.org".len());
+    let placeholder = email.as_str().unwrap().len();
+    assert_eq!(run(None, &count).0, placeholder);
+}
+
+#[test]
+fn many_clients_without_a_handle_do_not_push_out_one_with_it() {
     let (_data, place) = place();
     let server = HttpServer::open(&place, &[]);
-    let call_as = |meta: Value, code: &str| {
-        let request = stateless(
-            "tools/call",
-            json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta }),
-        );
-        let (status, head, body) = send(&server, &request);
-        assert_eq!(status, 200, "{head}\n{body}");
-        assert!(!head.to_lowercase().contains("mcp-session-id"), "{head}");
-        let answer: Value =
-            serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
-        super::driver::envelope(&answer["result"])["result"].clone()
-    };
-    let call = |code: &str| call_as(json!({}), code);
-    assert_eq!(call("return 6 * 7"), 42);
-    call("await store('k', 'kept')");
-    let load = "return (await load('k')) ?? 'nothing'";
-    assert_eq!(call(load), "kept");
-    let other = json!({ "pml/session": "other" });
-    assert_eq!(call_as(other.clone(), load), "nothing");
-    call_as(other.clone(), "await store('k', 'other')");
-    assert_eq!(call_as(other, load), "other");
-    assert_eq!(call(load), "kept");
+    let (_, alice) = run_stateless(&server, None, "await store('k', 1)");
+    run_stateless(&server, Some(&alice), "return 1");
+    for _ in 0..70 {
+        run_stateless(&server, None, "return 1");
+    }
+    let (kept, _) = run_stateless(&server, Some(&alice), "return await load('k')");
+    assert_eq!(kept, 1);
 }
 
 #[test]

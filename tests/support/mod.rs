@@ -12,8 +12,12 @@ use pml_runtime::{Pool, PoolOptions, Script};
 use serde_json::Value;
 
 /// The binary under test.
+///
+/// It trusts the `.mcp.json` of the folder that it runs in; tests of trust remove the variable.
 pub fn pml() -> Command {
-    Command::new(binary())
+    let mut command = Command::new(binary());
+    command.env("PML_TRUST", "1");
+    command
 }
 
 pub fn binary() -> PathBuf {

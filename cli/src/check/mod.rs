@@ -99,7 +99,7 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         sources.push((name, script::read(&origin, limit, Vec::new())?.source));
     }
     let has_config = settings.servers.file.is_some();
-    let cache = ToolCache::for_config(&settings.servers);
+    let cache = ToolCache::for_settings(&settings);
     let catalog = match has_config {
         true => catalog(args, settings, &cache)?.map(Arc::new),
         false => None,

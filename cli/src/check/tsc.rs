@@ -102,7 +102,8 @@ pub fn check(
     Ok(())
 }
 
-/// The compiler in `node_modules` of the first script's project, else the one on the PATH.
+/// The compiler in `node_modules` of the first script's project, else the one on the `PATH`, where
+/// relative entries do not count.
 fn compiler(sources: &[(String, String)]) -> anyhow::Result<Command> {
     let name = if cfg!(windows) { "tsc.cmd" } else { "tsc" };
     let first = sources.first().map(|(name, _)| Path::new(name));
@@ -111,20 +112,36 @@ fn compiler(sources: &[(String, String)]) -> anyhow::Result<Command> {
     let of_project = folder
         .ancestors()
         .map(|folder| folder.join("node_modules").join(".bin").join(name))
-        .find(|path| path.is_file());
-    let on_path = || {
-        let folders = env::var_os("PATH")?;
-        env::split_paths(&folders)
-            .map(|folder| folder.join(name))
-            .find(|path: &PathBuf| path.is_file())
-    };
-    match of_project.or_else(on_path) {
-        Some(path) => Ok(Command::new(path)),
-        None => bail!(
+        .find(|path| is_of_user(path));
+    let Some(program) = of_project.or_else(|| pml_files::find_executable(name)) else {
+        bail!(
             "--tsc needs the TypeScript compiler, which is neither in node_modules nor on the PATH; \
              install it with `npm install typescript`, or leave out --tsc"
-        ),
-    }
+        )
+    };
+    let mut compiler = Command::new(program);
+    // It is a script, which looks for `node` on the PATH.
+    match pml_files::absolute_search_path() {
+        Some(path) => compiler.env("PATH", path),
+        None => compiler.env_remove("PATH"),
+    };
+    Ok(compiler)
+}
+
+/// Whether the file belongs to this user or to root: a folder above a project, such as `/tmp`, may be
+/// writable by others.
+#[cfg(unix)]
+fn is_of_user(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: `geteuid` has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    path.metadata()
+        .is_ok_and(|file| file.is_file() && (file.uid() == user || file.uid() == 0))
+}
+
+#[cfg(not(unix))]
+fn is_of_user(path: &Path) -> bool {
+    path.is_file()
 }
 
 /// Parses a line such as `a/b.ts(3,7): error TS2345: …` into the file and the finding.

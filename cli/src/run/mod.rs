@@ -213,7 +213,7 @@ impl<'a> PreparedRun<'a> {
             true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
             false => None,
         };
-        let cache = ToolCache::for_config(&settings.servers);
+        let cache = ToolCache::for_settings(&settings);
         let source = args.source.source(&cache)?;
         Ok(Self {
             args,

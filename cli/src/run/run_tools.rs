@@ -1,7 +1,7 @@
 //! The tools of one run, and what is left to do when it has ended.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pml_gateway::{Config, Gateway, Progress, StartError};
@@ -10,7 +10,7 @@ use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Reco
 use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
-use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber};
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
@@ -84,10 +84,9 @@ enum Pipeline {
 impl RunTools {
     /// Opens the gateway, unless the run is a replay. Must be called inside the event loop.
     pub fn open(options: RunToolsOptions) -> anyhow::Result<Self> {
-        let placeholders = options
-            .scrubber
-            .map(|scrubber| Arc::new(Mutex::new(PlaceholderMap::new(scrubber))));
-        let replies = placeholders.clone().map(ReplyScrubber::for_person);
+        let replies = options.scrubber.map(|scrubber| {
+            ReplyScrubber::for_person(SharedPlaceholders::new(PlaceholderMap::new(scrubber)))
+        });
         let mode = match options.source {
             ToolSource::Replay(replay) => {
                 return Ok(Self {
@@ -106,7 +105,8 @@ impl RunTools {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
             storage: Arc::default(),
-            placeholders,
+            // The script was written before the run has shown any placeholder.
+            placeholders: None,
             // The person at the terminal started the script; nothing asks them again.
             person: None,
             observers: vec![servers.shapes.clone(), servers.finder.clone()],
@@ -245,7 +245,7 @@ impl RunTools {
         if servers.finder.has_listed() && servers.gateway.servers().next().is_some() {
             cache.save_tools(&servers.gateway.tools(), servers.finder.problems());
         }
-        cache.save_shapes(servers.shapes.take());
+        cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
     }
 
     /// Stops the servers.

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pml_catalog::ResultShapes;
-use pml_gateway::{Config, StartError, Tool};
+use pml_gateway::{StartError, Tool};
 use pml_server::ToolObserver;
 use pml_typegen::Shape;
 use serde_json::Value;
 
+use crate::config::Settings;
 use crate::tool_cache::ToolCache;
 
 pub struct CachedTools {
@@ -16,8 +17,8 @@ pub struct CachedTools {
 }
 
 impl CachedTools {
-    pub fn for_config(config: &Config) -> Self {
-        let cache = ToolCache::for_config(config);
+    pub fn for_settings(settings: &Settings) -> Self {
+        let cache = ToolCache::for_settings(settings);
         let shapes = Mutex::new(cache.shapes());
         Self { cache, shapes }
     }
@@ -34,6 +35,7 @@ impl ToolObserver for CachedTools {
     }
 
     fn record_shapes(&self, observed: Vec<(String, Shape)>) {
+        let observed = self.cache.scrub_shapes(observed);
         let mut shapes = self.shapes();
         for (id, shape) in &observed {
             shapes.add(id, shape.clone());
@@ -43,6 +45,6 @@ impl ToolObserver for CachedTools {
     }
 
     fn result_schema(&self, tool: &str) -> Option<Value> {
-        self.shapes().schema(tool)
+        self.shapes().confirmed_schema(tool)
     }
 }

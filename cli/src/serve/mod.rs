@@ -2,20 +2,18 @@
 
 mod cached_tools;
 mod print_config;
+mod token_source;
 
-use std::env::VarError;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use pml_protocol::RequestedLimits;
 use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
-use pml_server::{HttpOptions, ServerOptions, ServerState, serve_http, serve_stdio};
+use pml_server::{HttpOptions, ListenAddress, ServerOptions, ServerState, serve_http, serve_stdio};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
@@ -25,8 +23,6 @@ use crate::{exit, search_setup, servers};
 use cached_tools::CachedTools;
 use print_config::ClientName;
 
-/// The variable with the bearer token: an argument would be visible to every user of the machine.
-const TOKEN: &str = "PML_TOKEN";
 /// How long background tasks have to end after the server.
 const TASK_TIMEOUT: Duration = Duration::from_millis(500);
 const DEFAULT_DRAIN: u64 = 10_000;
@@ -41,23 +37,30 @@ const WARM: usize = 32;
 #[command(after_help = "Examples:\n  \
     pml serve                              over standard input and output\n  \
     pml serve --http 127.0.0.1:8080        over HTTP, at http://127.0.0.1:8080/mcp\n  \
+    pml serve --http unix:/tmp/pml.sock    over HTTP, for processes of this user only\n  \
     pml serve --print-config claude-code   how a client starts it\n\n\
-    The token for HTTP is read from PML_TOKEN, or from a file with --token-file; it is needed\n\
-    unless the address is of this machine only.")]
+    The token for HTTP is read from PML_TOKEN, or from a file with --token-file. Without either, a\n\
+    token is made and printed on standard error, unless other machines can connect: then one must\n\
+    be set.")]
 pub struct ServeArgs {
-    /// Serve over HTTP at this address instead
+    /// Serve over HTTP at this address instead, or at a Unix socket (unix:PATH)
     #[arg(long, value_name = "ADDRESS:PORT")]
-    http: Option<SocketAddr>,
+    http: Option<ListenAddress>,
 
-    /// Read the bearer token for HTTP from this file
+    /// Read the bearer tokens for HTTP from this file, one per line; it is created with a new token
+    /// if it does not exist
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+
+    /// Let every process of this machine in without a token
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    no_token: bool,
 
     /// A name that clients use for this server, such as tools.example.com
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
 
-    /// A web page that may talk to this server, such as https://app.example.com:443
+    /// A web page that may talk to this server, such as http://localhost:5173; no page may by default
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     allow_origin: Vec<String>,
 
@@ -107,7 +110,7 @@ enum LogLevel {
 
 pub fn run(args: &ServeArgs, config: Option<&Path>) -> ExitCode {
     let done = match args.print_config {
-        Some(client) => print_config::print(client, config),
+        Some(client) => print_config::print(client, config, args.http.as_ref()),
         None => serve(args, config),
     };
     done.unwrap_or_else(exit::usage_error)
@@ -117,9 +120,11 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     servers::check_depth()?;
     let settings = config::load(config)?;
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
-    log::init(args.format(), args.level(), scrubber.clone())?;
+    let secrets = settings.servers.secrets().clone();
+    log::init(args.format(), args.level(), scrubber.clone(), secrets)?;
     let http = args
         .http
+        .as_ref()
         .map(|address| args.http_options(address))
         .transpose()?;
     let pool = Pool::new(args.pool(&settings)?);
@@ -130,7 +135,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let limits = *pool.limits();
         let tool_timeout = settings.limits.tool_timeout();
         let search = search_setup::open(settings.servers.file.as_deref())?;
-        let observer = Arc::new(CachedTools::for_config(&settings.servers));
+        let observer = Arc::new(CachedTools::for_settings(&settings));
         let gateway = servers::open(settings.servers)?;
         let state = ServerState::open(ServerOptions {
             pool,
@@ -146,7 +151,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let served = match http {
             Some(options) => {
                 serve_http(state, options, |address| {
-                    tracing::info!(url = %format_args!("http://{address}/mcp"), "listening");
+                    tracing::info!(url = %address, "listening");
                 })
                 .await
             }
@@ -197,22 +202,16 @@ impl ServeArgs {
         })
     }
 
-    fn http_options(&self, address: SocketAddr) -> anyhow::Result<HttpOptions> {
-        let token = match &self.token_file {
-            Some(file) => {
-                let text = std::fs::read_to_string(file);
-                let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
-                Some(text.trim().to_owned())
-            }
-            None => match std::env::var(TOKEN) {
-                Ok(token) => Some(token.trim().to_owned()),
-                Err(VarError::NotPresent) => None,
-                Err(error) => anyhow::bail!("{TOKEN} cannot be used: {error}"),
-            },
-        };
-        Ok(HttpOptions {
+    fn http_options(&self, address: &ListenAddress) -> anyhow::Result<HttpOptions> {
+        let tokens = token_source::read(&token_source::TokenOptions {
+            file: self.token_file.as_deref(),
+            without: self.no_token,
             address,
-            token,
+            format: self.format(),
+        })?;
+        Ok(HttpOptions {
+            address: address.clone(),
+            tokens,
             hosts: self.allow_host.clone(),
             origins: self.allow_origin.clone(),
         })

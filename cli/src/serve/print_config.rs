@@ -1,9 +1,10 @@
-//! The configuration by which each client starts `pml serve`.
+//! The configuration by which each client starts `pml serve`, or connects to it over HTTP.
 
 use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
+use pml_server::ListenAddress;
 use serde_json::{Value, json};
 
 use crate::exit;
@@ -19,7 +20,21 @@ pub enum ClientName {
     Codex,
 }
 
-pub fn print(client: ClientName, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+pub fn print(
+    client: ClientName,
+    config: Option<&Path>,
+    http: Option<&ListenAddress>,
+) -> anyhow::Result<ExitCode> {
+    let text = match http {
+        Some(address) => http_snippet(client, address)?,
+        None => stdio_snippet(client, config)?,
+    };
+    let mut out = std::io::stdout().lock();
+    exit::check_pipe(writeln!(out, "{text}").and_then(|()| out.flush()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn stdio_snippet(client: ClientName, config: Option<&Path>) -> anyhow::Result<String> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned()];
     if let Some(config) = config {
@@ -27,10 +42,42 @@ pub fn print(client: ClientName, config: Option<&Path>) -> anyhow::Result<ExitCo
         let config = std::path::absolute(config)?;
         args.extend(["--config".to_owned(), config.display().to_string()]);
     }
-    let text = snippet(client, &program.display().to_string(), &args);
-    let mut out = std::io::stdout().lock();
-    exit::check_pipe(writeln!(out, "{text}").and_then(|()| out.flush()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(snippet(client, &program.display().to_string(), &args))
+}
+
+/// The entry for a server over HTTP. The token itself stays out of it: clients expand the variable.
+fn http_snippet(client: ClientName, address: &ListenAddress) -> anyhow::Result<String> {
+    let ListenAddress::Tcp(_) = address else {
+        anyhow::bail!(
+            "no client connects to a Unix socket by itself: name ADDRESS:PORT, or start pml over stdio"
+        );
+    };
+    let url = address.to_string();
+    let entry = |token: &str| {
+        json!({
+            "type": "http", "url": url,
+            "headers": { "Authorization": format!("Bearer {token}") },
+        })
+    };
+    Ok(match client {
+        ClientName::ClaudeDesktop | ClientName::ClaudeCode => {
+            pretty(&json!({ "mcpServers": { "pml": entry("${PML_TOKEN}") } }))
+        }
+        ClientName::Cursor => {
+            pretty(&json!({ "mcpServers": { "pml": entry("${env:PML_TOKEN}") } }))
+        }
+        ClientName::Vscode => pretty(&json!({
+            "inputs": [{
+                "type": "promptString", "id": "pml-token", "password": true,
+                "description": "The token of pml serve",
+            }],
+            "servers": { "pml": entry("${input:pml-token}") },
+        })),
+        ClientName::Codex => format!(
+            "[mcp_servers.pml]\nurl = {}\nbearer_token_env_var = \"PML_TOKEN\"",
+            json!(url)
+        ),
+    })
 }
 
 fn snippet(client: ClientName, program: &str, args: &[String]) -> String {
@@ -62,6 +109,21 @@ fn pretty(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_over_http_gets_the_header_and_not_the_token() {
+        let address: ListenAddress = "127.0.0.1:8080".parse().unwrap();
+        for client in ClientName::value_variants() {
+            let text = http_snippet(*client, &address).unwrap();
+            assert!(text.contains("http://127.0.0.1:8080/mcp"), "{text}");
+            assert!(
+                text.contains("PML_TOKEN") || text.contains("${input:pml-token}"),
+                "{text}"
+            );
+        }
+        let socket: ListenAddress = "unix:/tmp/pml.sock".parse().unwrap();
+        assert!(http_snippet(ClientName::Cursor, &socket).is_err());
+    }
 
     #[test]
     fn every_client_gets_the_form_it_reads() {

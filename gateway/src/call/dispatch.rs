@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, RequestId,
+    ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, InsufficientScopeError, StreamableHttpError,
@@ -12,11 +15,14 @@ use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressSink;
-use super::unwrap::{unwrap, unwrap_lenient};
+use super::unwrap::{Unwrapped, unwrap, unwrap_lenient};
 use crate::ToolId;
+use crate::off_loop::off_loop;
 use crate::policy::retry::Failure;
 use crate::server::{Connection, ProgressSubscription};
-use crate::transport::{MALFORMED, MAX_MESSAGE_BYTES, TOO_LARGE, quoted};
+use crate::transport::{
+    MALFORMED, MAX_MESSAGE_BYTES, MAX_PARSED_BYTES, TOO_LARGE, quoted, without_paths,
+};
 
 const QUOTED_LINES: usize = 5;
 
@@ -69,6 +75,10 @@ pub async fn dispatch(
             .handler
             .subscribe(handle.progress_token.clone(), sink)
     });
+    let _held = HeldResult {
+        connection,
+        id: handle.id.clone(),
+    };
     let mut pending = PendingRequest(Some(handle));
     let answer = tokio::select! {
         answer = pending.answer() => answer,
@@ -98,11 +108,25 @@ pub async fn dispatch(
             error: CallError::permanent(
                 CallErrorKind::Protocol,
                 tool.as_str(),
-                format!("`{tool}`: {error}"),
+                format!("`{tool}`: {}", without_paths(&error.to_string())),
             ),
             failure: Failure::Unanswered,
             unhealthy: true,
         }),
+    }
+}
+
+/// The response of a request, which may be large and counts as unread until this is dropped.
+struct HeldResult<'a> {
+    connection: &'a Connection,
+    id: RequestId,
+}
+
+impl Drop for HeldResult<'_> {
+    fn drop(&mut self) {
+        if let RequestId::Number(id) = self.id {
+            self.connection.traffic.held.release(id);
+        }
     }
 }
 
@@ -141,8 +165,22 @@ impl Drop for PendingRequest {
 
 fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     let value = match result {
-        ServerResult::CallToolResult(result) => unwrap(result),
-        ServerResult::CustomResult(result) => unwrap_lenient(&result.0),
+        ServerResult::CallToolResult(result) => match off_loop(text_bytes(&result), || unwrap(result)) {
+            Unwrapped::Value(value) => Ok(value),
+            Unwrapped::Error(text) => Err(text),
+            Unwrapped::TooManyValues => {
+                return Err(FailedAttempt {
+                    error: CallError::permanent(
+                        CallErrorKind::Output,
+                        tool.as_str(),
+                        too_many_values(tool),
+                    ),
+                    failure: Failure::Answered,
+                    unhealthy: false,
+                });
+            }
+        },
+        ServerResult::CustomResult(result) => unwrap_lenient(result.0),
         ServerResult::EmptyResult(_) => Ok(Value::Null),
         ServerResult::InputRequiredResult(_) => Err("the tool asks the user for input, which a script cannot give: call it from a client that can".to_owned()),
         _ => {
@@ -164,13 +202,27 @@ fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     })
 }
 
+/// The text of a result, which may be JSON and is parsed then.
+fn text_bytes(result: &CallToolResult) -> usize {
+    let texts = result.content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.len()),
+        _ => None,
+    });
+    texts.sum()
+}
+
 /// A JSON-RPC error, of the server or of our transport in place of the response.
 fn refused(tool: &ToolId, error: &rmcp::model::ErrorData) -> FailedAttempt {
     let data = error.data.as_ref();
     let (kind, message, unhealthy) = match error.code {
         TOO_LARGE => {
             let bytes = data.and_then(|data| data["bytes"].as_u64()).unwrap_or(0);
-            (CallErrorKind::Output, too_large(tool, bytes), false)
+            let has_values = data.is_some_and(|data| data["values"] == true);
+            let message = match has_values {
+                true => too_many_values(tool),
+                false => too_large(tool, bytes),
+            };
+            (CallErrorKind::Output, message, false)
         }
         MALFORMED => {
             let answer = data.and_then(|data| data["answer"].as_str()).unwrap_or("");
@@ -204,6 +256,13 @@ fn too_large(tool: &ToolId, bytes: u64) -> String {
         "the result of `{tool}` has {:.1} MiB, over the limit of {} MiB: ask the tool for less, such as a page or a part",
         bytes as f64 / 1_048_576.0,
         MAX_MESSAGE_BYTES / 1_048_576
+    )
+}
+
+fn too_many_values(tool: &ToolId) -> String {
+    format!(
+        "the result of `{tool}` has too many values: parsed, they would take more than {} MiB; ask the tool for less, such as a page or a part",
+        MAX_PARSED_BYTES / 1_048_576
     )
 }
 
@@ -306,13 +365,14 @@ async fn unsent(
             unhealthy: false,
         };
     }
+    let reason = without_paths(&innermost.to_string());
     let failure = match (refused_connection, status) {
         (true, _) | (_, Some(429)) => Failure::NeverSent,
         _ => Failure::Unanswered,
     };
     if failure == Failure::Unanswered && status.is_none() {
         let message = format!(
-            "invalid response of the server of `{tool}` ({innermost}); the call may have had its effect: check before calling again"
+            "invalid response of the server of `{tool}` ({reason}); the call may have had its effect: check before calling again"
         );
         return FailedAttempt {
             error: CallError::permanent(CallErrorKind::Protocol, tool.as_str(), message),
@@ -320,7 +380,7 @@ async fn unsent(
             unhealthy: true,
         };
     }
-    let message = format!("the server of `{tool}` did not accept the call: {innermost}");
+    let message = format!("the server of `{tool}` did not accept the call: {reason}");
     FailedAttempt {
         error: CallError::transient(
             CallErrorKind::Unavailable,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::policy::{Refusal, RefusalKind};
+use crate::secrets::Secrets;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
@@ -94,6 +95,13 @@ impl CallError {
                 .map(|after| u64::try_from(after.as_millis()).unwrap_or(u64::MAX)),
             ..Self::permanent(kind, tool, message)
         }
+    }
+
+    /// The error without secrets in its texts.
+    pub(crate) fn hidden(mut self, secrets: &Secrets) -> Self {
+        secrets.hide_in(&mut self.message);
+        secrets.hide_in(&mut self.tool);
+        self
     }
 
     pub(crate) fn refused(tool: &str, refusal: Refusal) -> Self {

@@ -1,5 +1,6 @@
 //! Tool calls: policy, dispatch to a server, and conversion of the result to a plain value.
 
+mod arguments;
 mod dispatch;
 mod error;
 mod path;
@@ -7,6 +8,7 @@ mod progress;
 mod scope;
 mod unwrap;
 
+pub use arguments::CallArguments;
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;

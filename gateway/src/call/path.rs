@@ -7,6 +7,7 @@ use pml_nearest::{nearest, typos_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::arguments::CallArguments;
 use super::dispatch::{FailedAttempt, ToolCall, dispatch};
 use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
@@ -14,6 +15,7 @@ use crate::ToolId;
 use crate::gateway::Inner;
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
+use crate::printable;
 use crate::registry::Tool;
 use crate::server::{Connection, Server, Unavailable};
 
@@ -27,6 +29,8 @@ const MAX_SHOWN: usize = 256;
 const LIST_ALL_TIMEOUT: Duration = Duration::from_secs(5);
 /// A retry whose server asks for a longer pause is left to the caller.
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// Values, or kilobytes of text, of arguments that are copied for each attempt.
+const COPIED_VALUES: usize = 1_000;
 /// A server that let a call time out must answer a ping within this, or it is restarted.
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -53,7 +57,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<CallValue, CallError> {
         let began = Instant::now();
         let answer = |value, cached| CallValue {
@@ -93,7 +97,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<Arc<Tool>, CallError> {
         let prepared = self.prepare(scope, id, arguments).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
@@ -107,7 +111,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         id: &str,
-        arguments: Value,
+        arguments: CallArguments,
     ) -> Result<PreparedCall, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
@@ -120,16 +124,7 @@ impl Inner {
         self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
-        let arguments = object(id, arguments)?;
-        tool.check_arguments(&arguments).map_err(|mistake| {
-            CallError::permanent(
-                CallErrorKind::Arguments,
-                id,
-                format!(
-                    "the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}"
-                ),
-            )
-        })?;
+        let arguments = arguments.checked(id, &tool).await?;
         Ok(PreparedCall {
             server,
             tool,
@@ -153,7 +148,17 @@ impl Inner {
             .map_err(|unavailable| unavailable_error(id, server, unavailable))?;
         match tools.get(parsed.tool()) {
             Some(tool) => Ok((server.clone(), tool.clone())),
-            None => Err(self.unknown(id)),
+            None => match tools.refusal(parsed.tool()) {
+                Some(refused) => Err(CallError::permanent(
+                    CallErrorKind::Unavailable,
+                    id,
+                    format!(
+                        "the tool `{}` cannot be used: {}",
+                        refused.tool, refused.reason
+                    ),
+                )),
+                None => Err(self.unknown(id)),
+            },
         }
     }
 
@@ -169,20 +174,21 @@ impl Inner {
         let tools = self.known_tools();
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
-        let id = &id[..id.floor_char_boundary(MAX_SHOWN)];
+        let id = shown_id(id);
+        let shown = printable(id);
         let message = if self.servers.is_empty() {
             format!(
-                "there is no tool `{id}`: no MCP server is configured; add one to .mcp.json in the working folder"
+                "there is no tool `{shown}`: no MCP server is configured; add one to .mcp.json in the working folder"
             )
         } else if near.is_empty() || self.has_unknown_server(id) {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(
-                "there is no tool `{id}`; ids are `server:tool`, and the servers are: {}",
+                "there is no tool `{shown}`; ids are `server:tool`, and the servers are: {}",
                 servers.join(", ")
             )
         } else {
             format!(
-                "there is no tool `{id}`; the nearest are `{}`: search for tools instead of guessing",
+                "there is no tool `{shown}`; the nearest are `{}`: search for tools instead of guessing",
                 near.join("`, `")
             )
         };
@@ -199,14 +205,18 @@ impl Inner {
         let ended =
             || CallError::permanent(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
         let mut attempts = self.policy().retry.begin(tool.as_str());
+        let mut arguments = SentArguments::new(arguments);
         loop {
             let failed = tokio::select! {
-                done = self.attempt(scope, server, tool, &arguments) => match done {
+                done = self.attempt(scope, server, tool, &mut arguments) => match done {
                     Ok(value) => return Ok(value),
                     Err(failed) => failed,
                 },
                 () = scope.ended().cancelled() => return Err(ended()),
             };
+            if arguments.is_sent() {
+                return Err(failed.error);
+            }
             let Some(delay) = attempts.after(failed.failure) else {
                 return Err(failed.error);
             };
@@ -215,7 +225,8 @@ impl Inner {
                 return Err(failed.error);
             }
             let delay = delay.max(asked);
-            tracing::debug!(%tool, ?delay, error = %failed.error, "trying a call again");
+            let error = failed.error.hidden(self.secrets());
+            tracing::debug!(%tool, ?delay, %error, "trying a call again");
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
                 () = scope.ended().cancelled() => return Err(ended()),
@@ -228,7 +239,7 @@ impl Inner {
         scope: &RunScope,
         server: &Arc<Server>,
         tool: &ToolId,
-        arguments: &Value,
+        arguments: &mut SentArguments,
     ) -> Result<Value, FailedAttempt> {
         let refused = |error| FailedAttempt {
             error,
@@ -271,10 +282,7 @@ impl Inner {
         };
         let call = ToolCall {
             tool,
-            arguments: match arguments {
-                Value::Object(map) => map.clone(),
-                _ => Map::new(),
-            },
+            arguments: arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool),
         };
@@ -298,6 +306,60 @@ impl Inner {
     }
 }
 
+/// The arguments that attempts send. Small ones are kept for further attempts. Large ones are moved
+/// into the first one that is sent: a copy would take many times their text, and a call that was sent
+/// is rarely sent again.
+struct SentArguments {
+    arguments: Option<Map<String, Value>>,
+    is_large: bool,
+}
+
+impl SentArguments {
+    fn new(arguments: Value) -> Self {
+        let arguments = match arguments {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        let mut values_left = COPIED_VALUES;
+        let is_large = !arguments
+            .iter()
+            .all(|(_, value)| is_small(value, &mut values_left));
+        Self {
+            arguments: Some(arguments),
+            is_large,
+        }
+    }
+
+    fn for_attempt(&mut self) -> Map<String, Value> {
+        match self.is_large {
+            true => self.arguments.take().unwrap_or_default(),
+            false => self.arguments.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Whether they were moved into an attempt, so that there can be no further one.
+    fn is_sent(&self) -> bool {
+        self.arguments.is_none()
+    }
+}
+
+/// Counts values and kilobytes, and stops at the limit.
+fn is_small(value: &Value, left: &mut usize) -> bool {
+    let cost = match value {
+        Value::String(text) => 1 + text.len() / 1024,
+        _ => 1,
+    };
+    let Some(rest) = left.checked_sub(cost) else {
+        return false;
+    };
+    *left = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_small(item, left)),
+        Value::Object(fields) => fields.values().all(|field| is_small(field, left)),
+        _ => true,
+    }
+}
+
 /// After a failed call: retires a closed connection, and one that does not answer a ping unless other
 /// calls still wait for it.
 fn retire_if_dead(server: &Arc<Server>, connection: Arc<Connection>) {
@@ -313,30 +375,12 @@ fn retire_if_dead(server: &Arc<Server>, connection: Arc<Connection>) {
     });
 }
 
-fn object(id: &str, arguments: Value) -> Result<Value, CallError> {
-    match arguments {
-        Value::Object(_) => Ok(arguments),
-        // A call without arguments.
-        Value::Null => Ok(Value::Object(Map::new())),
-        other => Err(CallError::permanent(
-            CallErrorKind::Arguments,
-            id,
-            format!(
-                "the arguments of `{id}` must be an object, not {}",
-                kind_of(&other)
-            ),
-        )),
-    }
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+/// An id as an error shows it. One that is too long is not a tool, and its beginning could be the
+/// first half of a secret, which would not be recognised when the error is scrubbed.
+fn shown_id(id: &str) -> &str {
+    match id.len() > MAX_SHOWN {
+        true => "(an id of more than 256 bytes)",
+        false => id,
     }
 }
 

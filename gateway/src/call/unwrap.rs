@@ -1,44 +1,75 @@
 //! Converts an MCP result to the value that a script gets.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use rmcp::model::{CallToolResult, ContentBlock};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
+
+use crate::json_size;
+use crate::transport::MAX_PARSED_BYTES;
+
+/// What a script gets of a result.
+#[derive(Debug, PartialEq)]
+pub enum Unwrapped {
+    Value(Value),
+    /// The tool's error message.
+    Error(String),
+    /// The text is JSON that would take too much memory once it is parsed.
+    TooManyValues,
+}
 
 /// The value of a result, or the tool's error message.
 ///
 /// In this order: `isError` is an error; `structuredContent` is the value; text that is JSON is
 /// that JSON; other text is a string; anything else (images, audio, resources, links) is the list
 /// of content blocks as the server sent them.
-pub fn unwrap(result: CallToolResult) -> Result<Value, String> {
+pub fn unwrap(result: CallToolResult) -> Unwrapped {
     if result.is_error == Some(true) {
-        return Err(error_text(&result));
+        return Unwrapped::Error(error_text(&result));
     }
     // Some servers send `null` for fields without a value.
     if let Some(structured) = result.structured_content.filter(|value| !value.is_null()) {
-        return Ok(structured);
+        return Unwrapped::Value(structured);
     }
     if result.content.is_empty() {
-        return Ok(Value::Null);
+        return Unwrapped::Value(Value::Null);
     }
     match into_text(result.content) {
-        Ok(text) => Ok(serde_json::from_str(&text).unwrap_or(Value::String(text))),
-        Err(content) => Ok(blocks(&content)),
+        Ok(text) => parse_text(text),
+        Err(content) => Unwrapped::Value(blocks(&content)),
     }
+}
+
+/// The text as JSON if it is, else as a string.
+fn parse_text(text: String) -> Unwrapped {
+    // Checked first without memory: most large texts are not JSON.
+    if json_size::exceeds(text.as_bytes(), MAX_PARSED_BYTES) {
+        return match serde_json::from_str::<IgnoredAny>(&text) {
+            Ok(_) => Unwrapped::TooManyValues,
+            Err(_) => Unwrapped::Value(Value::String(text)),
+        };
+    }
+    // The parser shares no state with anything else; a panic of it is text that is not JSON.
+    let parse = || serde_json::from_str(&text).ok();
+    let parsed = catch_unwind(AssertUnwindSafe(parse)).unwrap_or_default();
+    Unwrapped::Value(parsed.unwrap_or(Value::String(text)))
 }
 
 /// [`unwrap`] for a result that does not fit the specification, for example with an unknown content
 /// type.
-pub fn unwrap_lenient(result: &Value) -> Result<Value, String> {
-    let content = result
-        .get("content")
-        .cloned()
-        .unwrap_or_else(|| result.clone());
+pub fn unwrap_lenient(mut result: Value) -> Result<Value, String> {
     if result["isError"] == json!(true) {
-        return Err(blocks_text(&content).unwrap_or_else(|| result.to_string()));
+        let content = result.get("content").unwrap_or(&result);
+        return Err(blocks_text(content).unwrap_or_else(|| result.to_string()));
     }
-    Ok(match result.get("structuredContent") {
-        Some(structured) if !structured.is_null() => structured.clone(),
-        _ => content,
-    })
+    let taken = |result: &mut Value, key: &str| result.get_mut(key).map(Value::take);
+    if let Some(structured) = taken(&mut result, "structuredContent")
+        && !structured.is_null()
+    {
+        return Ok(structured);
+    }
+    Ok(taken(&mut result, "content").unwrap_or(result))
 }
 
 /// The text of `content` if it is nothing but text. A single block, which may be large, is moved.
@@ -94,7 +125,20 @@ mod tests {
     use super::*;
 
     fn run(result: Value) -> Result<Value, String> {
-        unwrap(serde_json::from_value(result).unwrap())
+        match unwrap(serde_json::from_value(result).unwrap()) {
+            Unwrapped::Value(value) => Ok(value),
+            Unwrapped::Error(text) => Err(text),
+            Unwrapped::TooManyValues => Err("too many values".to_owned()),
+        }
+    }
+
+    #[test]
+    fn text_that_would_become_a_gigabyte_of_values_is_refused() {
+        let zeros = format!("[{}0]", "0,".repeat(2_000_000));
+        let result = |text: &str| run(json!({ "content": [{ "type": "text", "text": text }] }));
+        assert_eq!(result(&zeros), Err("too many values".to_owned()));
+        let prose = ", ".repeat(2_000_000);
+        assert_eq!(result(&prose), Ok(json!(prose)), "text that is not JSON");
     }
 
     #[test]
@@ -148,7 +192,7 @@ mod tests {
         let result = json!({ "content": content, "isError": true });
         let message = Err("the page crashed\n(image)".to_owned());
         assert_eq!(run(result.clone()), message);
-        assert_eq!(unwrap_lenient(&result), message);
+        assert_eq!(unwrap_lenient(result), message);
     }
 
     #[test]
@@ -169,7 +213,7 @@ mod tests {
     fn an_unknown_content_type_is_passed_on() {
         let result = json!({ "content": [{ "type": "hologram", "z": 1 }] });
         assert_eq!(
-            unwrap_lenient(&result),
+            unwrap_lenient(result),
             Ok(json!([{ "type": "hologram", "z": 1 }]))
         );
     }

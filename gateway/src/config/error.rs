@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::Expansions;
+use crate::secrets::Secrets;
+
 /// An error in the configuration. Each message names the place and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -63,6 +66,18 @@ pub enum ConfigError {
         message: String,
     },
 
+    /// The file belongs to a project that the user does not trust.
+    #[error(
+        "{} belongs to this folder and is not trusted, so nothing of it is started: look at the file, then run `{command}`",
+        .file.display()
+    )]
+    Untrusted {
+        /// The file.
+        file: PathBuf,
+        /// The command that trusts it.
+        command: String,
+    },
+
     /// A variable is not set.
     #[error(
         "{}:{line}: `{key}` uses ${{{variable}}}, which is not set: set it, or write ${{{variable}:-default}}",
@@ -78,6 +93,24 @@ pub enum ConfigError {
         /// The variable.
         variable: String,
     },
+}
+
+/// Shorter values are not replaced in a message: it would become unreadable.
+const MIN_REPLACED: usize = 3;
+
+impl ConfigError {
+    /// The error with the names of variables in the place of their values.
+    pub(super) fn unexpanded(mut self, expansions: &Expansions) -> Self {
+        if let Self::Invalid { message, .. } = &mut self {
+            let values = Secrets::default();
+            let pairs = expansions
+                .iter()
+                .map(|(name, value)| (value.clone(), name.clone()));
+            values.add_all(pairs.filter(|(value, _)| value.len() >= MIN_REPLACED));
+            values.hide_in(message);
+        }
+        self
+    }
 }
 
 fn list(paths: &[PathBuf]) -> String {

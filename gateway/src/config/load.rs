@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::document::{Document, KeyPath};
 use super::expand::Variables;
 use super::{ConfigError, ServerConfig};
+use crate::secrets::Secrets;
 
 const FILE_NAME: &str = ".mcp.json";
 const TOP_LEVEL_KEYS: [&str; 2] = ["mcpServers", "pml"];
@@ -31,17 +32,51 @@ pub struct Config {
     /// The `pml` section. Each part of pml reads its own key with [`Config::section`].
     sections: Map<String, Value>,
     document: Option<Document>,
+    secrets: Secrets,
+}
+
+/// A configuration file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// Its path.
+    pub path: PathBuf,
+    /// Why it is used.
+    pub origin: ConfigOrigin,
+}
+
+/// Why a configuration file is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigOrigin {
+    /// The user named it.
+    Named,
+    /// It is in the working folder, and may come from others.
+    Project,
+    /// It is the user's own.
+    User,
 }
 
 impl Config {
     /// A configuration without a file.
     pub fn of(servers: impl IntoIterator<Item = ServerConfig>) -> Self {
-        Self {
+        let config = Self {
             servers: servers
                 .into_iter()
                 .map(|server| (server.name.clone(), server))
                 .collect(),
             ..Self::default()
+        };
+        config.collect_secrets();
+        config
+    }
+
+    /// The credentials of all servers, which are replaced in everything that leaves the gateway.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    fn collect_secrets(&self) {
+        for server in self.servers.values() {
+            self.secrets.add_server(server);
         }
     }
 
@@ -49,16 +84,36 @@ impl Config {
     ///
     /// # Errors
     /// There is no such file.
-    pub fn locate(named: Option<&Path>, folder: &Path) -> Result<PathBuf, ConfigError> {
+    pub fn locate(named: Option<&Path>, folder: &Path) -> Result<ConfigFile, ConfigError> {
         if let Some(named) = named {
-            return Ok(named.to_owned());
+            return Ok(ConfigFile {
+                path: named.to_owned(),
+                origin: ConfigOrigin::Named,
+            });
         }
-        let mut looked_at = vec![folder.join(FILE_NAME)];
-        looked_at.extend(pml_files::config_dir().map(|folder| folder.join("mcp.json")));
-        match looked_at.iter().find(|path| path.is_file()) {
-            Some(found) => Ok(found.clone()),
-            None => Err(ConfigError::NotFound { looked_at }),
+        let mut places = vec![(folder.join(FILE_NAME), ConfigOrigin::Project)];
+        let own = pml_files::config_dir().map(|folder| folder.join("mcp.json"));
+        places.extend(own.map(|path| (path, ConfigOrigin::User)));
+        match places.iter().find(|(path, _)| path.is_file()) {
+            Some((path, origin)) => Ok(ConfigFile {
+                path: path.clone(),
+                origin: *origin,
+            }),
+            None => Err(ConfigError::NotFound {
+                looked_at: places.into_iter().map(|(path, _)| path).collect(),
+            }),
         }
+    }
+
+    /// The content of `file`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read_text(file: &Path) -> Result<String, ConfigError> {
+        std::fs::read_to_string(file).map_err(|error| ConfigError::Unreadable {
+            file: file.to_owned(),
+            reason: error.to_string(),
+        })
     }
 
     /// Reads `file`, with variables from the environment.
@@ -66,10 +121,7 @@ impl Config {
     /// # Errors
     /// The file cannot be read or is invalid.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(file).map_err(|error| ConfigError::Unreadable {
-            file: file.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let text = Self::read_text(file)?;
         Self::parse(file, &text, &|name| std::env::var(name).ok())
     }
 
@@ -118,12 +170,15 @@ impl Config {
             Some(Value::Object(sections)) => sections.clone(),
             Some(_) => return Err(document.invalid(&at, "expected an object")),
         };
-        Ok(Self {
+        let config = Self {
             file: Some(file.to_owned()),
             servers,
             sections,
             document: Some(document),
-        })
+            secrets: Secrets::default(),
+        };
+        config.collect_secrets();
+        Ok(config)
     }
 
     /// Checks the keys of the `pml` section.
@@ -160,6 +215,21 @@ impl Config {
                 document.read(value.clone(), &KeyPath::root().key("pml").key(name))
             }
             _ => Ok(T::default()),
+        }
+    }
+
+    /// An error about a value of the `pml` section, with its line. `path` are the keys that lead to it.
+    pub fn section_error(&self, path: &[&str], message: impl Into<String>) -> ConfigError {
+        let below = |at: KeyPath, key: &&str| at.key(*key);
+        let at = path.iter().fold(KeyPath::root().key("pml"), below);
+        match &self.document {
+            Some(document) => document.invalid(&at, message),
+            None => ConfigError::Invalid {
+                file: PathBuf::new(),
+                line: 1,
+                key: at.to_string(),
+                message: message.into(),
+            },
         }
     }
 }
@@ -278,7 +348,11 @@ mod tests {
     fn a_missing_file_says_where_it_was_looked_for() {
         let folder = tempfile::tempdir().unwrap();
         let named = folder.path().join("x.json");
-        assert_eq!(Config::locate(Some(&named), folder.path()).unwrap(), named);
+        let found = Config::locate(Some(&named), folder.path()).unwrap();
+        assert_eq!(
+            (found.path, found.origin),
+            (named.clone(), ConfigOrigin::Named)
+        );
         assert!(
             Config::load(&named)
                 .unwrap_err()
@@ -287,7 +361,8 @@ mod tests {
         );
         std::fs::write(folder.path().join(FILE_NAME), "{}").unwrap();
         let found = Config::locate(None, folder.path()).unwrap();
-        assert_eq!(found, folder.path().join(FILE_NAME));
+        assert_eq!(found.path, folder.path().join(FILE_NAME));
+        assert_eq!(found.origin, ConfigOrigin::Project);
     }
 
     #[test]

@@ -3,9 +3,15 @@
 mod document;
 mod error;
 mod expand;
+mod expansions;
 mod load;
+mod offered;
 mod server;
+mod trust;
 
 pub use error::ConfigError;
-pub use load::Config;
+pub use expansions::Expansions;
+pub use load::{Config, ConfigFile, ConfigOrigin};
+pub use offered::Offered;
 pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter, is_sse_address};
+pub use trust::{TrustStore, TrustedFile};

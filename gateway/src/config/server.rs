@@ -1,7 +1,9 @@
 //! One entry of `mcpServers`: the endpoint of a server and its tool filter.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +14,9 @@ use serde_json::Value;
 use super::ConfigError;
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
+use super::expansions::Expansions;
+use super::offered::Offered;
+use crate::secrets::shown_origin;
 
 /// A configured server.
 #[derive(Debug, Clone)]
@@ -33,8 +38,16 @@ pub struct ServerConfig {
     pub roots: Vec<PathBuf>,
     /// The protocol lifecycle.
     pub protocol: Protocol,
+    /// Which resources it offers; `None` for the default, see [`ServerConfig::offers`].
+    pub resources: Option<Offered>,
+    /// Which prompts it offers; `None` for the default, see [`ServerConfig::offers`].
+    pub prompts: Option<Offered>,
     /// Keys of the entry that only other clients know.
     pub ignored_keys: Vec<String>,
+    /// The `url` as it was written, with its variables.
+    pub address: Option<String>,
+    /// The variables that were expanded in the entry.
+    pub expansions: Expansions,
 }
 
 /// How a server is reached.
@@ -49,7 +62,7 @@ pub enum Endpoint {
 }
 
 /// The command line of a stdio server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program.
     pub program: String,
@@ -61,13 +74,33 @@ pub struct Command {
     pub cwd: Option<PathBuf>,
 }
 
+impl fmt::Debug for Command {
+    /// Without arguments and values of variables, which may be credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("env", &self.env.keys())
+            .finish_non_exhaustive()
+    }
+}
+
 /// The address of a remote server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Remote {
     /// The URL.
     pub url: url::Url,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
+}
+
+impl fmt::Debug for Remote {
+    /// Without path, query and values of headers, which may be credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote")
+            .field("url", &shown_origin(&self.url))
+            .field("headers", &self.headers.keys())
+            .finish()
+    }
 }
 
 /// The tools of a server that are used, as globs over tool names.
@@ -110,7 +143,7 @@ pub enum Protocol {
 
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 19] = [
     "type",
     "transport",
     "command",
@@ -124,6 +157,8 @@ const KEYS: [&str; 17] = [
     "timeout",
     "startTimeout",
     "tools",
+    "resources",
+    "prompts",
     "roots",
     "protocol",
     "description",
@@ -153,6 +188,8 @@ struct Entry {
     start_timeout: Option<Duration>,
     #[serde(default, deserialize_with = "filter")]
     tools: ToolFilter,
+    resources: Option<Offered>,
+    prompts: Option<Offered>,
     #[serde(default)]
     roots: Vec<PathBuf>,
     #[serde(default)]
@@ -188,14 +225,31 @@ impl ServerConfig {
     ) -> Result<Self, ConfigError> {
         check_name(document, name, at)?;
         let ignored_keys = check_keys(document, value, at)?;
-        let (entry, unset) = match expand(document, value.clone(), at, variables) {
-            Ok(expanded) => (document.read::<Entry>(expanded, at)?, None),
+        let expansions = RefCell::new(Expansions::default());
+        let noted = |name: &str| {
+            let value = variables(name)?;
+            expansions.borrow_mut().note(name, &value);
+            Some(value)
+        };
+        let expanded = expand(document, value.clone(), at, &noted);
+        let expansions = expansions.into_inner();
+        let (entry, unset) = match expanded {
+            // An error may quote a value, which is shown as it was written.
+            Ok(expanded) => (
+                document
+                    .read::<Entry>(expanded, at)
+                    .map_err(|error| error.unexpanded(&expansions))?,
+                None,
+            ),
             Err(unset) => (document.read::<Entry>(value.clone(), at)?, Some(unset)),
         };
         let endpoint = match unset {
             Some(unset) => Err(unset),
-            None => Ok(endpoint(document, &entry, at)?),
+            None => Ok(
+                endpoint(document, &entry, at).map_err(|error| error.unexpanded(&expansions))?
+            ),
         };
+        let address = value.get("url").and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
             name: name.to_owned(),
             disabled: entry.disabled || entry.enabled == Some(false),
@@ -205,7 +259,11 @@ impl ServerConfig {
             tools: entry.tools,
             roots: entry.roots,
             protocol: entry.protocol,
+            resources: entry.resources,
+            prompts: entry.prompts,
             ignored_keys,
+            address,
+            expansions,
         })
     }
 
@@ -233,20 +291,23 @@ impl ServerConfig {
             tools: ToolFilter::default(),
             roots: Vec::new(),
             protocol: Protocol::Auto,
+            resources: None,
+            prompts: None,
             ignored_keys: Vec::new(),
+            address: None,
+            expansions: Expansions::default(),
         }
     }
 }
 
 fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), ConfigError> {
-    let allowed = |c: char| !c.is_whitespace() && !c.is_control() && c != ':';
-    if name.is_empty() || !name.chars().all(allowed) {
-        return Err(document.invalid(
-            at,
-            "invalid server name: it must not be empty nor contain `:` or white space, as tool ids are `server:tool`; rename it",
-        ));
+    if crate::printable::is_server_name(name) {
+        return Ok(());
     }
-    Ok(())
+    Err(document.invalid(
+        at,
+        "invalid server name: it must not be empty nor contain `:`, white space or invisible characters, as tool ids are `server:tool`, and has at most 128 bytes; rename it",
+    ))
 }
 
 /// Refuses mistyped keys. Returns the keys that only other clients know.

@@ -9,6 +9,7 @@ use oauth2::TokenResponse;
 use rmcp::transport::auth::{AuthError, OAuthClientConfig};
 use url::Url;
 
+use super::endpoints;
 use super::error::OAuthError;
 use super::login::{self, LoggedIn, LoginOptions};
 use super::login_record::LoginRecord;
@@ -162,6 +163,8 @@ impl OAuth {
         if record.credentials.issuer.is_some() && found.document.issuer.is_none() {
             return Err(failed(AuthError::NoAuthorizationSupport));
         }
+        // Which hosts are right was decided at the login, by the issuer.
+        endpoints::check(server, &found.document, record.private_network)?;
         manager.set_metadata(found.document);
         if !manager.initialize_from_store().await.map_err(failed)? {
             return Err(again(server, "it belongs to another authorization server"));
@@ -174,6 +177,20 @@ impl OAuth {
         }
         let tokens = manager.refresh_token().await.map_err(failed)?;
         Ok(tokens.access_token().secret().clone())
+    }
+
+    /// The token, refresh token and client secret of a login that was read before.
+    pub(crate) fn secrets_of(&self, server: &Url) -> Vec<String> {
+        let cache = self.cache();
+        let Some(record) = cache.get(server) else {
+            return Vec::new();
+        };
+        let tokens = record.credentials.token_response.as_ref();
+        let refresh = tokens.and_then(|tokens| tokens.refresh_token());
+        let refresh = refresh.map(|token| token.secret().clone());
+        let access = record.access_token().map(str::to_owned);
+        let all = [refresh, access, record.client_secret.clone()];
+        all.into_iter().flatten().collect()
     }
 
     fn cache(&self) -> MutexGuard<'_, HashMap<Url, LoginRecord>> {

@@ -7,21 +7,19 @@ use std::time::Duration;
 use rmcp::transport::auth::AuthError;
 use url::Url;
 
+use crate::secrets::shown_origin;
+
 /// Why there is no token. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum OAuthError {
     /// The server publishes no OAuth metadata.
-    #[error(
-        "{server} publishes no OAuth metadata and does not register clients: if it takes a fixed token, set it in `headers`"
-    )]
+    #[error("{} publishes no OAuth metadata and does not register clients: if it takes a fixed token, set it in `headers`", shown_origin(.server))]
     NoMetadata {
         /// The server.
         server: Url,
     },
     /// The authorization server refused the registration.
-    #[error(
-        "{server} does not let programs register themselves ({reason}): register `pml` there by hand and pass the client id"
-    )]
+    #[error("{} does not let programs register themselves ({reason}): register `pml` there by hand and pass the client id", shown_origin(.server))]
     Registration {
         /// The server.
         server: Url,
@@ -29,12 +27,28 @@ pub enum OAuthError {
         reason: String,
     },
     /// The authorization server does not support PKCE.
-    #[error(
-        "the authorization server of {server} does not offer PKCE with S256, which a safe login needs: ask its operator to turn it on"
-    )]
+    #[error("the authorization server of {} does not offer PKCE with S256, which a safe login needs: ask its operator to turn it on", shown_origin(.server))]
     NoPkce {
         /// The server.
         server: Url,
+    },
+    /// An address of the login is not safe to open or to call.
+    #[error("{} names an address of the scheme `{scheme}` as its `{name}`: pml opens only https addresses for a login; check the server's address", shown_origin(.server))]
+    UnsafeEndpoint {
+        /// The server.
+        server: Box<Url>,
+        /// The field of the metadata.
+        name: String,
+        /// The scheme of the address.
+        scheme: String,
+    },
+    /// The login goes through hosts that are not the server's own site.
+    #[error("the login to {} goes through {}, which is another site, and was not confirmed: if you know it, pass `--auth-host {}`", shown_origin(.server), .hosts.join(" and "), .hosts.join(" --auth-host "))]
+    ForeignHost {
+        /// The server.
+        server: Url,
+        /// The hosts.
+        hosts: Vec<String>,
     },
     /// The browser did not come back in time.
     #[error("no answer from the browser within {} s; {ignored} redirects that did not belong to this login were ignored: start the login again", .waited.as_secs())]
@@ -69,7 +83,7 @@ pub enum OAuthError {
         source: io::Error,
     },
     /// The login is no longer valid.
-    #[error("the login to {server} is no longer valid ({reason}): run `pml login` for it again")]
+    #[error("the login to {} is no longer valid ({reason}): run `pml login` for it again", shown_origin(.server))]
     LoginAgain {
         /// The server.
         server: Url,
@@ -77,7 +91,7 @@ pub enum OAuthError {
         reason: String,
     },
     /// The token could not be refreshed.
-    #[error("the token of {server} could not be refreshed: try again, or run `pml login` for it")]
+    #[error("the token of {} could not be refreshed: try again, or run `pml login` for it", shown_origin(.server))]
     Refresh {
         /// The server.
         server: Url,
@@ -85,7 +99,7 @@ pub enum OAuthError {
         source: Box<AuthError>,
     },
     /// The authorization server broke the protocol.
-    #[error("invalid response of the authorization server of {server}")]
+    #[error("invalid response of the authorization server of {}", shown_origin(.server))]
     Protocol {
         /// The server.
         server: Url,

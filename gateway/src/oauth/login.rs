@@ -8,6 +8,7 @@ use rmcp::transport::auth::{
 };
 use url::Url;
 
+use super::endpoints::{self, ConfirmHosts};
 use super::error::OAuthError;
 use super::metadata::discover;
 use super::redirect::RedirectListener;
@@ -32,6 +33,10 @@ pub struct LoginOptions {
     /// Allows private addresses in the server's metadata, as inside a company. By default they are
     /// refused: a server could make this machine probe its network (SSRF).
     pub private_network: bool,
+    /// Hosts of other sites that the login may go through without a question.
+    pub allowed_hosts: Vec<String>,
+    /// Asks about hosts of other sites; without it they are refused.
+    pub confirm_hosts: Option<ConfirmHosts>,
 }
 
 impl Default for LoginOptions {
@@ -43,6 +48,8 @@ impl Default for LoginOptions {
             redirect_port: 0,
             timeout: Duration::from_secs(300),
             private_network: false,
+            allowed_hosts: Vec::new(),
+            confirm_hosts: None,
         }
     }
 }
@@ -104,6 +111,7 @@ pub(super) async fn login(
     let found = discover(&manager, server, options.challenge.as_deref())
         .await
         .map_err(protocol)?;
+    confirm_hosts(server, &found.document, options)?;
     manager.set_metadata(found.document.clone());
     let scopes = choose_scopes(&manager, options).await;
     let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
@@ -137,7 +145,12 @@ pub(super) async fn login(
         .get_authorization_url(&scopes)
         .await
         .map_err(protocol)?;
-    let address = Url::parse(&address).map_err(|error| protocol(error.into()))?;
+    let address = endpoints::checked(
+        server,
+        "authorization_endpoint",
+        &address,
+        options.private_network,
+    )?;
     let state = state_of(&address).unwrap_or_default();
     open_browser(&address).map_err(|source| OAuthError::Browser {
         url: address.clone(),
@@ -157,6 +170,23 @@ pub(super) async fn login(
     Ok(LoggedIn {
         server: server.clone(),
         scopes: manager.get_current_scopes().await,
+    })
+}
+
+/// Checks the endpoints, before anything is sent to one of them.
+fn confirm_hosts(
+    server: &Url,
+    metadata: &AuthorizationMetadata,
+    options: &LoginOptions,
+) -> Result<(), OAuthError> {
+    let mut hosts = endpoints::check(server, metadata, options.private_network)?;
+    hosts.retain(|host| !options.allowed_hosts.contains(host));
+    if hosts.is_empty() || options.confirm_hosts.is_some_and(|ask| ask(server, &hosts)) {
+        return Ok(());
+    }
+    Err(OAuthError::ForeignHost {
+        server: server.clone(),
+        hosts,
     })
 }
 

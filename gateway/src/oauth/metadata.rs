@@ -3,6 +3,11 @@
 use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationMetadata};
 use url::Url;
 
+use crate::transport::{Body, read_body};
+
+/// Bytes of a metadata document. rmcp bounds those that it reads.
+const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
+
 /// Metadata, and whether the server published it. Old servers publish none; some of them use default
 /// paths.
 pub(super) struct Metadata {
@@ -56,7 +61,11 @@ async fn own_document(server: &Url) -> Option<AuthorizationMetadata> {
         .build()
         .ok()?;
     let response = client.get(address).send().await.ok()?;
-    let document: AuthorizationMetadata = response.error_for_status().ok()?.json().await.ok()?;
+    let response = response.error_for_status().ok()?;
+    let Body::Whole(body) = read_body(response, MAX_DOCUMENT_BYTES).await.ok()? else {
+        return None;
+    };
+    let document: AuthorizationMetadata = serde_json::from_slice(&body).ok()?;
     let named = [
         document.issuer.as_ref(),
         Some(&document.authorization_endpoint),

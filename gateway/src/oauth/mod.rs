@@ -10,6 +10,7 @@
 //! rmcp's.
 
 mod access;
+mod endpoints;
 mod error;
 mod lock;
 mod login;
@@ -22,6 +23,7 @@ mod store;
 mod tests;
 
 pub use access::OAuth;
+pub use endpoints::ConfirmHosts;
 pub use error::OAuthError;
 pub use login::{ClientIdentity, LoggedIn, LoginOptions};
 pub use store::TokenStore;

@@ -92,7 +92,7 @@ impl Serialize for ToolGlob {
 
 /// Matches without recursion, in at most `pattern * text` steps: tool names come from servers and may
 /// be hostile.
-fn wildcard(mut pattern: &str, mut text: &str) -> bool {
+pub(crate) fn wildcard(mut pattern: &str, mut text: &str) -> bool {
     // The pattern after the last `*`, and the text from where it has to match next.
     let mut star: Option<(&str, &str)> = None;
     loop {

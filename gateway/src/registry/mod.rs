@@ -1,8 +1,11 @@
 //! The tools of the servers with their schemas, and changes of them.
 
 mod arguments;
+mod linear_patterns;
+mod schema_graph;
 mod tool;
 mod tool_set;
+mod validation_cost;
 
-pub use tool::Tool;
-pub(crate) use tool_set::ToolSet;
+pub use tool::{RefusedTool, Tool};
+pub(crate) use tool_set::{ToolChange, ToolChangeKind, ToolSet};

@@ -5,15 +5,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Tool;
+use super::{RefusedTool, Tool};
 use crate::ToolId;
 use crate::config::ToolFilter;
 use crate::policy::globs::ToolGlob;
+
+/// Bytes of the name of a refused tool that are kept.
+const MAX_REFUSED_NAME: usize = 1024;
 
 /// The tools of one server by name, after the server's own `tools.allow` and `tools.deny`.
 #[derive(Debug, Default)]
 pub(crate) struct ToolSet {
     by_name: BTreeMap<String, Arc<Tool>>,
+    /// Tools that exceed a limit, by name.
+    refused: BTreeMap<String, RefusedTool>,
 }
 
 /// What happened to a tool.
@@ -42,17 +47,36 @@ impl ToolSet {
                 .collect()
         };
         let (allow, deny) = (filter.allow.as_deref().map(globs), globs(&filter.deny));
-        let by_name = listed
-            .iter()
-            .filter_map(|described| Tool::read(server, described))
-            .filter(|tool| {
-                let any =
-                    |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool.id.as_str()));
-                allow.as_deref().is_none_or(any) && !any(&deny)
-            })
-            .map(|tool| (tool.id.tool().to_owned(), Arc::new(tool)))
-            .collect();
-        Self { by_name }
+        let mut tools = Self::default();
+        for described in listed {
+            let name = described["name"].as_str().unwrap_or_default();
+            let id = ToolId::new(server, name);
+            let any = |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(id.as_str()));
+            if !allow.as_deref().is_none_or(any) || any(&deny) {
+                continue;
+            }
+            match Tool::read(server, described) {
+                Some(Ok(tool)) => {
+                    tools.by_name.insert(name.to_owned(), Arc::new(tool));
+                }
+                Some(Err(refused)) => {
+                    let end = name.floor_char_boundary(MAX_REFUSED_NAME);
+                    tools.refused.insert(name[..end].to_owned(), refused);
+                }
+                None => {}
+            }
+        }
+        tools
+    }
+
+    /// Why the server's tool of this name cannot be used.
+    pub fn refusal(&self, name: &str) -> Option<&RefusedTool> {
+        self.refused.get(name)
+    }
+
+    /// The tools that cannot be used.
+    pub fn refused(&self) -> impl ExactSizeIterator<Item = &RefusedTool> {
+        self.refused.values()
     }
 
     pub fn get(&self, name: &str) -> Option<&Arc<Tool>> {

@@ -12,13 +12,18 @@ use super::backoff;
 use super::connection::Connection;
 use super::lifecycle::Server;
 use super::tools;
-use crate::registry::ToolSet;
+use crate::registry::{ToolChange, ToolChangeKind, ToolSet};
 
 /// Debounce: several changes in a row cause one listing.
 const DEBOUNCE: Duration = Duration::from_millis(20);
-/// The debounce doubles, up to this, for a server that announces changes without any.
-const MAX_DEBOUNCE: Duration = Duration::from_secs(5);
-/// The debounce is reset when the last listing is older than this.
+/// The pause before the next listing doubles with every listing, up to this: a server may announce
+/// changes without any, or change its tools all the time.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+/// Listings without a pause: a server may well change its tools a few times in a row.
+const FREE_LISTINGS: u32 = 4;
+/// Tools that the log names after a change.
+const LOGGED_TOOLS: usize = 5;
+/// The pause is reset when the last listing is older than this.
 const CALM: Duration = Duration::from_secs(10);
 /// Callers wait for a new listing, so a listing that hangs is given up after this.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,10 +40,11 @@ pub(crate) struct ToolsChanged {
     retry: Mutex<Retry>,
 }
 
-/// Failed listings in a row, and when the next one may be tried.
+/// Failed and recent listings, and when the next one may be tried.
 #[derive(Debug, Default)]
 struct Retry {
     failures: u32,
+    recent: RecentListings,
     not_before: Option<Instant>,
 }
 
@@ -99,8 +105,13 @@ struct PendingChange<'a> {
 }
 
 impl PendingChange<'_> {
+    /// Until the pause is over, callers use this list, whatever the server announces.
     fn listed(mut self) {
-        *self.changed.retry() = Retry::default();
+        let mut retry = self.changed.retry();
+        retry.failures = 0;
+        let pause = retry.recent.count();
+        retry.not_before = pause.map(|pause| Instant::now() + pause);
+        drop(retry);
         self.is_listed = true;
     }
 
@@ -124,8 +135,11 @@ impl Drop for PendingChange<'_> {
 impl Server {
     /// Replaces the tool list. If it differs from the one before, answers of the old tools leave
     /// the cache and search indexes are notified.
-    pub(super) fn set_tools(&self, listed: &[serde_json::Value]) {
-        let tools = Arc::new(ToolSet::read(&self.config.name, listed, &self.config.tools));
+    pub(super) async fn set_tools(&self, listed: Vec<serde_json::Value>) {
+        let Some(tools) = self.read_tools(listed).await.map(Arc::new) else {
+            tracing::error!(server = %self.config.name, "reading the list of tools panicked");
+            return;
+        };
         let before = self
             .tools
             .write()
@@ -136,14 +150,24 @@ impl Server {
             if changes.is_empty() {
                 return;
             }
-            for change in &changes {
-                tracing::info!(tool = %change.tool, kind = ?change.kind, "a server changed its tools");
-            }
+            log_changes(&self.config.name, &changes);
             self.forget_cached_answers();
         }
+        log_refused(&self.config.name, &tools);
         self.context
             .generation
             .send_modify(|generation| *generation += 1);
+    }
+
+    /// Reads the tools on another thread: each schema is measured. `None` if that panics.
+    async fn read_tools(&self, mut listed: Vec<serde_json::Value>) -> Option<ToolSet> {
+        let (name, filter) = (self.config.name.clone(), self.config.tools.clone());
+        let secrets = self.context.secrets.clone();
+        let read = move || {
+            listed.iter_mut().for_each(|tool| secrets.hide_value(tool));
+            ToolSet::read(&name, &listed, &filter)
+        };
+        tokio::task::spawn_blocking(read).await.ok()
     }
 
     pub(super) async fn relist(&self, connection: &Connection) {
@@ -154,10 +178,13 @@ impl Server {
         let listing = tokio::time::timeout(LIST_TIMEOUT, tools::list(&connection.peer)).await;
         match listing {
             Ok(Ok(listed)) => {
+                // A caller that is cancelled here leaves the change pending.
+                self.set_tools(listed).await;
                 change.listed();
-                self.set_tools(&listed);
             }
             Ok(Err(error)) => {
+                let error = error.to_string();
+                let error = self.context.secrets.hide(&error);
                 tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
                 change.failed();
             }
@@ -186,7 +213,6 @@ impl Server {
         }
         // A strong reference would keep the connection open for ever.
         let connection = Arc::downgrade(&connection);
-        let (mut debounce, mut listed) = (DEBOUNCE, Instant::now());
         loop {
             let event = async {
                 match &mut subscription {
@@ -213,26 +239,59 @@ impl Server {
                     }
                 }
             }
-            if listed.elapsed() > CALM {
-                debounce = DEBOUNCE;
-            }
-            tokio::time::sleep(debounce).await;
+            tokio::time::sleep(DEBOUNCE).await;
             let Some(connection) = connection.upgrade() else {
                 return;
             };
-            let before = self.known_tools();
             self.relist(&connection).await;
-            listed = Instant::now();
-            let is_same = match (before, self.known_tools()) {
-                (Some(before), Some(now)) => now.changes_since(&before).is_empty(),
-                _ => false,
-            };
-            debounce = if is_same {
-                (debounce * 2).min(MAX_DEBOUNCE)
-            } else {
-                DEBOUNCE
-            };
         }
+    }
+}
+
+/// How often the tools were listed without a calm time in between.
+#[derive(Debug, Default)]
+struct RecentListings {
+    count: u32,
+    last: Option<Instant>,
+}
+
+impl RecentListings {
+    /// Counts a listing. Returns the pause before the next one.
+    fn count(&mut self) -> Option<Duration> {
+        if self.last.is_none_or(|last| last.elapsed() > CALM) {
+            self.count = 0;
+        }
+        self.count = self.count.saturating_add(1);
+        self.last = Some(Instant::now());
+        let doublings = self.count.checked_sub(FREE_LISTINGS)?.min(16);
+        Some((DEBOUNCE * 2_u32.pow(doublings)).min(MAX_PAUSE))
+    }
+}
+
+/// Logs the changes of a listing in one line.
+fn log_changes(server: &str, changes: &[ToolChange]) {
+    let count = |kind| changes.iter().filter(|change| change.kind == kind).count();
+    let first: Vec<&str> = changes
+        .iter()
+        .take(LOGGED_TOOLS)
+        .map(|change| change.tool.tool())
+        .map(|name| &name[..name.floor_char_boundary(64)])
+        .collect();
+    tracing::info!(
+        %server,
+        added = count(ToolChangeKind::Added),
+        removed = count(ToolChangeKind::Removed),
+        changed = count(ToolChangeKind::Changed),
+        ?first,
+        "a server changed its tools"
+    );
+}
+
+/// Logs the tools that cannot be used in one line.
+fn log_refused(server: &str, tools: &ToolSet) {
+    let count = tools.refused().len();
+    if let Some(first) = tools.refused().next() {
+        tracing::warn!(%server, count, tool = ?first.tool, reason = %first.reason, "tools cannot be used; `pml doctor` names them");
     }
 }
 
@@ -263,6 +322,26 @@ mod tests {
             changed.begin_listing().unwrap().failed();
         }
         assert!(changed.retry_in().unwrap() <= MAX_RETRY_PAUSE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_changes_its_tools_all_the_time_is_listed_less_and_less_often() {
+        let (began, changed) = (Instant::now(), ToolsChanged::default());
+        let mut listings = 0;
+        while began.elapsed() < Duration::from_secs(60) {
+            changed.announce();
+            if let Some(change) = changed.begin_listing() {
+                change.listed();
+                listings += 1;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(listings < 30, "{listings}");
+        changed.announce();
+        tokio::time::sleep(CALM * 2).await;
+        changed.begin_listing().unwrap().listed();
+        changed.announce();
+        assert!(changed.begin_listing().is_some(), "after a calm time");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 
 use super::changes::ToolsChanged;
 use crate::call::ProgressSink;
+use crate::secrets::Secrets;
 
 /// The client side of a session. Clones share all state.
 #[derive(Debug, Clone)]
@@ -24,14 +25,20 @@ pub(crate) struct Handler {
     roots: Arc<Vec<Root>>,
     progress: Arc<Mutex<HashMap<ProgressToken, ProgressSink>>>,
     tools_changed: Arc<ToolsChanged>,
+    secrets: Secrets,
 }
 
 impl Handler {
-    pub fn new(roots: &[std::path::PathBuf], tools_changed: Arc<ToolsChanged>) -> Self {
+    pub fn new(
+        roots: &[std::path::PathBuf],
+        tools_changed: Arc<ToolsChanged>,
+        secrets: Secrets,
+    ) -> Self {
         Self {
             roots: Arc::new(roots.iter().filter_map(|path| root(path)).collect()),
             progress: Arc::default(),
             tools_changed,
+            secrets,
         }
     }
 
@@ -90,7 +97,10 @@ impl ClientHandler for Handler {
     ) {
         let sink = self.lock().get(&progress.progress_token).cloned();
         if let Some(sink) = sink {
-            sink.report(progress.progress, progress.total, progress.message);
+            let message = progress
+                .message
+                .map(|text| self.secrets.hide(text).into_owned());
+            sink.report(progress.progress, progress.total, message);
         }
     }
 

@@ -18,6 +18,7 @@ use super::tools;
 use crate::config::ServerConfig;
 use crate::policy::Policy;
 use crate::registry::ToolSet;
+use crate::secrets::Secrets;
 use crate::transport::{ConnectOptions, Login, StartError, StderrTail, TransportContext, connect};
 
 /// A pause up to this is waited for; a longer one is an error with `retry_after`.
@@ -29,6 +30,7 @@ const QUOTED_LINES: usize = 5;
 /// State that all servers of a gateway share.
 pub(crate) struct ServerContext {
     pub transports: TransportContext,
+    pub secrets: Secrets,
     pub policy: Policy,
     /// Bounds how many servers start at the same time.
     pub start_permits: Semaphore,
@@ -239,7 +241,7 @@ impl Server {
 
     async fn start(self: Arc<Self>) -> Result<Arc<Connection>, StartError> {
         let began = Instant::now();
-        let stderr = StderrTail::default();
+        let stderr = StderrTail::new(self.context.secrets.clone());
         self.history().stderr = stderr.clone();
         let opened = tokio::select! {
             opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
@@ -253,6 +255,7 @@ impl Server {
         let connection = match opened {
             Ok(connection) => connection,
             Err(error) => {
+                let error = error.hidden(&self.context.secrets);
                 self.history().failed(error.clone());
                 *self.slot() = Slot::Idle;
                 return Err(error);
@@ -273,7 +276,11 @@ impl Server {
             .endpoint
             .as_ref()
             .map_err(|error| error.clone())?;
-        let handler = Handler::new(&self.config.roots, self.changed.clone());
+        let handler = Handler::new(
+            &self.config.roots,
+            self.changed.clone(),
+            self.context.secrets.clone(),
+        );
         let opening = async {
             let options = ConnectOptions {
                 server: &self.config.name,
@@ -281,6 +288,7 @@ impl Server {
                 transports: &self.context.transports,
                 login: self.login.clone(),
                 stderr: stderr.clone(),
+                secrets: &self.context.secrets,
             };
             let link = connect(endpoint, handler.clone(), options).await?;
             let connection = Connection::new(link, handler)
@@ -290,9 +298,9 @@ impl Server {
                 let listed = tools::list(&connection.peer).await.map_err(|error| {
                     handshake(&format!("its tools could not be listed: {error}"), stderr)
                 })?;
-                self.set_tools(&listed);
+                self.set_tools(listed).await;
             } else {
-                self.set_tools(&[]);
+                self.set_tools(Vec::new()).await;
             }
             Ok(Arc::new(connection))
         };

@@ -4,6 +4,8 @@ use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, Serve
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use serde_json::Value;
 
+use crate::listing_budget::ListingBudget;
+
 /// Bounds a server that returns a new cursor with every page.
 const MAX_PAGES: usize = 1000;
 
@@ -11,8 +13,12 @@ const MAX_PAGES: usize = 1000;
 ///
 /// With typed parsing, one invalid tool would lose the whole page, so a page that does not fit the
 /// specification is parsed leniently.
+///
+/// # Errors
+/// The server does not answer with tools, or lists more than [`ListingBudget`] allows.
 pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
-    let mut tools = Vec::new();
+    let mut tools: Vec<Value> = Vec::new();
+    let mut budget = ListingBudget::default();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let mut request = ListToolsRequest::default();
@@ -22,7 +28,7 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
         let answer = peer
             .send_request(ClientRequest::ListToolsRequest(request))
             .await?;
-        let (page, next) = match answer {
+        let (page, next): (Vec<Value>, _) = match answer {
             ServerResult::ListToolsResult(result) => (
                 result
                     .tools
@@ -31,8 +37,8 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
                     .collect(),
                 result.next_cursor,
             ),
-            ServerResult::CustomResult(result) => {
-                let Some(page) = result.0.get("tools").and_then(Value::as_array) else {
+            ServerResult::CustomResult(mut result) => {
+                let Some(Value::Array(page)) = result.0.get_mut("tools").map(Value::take) else {
                     return Err(ServiceError::UnexpectedResponse);
                 };
                 let next = result
@@ -40,13 +46,16 @@ pub async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
                     .get("nextCursor")
                     .and_then(Value::as_str)
                     .map(str::to_owned);
-                (page.clone(), next)
+                (page, next)
             }
             // An empty object instead of a list.
             ServerResult::EmptyResult(_) => (Vec::new(), None),
             _ => return Err(ServiceError::UnexpectedResponse),
         };
-        tools.extend::<Vec<Value>>(page);
+        for tool in page {
+            budget.count(&tool)?;
+            tools.push(tool);
+        }
         // Some servers send an empty cursor on the last page.
         let next = next.filter(|next| !next.is_empty());
         if next.is_none() || next == cursor {

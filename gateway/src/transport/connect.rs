@@ -15,8 +15,9 @@ use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
 use super::stdio::StdioTransport;
 use super::traffic::Traffic;
-use super::{Login, StartError, StderrTail, TransportContext, http};
+use super::{Login, StartError, StderrTail, TransportContext, http, without_paths};
 use crate::config::{Command, Endpoint, Protocol, Remote};
+use crate::secrets::{Secrets, shown_origin};
 
 /// How long to wait for the exit status of a process that closed its output.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -39,6 +40,8 @@ pub struct ConnectOptions<'a> {
     pub login: Option<Login>,
     /// Receives the standard error of the server. The caller quotes it after a timeout.
     pub stderr: StderrTail,
+    /// Replaced in quotations of what the server sent.
+    pub secrets: &'a Secrets,
 }
 
 /// Connects to `endpoint`. The caller sets the timeout.
@@ -106,7 +109,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                             challenge: None,
                         },
                         error => StartError::Unreachable {
-                            url: remote.url.to_string(),
+                            origin: shown_origin(&remote.url),
                             reason: chain(&error),
                         },
                     })?;
@@ -131,7 +134,12 @@ async fn over_http<S: Service<RoleClient>>(
     lifecycle: ClientLifecycleMode,
     options: &ConnectOptions<'_>,
 ) -> Result<Link<S>, StartError> {
-    let transport = http::transport(options.transports.client()?, remote, options.login.clone());
+    let transport = http::transport(
+        options.transports.client()?,
+        remote,
+        options.login.clone(),
+        options.secrets.clone(),
+    );
     let service = handler
         .serve_with_lifecycle(transport, lifecycle)
         .await
@@ -158,7 +166,7 @@ async fn over_stdio<S: Service<RoleClient>>(
         .map_err(|error| spawn_error(command, &error))?;
     let stderr = options.stderr.clone();
     tokio::spawn(stderr.clone().follow(pipes.stderr));
-    let traffic = Arc::<Traffic>::default();
+    let traffic = Arc::new(Traffic::new(options.secrets.clone()));
     let transport =
         StdioTransport::new(pipes.stdin, pipes.stdout, process.clone(), traffic.clone());
     // Cancelled during the handshake, the process would keep running without a client.
@@ -242,7 +250,7 @@ fn remote_error(error: ClientInitializeError, remote: &Remote, server: &str) -> 
     match error {
         ClientInitializeError::TransportError { .. }
         | ClientInitializeError::ConnectionClosed(_) => StartError::Unreachable {
-            url: remote.url.to_string(),
+            origin: shown_origin(&remote.url),
             reason,
         },
         _ => StartError::Handshake {
@@ -262,7 +270,7 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         };
         match source {
             Some(source) => innermost = source,
-            None => return innermost.to_string(),
+            None => return without_paths(&innermost.to_string()),
         }
     }
 }

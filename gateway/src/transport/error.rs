@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use url::Url;
+
 use crate::config::ConfigError;
+use crate::secrets::{Secrets, shown_origin};
 
 /// Why a server could not be started or reached. Each message names the cause and the next step, and
 /// quotes the last lines of standard error.
@@ -72,10 +75,10 @@ pub enum StartError {
     },
 
     /// The server cannot be reached over HTTP.
-    #[error("{url} could not be reached ({reason}): check the address and that the server runs")]
+    #[error("{origin} could not be reached ({reason}): check the address and that the server runs")]
     Unreachable {
-        /// The address.
-        url: String,
+        /// Scheme, host and port of the address. The rest may hold credentials.
+        origin: String,
         /// The reason.
         reason: String,
     },
@@ -116,10 +119,99 @@ impl StartError {
     }
 }
 
+impl StartError {
+    /// The error without secrets in its texts.
+    pub(crate) fn hidden(mut self, secrets: &Secrets) -> Self {
+        let (text, stderr) = match &mut self {
+            Self::ProgramNotFound { program: text }
+            | Self::FolderNotFound { cwd: text }
+            | Self::HttpClient { reason: text } => (Some(text), None),
+            Self::Spawn { program, reason } => {
+                secrets.hide_in(program);
+                (Some(reason), None)
+            }
+            Self::Unreachable { origin, reason } => {
+                secrets.hide_in(origin);
+                (Some(reason), None)
+            }
+            Self::Handshake { reason, stderr } => (Some(reason), Some(stderr)),
+            Self::Exited { status, stderr } => (Some(status), Some(stderr)),
+            Self::TimedOut { stderr, .. } => (None, Some(stderr)),
+            Self::Disabled | Self::Config(_) | Self::LoginNeeded { .. } | Self::ShuttingDown => {
+                (None, None)
+            }
+        };
+        for text in text.into_iter().chain(stderr.into_iter().flatten()) {
+            secrets.hide_in(text);
+        }
+        self
+    }
+}
+
+/// A text with every address in it reduced to scheme, host and port: HTTP clients quote the address
+/// that they could not reach.
+pub(crate) fn without_paths(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("://") {
+        let scheme = rest[..start]
+            .rfind(|c: char| !c.is_ascii_alphanumeric())
+            .map_or(0, |before| before + 1);
+        // The character before the scheme may have several bytes.
+        let scheme = (scheme..=start)
+            .find(|at| rest.is_char_boundary(*at))
+            .unwrap_or(start);
+        // An address may contain any sign, also in a secret; only those at its end belong to the text.
+        let length = rest[start..]
+            .find(char::is_whitespace)
+            .unwrap_or(rest.len() - start);
+        let length = rest[start..start + length]
+            .trim_end_matches(|c: char| "\"'`<>()[]{}|,.:;".contains(c))
+            .len();
+        let (address, after) = rest[scheme..].split_at(start - scheme + length);
+        out.push_str(&rest[..scheme]);
+        match Url::parse(address) {
+            Ok(url) if url.origin().is_tuple() => out.push_str(&shown_origin(&url)),
+            _ => out.push_str("(address)"),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 /// The last lines of standard error, as the end of a message.
 pub(crate) fn quoted(stderr: &[String]) -> String {
     if stderr.is_empty() {
         return String::new();
     }
     format!("; its last lines on standard error: {}", stderr.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_in_errors_have_no_path_query_or_user() {
+        for (text, expected) in [
+            (
+                "error sending request for url (https://me:pw@a.example:8443/s/secret?key=1#x): refused",
+                "error sending request for url (https://a.example:8443): refused",
+            ),
+            (
+                "«http://127.0.0.1:9/api/q7Zp» failed",
+                "«http://127.0.0.1:9 failed",
+            ),
+            (
+                "no answer from https://a.example/mcp?key=k3y)0f-the|0per4tor, try again",
+                "no answer from https://a.example, try again",
+            ),
+            ("redis://:pw@h failed", "(address) failed"),
+            ("no address :// here", "no address (address) here"),
+            ("connection refused", "connection refused"),
+        ] {
+            assert_eq!(without_paths(text), expected);
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
-use futures::StreamExt;
 use futures::stream::BoxStream;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -16,8 +15,10 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::Login;
-use super::size_limit::{MAX_READ_BYTES, limit_event, limit_response};
+use super::bounded_http::{self, Envelope};
+use super::size_limit::MAX_EVENT_BYTES;
 use crate::config::Remote;
+use crate::secrets::Secrets;
 
 /// The policy limits concurrent calls; the transport must not queue below that limit.
 const MAX_POSTS: usize = 1024;
@@ -56,14 +57,20 @@ pub fn transport(
     client: reqwest::Client,
     remote: &Remote,
     login: Option<Login>,
+    secrets: Secrets,
 ) -> StreamableHttpClientTransport<AuthorizedClient> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
         .max_concurrent_requests(MAX_POSTS)
-        .max_sse_event_size(MAX_READ_BYTES)
+        .max_sse_event_size(MAX_EVENT_BYTES)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
-    StreamableHttpClientTransport::with_client(AuthorizedClient { client, login }, config)
+    let client = AuthorizedClient {
+        client,
+        login,
+        secrets,
+    };
+    StreamableHttpClientTransport::with_client(client, config)
 }
 
 /// The configured headers, which the configuration has validated, without those that the transport
@@ -109,6 +116,7 @@ fn is_session_lost(answer: &Posted) -> bool {
 pub struct AuthorizedClient {
     client: reqwest::Client,
     login: Option<Login>,
+    secrets: Secrets,
 }
 
 impl AuthorizedClient {
@@ -136,36 +144,15 @@ impl StreamableHttpClient for AuthorizedClient {
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Posted {
-        self.post_message_with_max_sse_event_size(
-            uri,
-            message,
-            session,
-            auth,
-            headers,
-            MAX_READ_BYTES,
-        )
-        .await
-    }
-
-    async fn post_message_with_max_sse_event_size(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        auth: Option<String>,
-        headers: HashMap<HeaderName, HeaderValue>,
-        limit: usize,
-    ) -> Posted {
         let auth = self.token(auth).await;
-        let post = |auth| {
-            let (uri, message, session, headers) = (
-                uri.clone(),
-                message.clone(),
-                session.clone(),
-                headers.clone(),
-            );
-            self.client
-                .post_message_with_max_sse_event_size(uri, message, session, auth, headers, limit)
+        let post = |token| {
+            let envelope = Envelope {
+                session: session.as_deref(),
+                token,
+                headers: headers.clone(),
+                secrets: &self.secrets,
+            };
+            bounded_http::post(&self.client, &uri, &message, envelope)
         };
         let mut answer = post(auth.clone()).await;
         if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
@@ -177,7 +164,27 @@ impl StreamableHttpClient for AuthorizedClient {
             // The transport creates a new session and sends the message again.
             return Err(StreamableHttpError::SessionExpired);
         }
-        Ok(limit_response(answer?, &message))
+        // The response to a POST belongs to its request, whatever id it has.
+        if let Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), _)) = &mut answer
+            && let JsonRpcMessage::Request(request) = &message
+        {
+            error.id = Some(request.id.clone());
+        }
+        answer
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        auth: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        // The events have the limit of `events.rs`.
+        _: usize,
+    ) -> Posted {
+        self.post_message(uri, message, session, auth, headers)
+            .await
     }
 
     async fn delete_session(
@@ -202,15 +209,13 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
     {
-        self.get_stream_with_max_sse_event_size(
-            uri,
-            session,
-            last_event,
-            auth,
+        let envelope = Envelope {
+            session: session.as_deref(),
+            token: self.token(auth).await,
             headers,
-            MAX_READ_BYTES,
-        )
-        .await
+            secrets: &self.secrets,
+        };
+        bounded_http::get(&self.client, &uri, last_event.as_deref(), envelope).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -220,14 +225,10 @@ impl StreamableHttpClient for AuthorizedClient {
         last_event: Option<String>,
         auth: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-        limit: usize,
+        _: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
     {
-        let auth = self.token(auth).await;
-        let events = self
-            .client
-            .get_stream_with_max_sse_event_size(uri, session, last_event, auth, headers, limit)
-            .await?;
-        Ok(events.map(|event| event.map(limit_event)).boxed())
+        self.get_stream(uri, session, last_event, auth, headers)
+            .await
     }
 }

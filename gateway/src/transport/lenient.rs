@@ -1,6 +1,7 @@
 //! Lenient parsing of the lines that real servers print.
 
 use std::collections::{HashSet, VecDeque};
+use std::panic::AssertUnwindSafe;
 
 use rmcp::model::{
     ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult,
@@ -10,14 +11,16 @@ use serde_json::{Value, json};
 
 use super::id_scanner::IdScanner;
 use super::repair::repair;
-use super::traffic::{Traffic, shorten};
-use super::{MALFORMED, TOO_LARGE};
+use super::traffic::Traffic;
+use super::{MALFORMED, MAX_PARSED_BYTES, TOO_LARGE};
+use crate::json_size;
 
 /// Appends the messages of a line to `ready`: one, several of a batch, or none.
 ///
 /// A response that cannot be parsed becomes an error for the request in `waiting` that it belongs
-/// to. Any other line that is not JSON-RPC is skipped and counted.
-pub(super) fn parse_line(
+/// to. Any other line that is not JSON-RPC is skipped and counted. A line whose values would take too
+/// much memory is not parsed, and a panic of a parser is an unreadable line.
+pub fn parse_line(
     line: &[u8],
     waiting: &HashSet<RequestId>,
     traffic: &Traffic,
@@ -27,6 +30,31 @@ pub(super) fn parse_line(
     if line.is_empty() {
         return;
     }
+    if json_size::exceeds(line, MAX_PARSED_BYTES) {
+        match waiting_id(line, waiting) {
+            Some(id) => ready.push_back(too_many_values(id, line.len())),
+            None => traffic.count_skipped(line),
+        }
+        return;
+    }
+    let delivered = ready.len();
+    // Messages that were parsed before a panic are dropped below, so none is half made.
+    let parse = || parse_messages(line, waiting, traffic, ready);
+    if std::panic::catch_unwind(AssertUnwindSafe(parse)).is_err() {
+        ready.truncate(delivered);
+        match waiting_id(line, waiting) {
+            Some(id) => ready.push_back(unreadable(id, line, "a parser panicked", traffic)),
+            None => traffic.count_skipped(line),
+        }
+    }
+}
+
+fn parse_messages(
+    line: &[u8],
+    waiting: &HashSet<RequestId>,
+    traffic: &Traffic,
+    ready: &mut VecDeque<ServerJsonRpcMessage>,
+) {
     if let Ok(message) = serde_json::from_slice::<ServerJsonRpcMessage>(line)
         && !is_incomplete_initialize(&message)
     {
@@ -41,7 +69,7 @@ pub(super) fn parse_line(
         }
         Ok(value) => ready.extend(message_from(value, waiting, traffic)),
         Err(error) => match waiting_id(line, waiting) {
-            Some(id) => ready.push_back(unreadable(id, line, &error)),
+            Some(id) => ready.push_back(unreadable(id, line, &error.to_string(), traffic)),
             None => traffic.count_skipped(line),
         },
     }
@@ -51,6 +79,12 @@ pub(super) fn parse_line(
 pub(super) fn too_large(id: i64, bytes: usize) -> ServerJsonRpcMessage {
     let data = json!({ "bytes": bytes });
     error_response(id, TOO_LARGE, "the answer is too large", data)
+}
+
+/// The error in place of a response whose values would take too much memory.
+fn too_many_values(id: i64, bytes: usize) -> ServerJsonRpcMessage {
+    let data = json!({ "bytes": bytes, "values": true });
+    error_response(id, TOO_LARGE, "the answer has too many values", data)
 }
 
 /// The message on a line: after a byte order mark, or after text that a server printed without a
@@ -87,12 +121,12 @@ fn waiting_id(line: &[u8], waiting: &HashSet<RequestId>) -> Option<i64> {
     waiting.contains(&RequestId::Number(id)).then_some(id)
 }
 
-fn unreadable(id: i64, line: &[u8], error: &serde_json::Error) -> ServerJsonRpcMessage {
+fn unreadable(id: i64, line: &[u8], reason: &str, traffic: &Traffic) -> ServerJsonRpcMessage {
     let message = match serde_json::from_slice::<IgnoredAny>(line) {
         Ok(_) => "the answer is nested too deeply to be read",
         Err(_) => "the answer is not valid JSON",
     };
-    let data = json!({ "answer": shorten(line), "reason": error.to_string() });
+    let data = json!({ "answer": traffic.shorten(line), "reason": reason });
     error_response(id, MALFORMED, message, data)
 }
 
@@ -120,7 +154,7 @@ fn message_from(
             id,
             MALFORMED,
             "the answer is not valid JSON-RPC",
-            json!({ "answer": shorten(text.as_bytes()), "reason": error.to_string() }),
+            json!({ "answer": traffic.shorten(text.as_bytes()), "reason": error.to_string() }),
         )),
         None => {
             traffic.count_skipped(text.as_bytes());

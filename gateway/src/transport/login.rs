@@ -5,17 +5,40 @@ use std::sync::Arc;
 use url::Url;
 
 use crate::oauth::OAuth;
+use crate::secrets::{Secrets, shown_origin};
 
 /// The login to one server. Without a stored login there is no token.
 #[derive(Debug, Clone)]
 pub struct Login {
     logins: Arc<OAuth>,
     server: Url,
+    /// Gets every token that is used.
+    secrets: Secrets,
 }
 
 impl Login {
-    pub fn new(logins: Arc<OAuth>, server: Url) -> Self {
-        Self { logins, server }
+    pub fn new(logins: Arc<OAuth>, server: Url, secrets: Secrets) -> Self {
+        Self {
+            logins,
+            server,
+            secrets,
+        }
+    }
+
+    /// Adds the token, and the rest of its login, to the secrets.
+    fn noted(&self, token: String) -> String {
+        if !self.secrets.contains(&token) {
+            self.secrets.add(&token, "oauth.token");
+            for secret in self.logins.secrets_of(&self.server) {
+                self.secrets.add(&secret, "oauth.secret");
+            }
+        }
+        token
+    }
+
+    fn report(&self, error: &crate::oauth::OAuthError, message: &str) {
+        let error = self.secrets.hide(error.to_string()).into_owned();
+        tracing::warn!(server = %shown_origin(&self.server), %error, "{message}");
     }
 
     /// The token for the next request.
@@ -24,9 +47,10 @@ impl Login {
             .bearer_for(&self.server)
             .await
             // Without a token the server requires a login, which becomes the error.
-            .inspect_err(|error| tracing::warn!(server = %self.server, %error, "no access token"))
+            .inspect_err(|error| self.report(error, "no access token"))
             .ok()
             .flatten()
+            .map(|token| self.noted(token))
     }
 
     /// Another token after the server rejected `token`; `None` if there is none.
@@ -34,11 +58,10 @@ impl Login {
         self.logins
             .bearer_after_rejection(&self.server, token)
             .await
-            .inspect_err(
-                |error| tracing::warn!(server = %self.server, %error, "no new access token"),
-            )
+            .inspect_err(|error| self.report(error, "no new access token"))
             .ok()
             .flatten()
             .filter(|new| new != token)
+            .map(|token| self.noted(token))
     }
 }

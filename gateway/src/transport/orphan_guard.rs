@@ -2,16 +2,21 @@
 //!
 //! A server started with `npx` is a tree of processes. After a SIGKILL no code of `pml` runs, and a
 //! parent-death signal reaches only the direct child. So a small shell reads from a pipe whose only
-//! write end this process holds: at end of file, it kills every process group on its list. A child
+//! write end this process holds: at end of file, it kills every process group on its list, and then
+//! every process whose environment has a tag of this gateway, for those that left their group. A child
 //! registers itself between fork and exec, so no group can be missed.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Plain POSIX shell. SIGTERM first, so that a server can clean up; then SIGKILL.
+use super::descendants::TAG;
+
+/// Plain POSIX shell; `$1` is the beginning of the tags. SIGTERM first, so that a server can clean up;
+/// then SIGKILL. A list without groups means that all servers and their descendants have ended.
 const SCRIPT: &str = r#"
 trap '' INT TERM HUP QUIT PIPE
 groups=''
@@ -28,6 +33,16 @@ done
 for g in $groups; do kill -s TERM -- "-$g"; done
 sleep 1
 for g in $groups; do kill -s KILL -- "-$g"; done
+rounds=0
+while [ "$rounds" -lt 20 ]; do
+  left=$(grep -lsF -- "$1" /proc/[0-9]*/environ)
+  [ -z "$left" ] && exit 0
+  for file in $left; do
+    pid=${file#/proc/}
+    kill -s KILL "${pid%/environ}"
+  done
+  rounds=$((rounds + 1))
+done
 "#;
 
 /// The running guard. Dropping it closes the pipe, which ends the shell.
@@ -35,14 +50,18 @@ for g in $groups; do kill -s KILL -- "-$g"; done
 pub struct OrphanGuard {
     pipe: Mutex<std::process::ChildStdin>,
     shell: Mutex<std::process::Child>,
+    /// The beginning of the tags of this gateway's servers.
+    tags: String,
+    servers: AtomicU64,
 }
 
 impl OrphanGuard {
     pub fn start() -> std::io::Result<Self> {
+        let tags = format!("{:016x}", fastrand::u64(..));
         let mut command = Command::new("/bin/sh");
         command
-            .arg("-c")
-            .arg(SCRIPT)
+            .args(["-c", SCRIPT, "pml-guard"])
+            .arg(format!("{TAG}={tags}-"))
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .stdin(Stdio::piped())
@@ -58,7 +77,15 @@ impl OrphanGuard {
         Ok(Self {
             pipe: Mutex::new(pipe),
             shell: Mutex::new(shell),
+            tags,
+            servers: AtomicU64::new(0),
         })
+    }
+
+    /// The tag of a new server.
+    pub fn new_tag(&self) -> String {
+        let number = self.servers.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.tags)
     }
 
     /// The descriptor that a child registers itself with, between fork and exec.

@@ -1,21 +1,27 @@
-//! A server as a child process: its own process group, an environment without our secrets, and a stop
-//! that always ends the whole group.
+//! A server as a child process: its own session, an environment without our secrets, and a stop that
+//! always ends the whole group and its orphans.
 
+use std::os::fd::OwnedFd;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::environment::is_inherited;
+use super::descendants::{TAG, end_orphans_of, forget_server, start_server};
+use super::environment::inherited;
 use super::orphan_guard::{OrphanGuard, register_self};
 use crate::config::Command;
 
 /// How long a server may take to exit after its stdin was closed, and then after SIGTERM.
 const EXIT_AFTER_EOF: Duration = Duration::from_millis(700);
 const EXIT_AFTER_SIGTERM: Duration = Duration::from_millis(1500);
+/// How often to look whether the server has ended, where the kernel has no pidfd.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The standard streams of a new process.
 pub struct Pipes {
@@ -38,8 +44,16 @@ impl ServerProcess {
         command: &Command,
         guard: Option<Arc<OrphanGuard>>,
     ) -> std::io::Result<(Self, Pipes)> {
-        let mut child = build(command, guard.as_deref()).spawn()?;
+        let tag = match &guard {
+            Some(guard) => guard.new_tag(),
+            None => format!("{:016x}", fastrand::u64(..)),
+        };
         let missing = || std::io::Error::other("the server was started without its pipes");
+        let mut child = start_server(|| {
+            let child = build(command, guard.as_deref(), &tag).spawn()?;
+            let id = child.id().ok_or_else(missing)?;
+            Ok((child, id.cast_signed()))
+        })?;
         let pipes = Pipes {
             stdin: child.stdin.take().ok_or_else(missing)?,
             stdout: child.stdout.take().ok_or_else(missing)?,
@@ -47,8 +61,10 @@ impl ServerProcess {
         };
         let id = child.id().ok_or_else(missing)?;
         let leader = Leader {
+            pidfd: open_pidfd(id.cast_signed()),
             child,
             group: id.cast_signed(),
+            tag,
             guard,
             reaped: false,
         };
@@ -89,54 +105,71 @@ impl ServerProcess {
 /// group at once.
 struct Leader {
     child: Child,
+    /// Readable when the child has ended. `None` where the kernel has no such descriptor.
+    pidfd: Option<AsyncFd<OwnedFd>>,
     group: i32,
+    tag: String,
     guard: Option<Arc<OrphanGuard>>,
     reaped: bool,
 }
 
 impl Leader {
     async fn supervise(mut self, stop: CancellationToken, exit: watch::Sender<Option<ExitStatus>>) {
-        let status = tokio::select! {
-            status = self.child.wait() => status,
+        tokio::select! {
+            () = self.ended() => {}
             () = stop.cancelled() => self.end().await,
-        };
-        // Other processes of the group would be orphans.
+        }
+        // Other processes of the group would be orphans. The leader is still a zombie, so the number
+        // of the group cannot belong to another one.
         self.signal(libc::SIGKILL);
-        self.reaped = true;
-        self.group_gone().await;
         if let Some(guard) = &self.guard {
             guard.forget(self.group);
         }
+        let status = self.child.wait().await;
+        self.reaped = true;
+        forget_server(self.group);
+        end_orphans_of(self.group, &self.tag).await;
         exit.send_replace(Some(status.unwrap_or_default()));
     }
 
-    /// Waits up to 500 ms for the killed processes of the group. They are not our children, so they
-    /// can only be polled.
-    async fn group_gone(&self) {
-        for _ in 0..100 {
-            // SAFETY: signal 0 only checks whether the group exists.
-            if unsafe { libc::kill(-self.group, 0) } != 0 {
-                return;
+    /// Returns when the child has ended; it is not reaped.
+    async fn ended(&self) {
+        match &self.pidfd {
+            Some(pidfd) => {
+                // Fails only when the runtime shuts down.
+                let _ = pidfd.readable().await;
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            None => {
+                while !has_ended(self.group) {
+                    tokio::time::sleep(POLL_INTERVAL).await;
+                }
+            }
         }
     }
 
-    async fn end(&mut self) -> std::io::Result<ExitStatus> {
-        if let Ok(status) = tokio::time::timeout(EXIT_AFTER_EOF, self.child.wait()).await {
-            return status;
+    /// Asks the child to end, in three steps. It is not reaped.
+    async fn end(&self) {
+        if tokio::time::timeout(EXIT_AFTER_EOF, self.ended())
+            .await
+            .is_ok()
+        {
+            return;
         }
         self.signal(libc::SIGTERM);
-        if let Ok(status) = tokio::time::timeout(EXIT_AFTER_SIGTERM, self.child.wait()).await {
-            return status;
+        if tokio::time::timeout(EXIT_AFTER_SIGTERM, self.ended())
+            .await
+            .is_ok()
+        {
+            return;
         }
         self.signal(libc::SIGKILL);
-        self.child.wait().await
+        self.ended().await;
     }
 
+    /// Signals the group. The caller has not reaped the child.
     fn signal(&self, signal: i32) {
-        // SAFETY: kill has no memory effects. The group is ours: it was created for this child,
-        // and its number cannot be reused before the child has been reaped by the caller.
+        // SAFETY: kill has no memory effects. The group is ours: it was created for this child, and
+        // its number is not reused before the child is reaped.
         unsafe {
             libc::kill(-self.group, signal);
         }
@@ -151,30 +184,63 @@ impl Drop for Leader {
     }
 }
 
-fn build(command: &Command, guard: Option<&OrphanGuard>) -> tokio::process::Command {
+/// A descriptor that becomes readable when the child has ended.
+#[cfg(target_os = "linux")]
+fn open_pidfd(pid: i32) -> Option<AsyncFd<OwnedFd>> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: takes two integers and returns a descriptor or an error.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, libc::PIDFD_NONBLOCK) };
+    let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0)?;
+    // SAFETY: the descriptor was just opened, and nothing else owns it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: an `OwnedFd` has the same descriptor for as long as it lives.
+    unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }.ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_pidfd(_: i32) -> Option<AsyncFd<OwnedFd>> {
+    None
+}
+
+/// Whether the child has ended; it is not reaped.
+fn has_ended(pid: i32) -> bool {
+    // SAFETY: all-zero bytes are a valid `siginfo_t`; the pointer is to a local that outlives the call.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        let waited = libc::waitid(libc::P_PID, pid.unsigned_abs(), &raw mut info, flags);
+        // An error means that there is no such child.
+        waited != 0 || info.si_pid() != 0
+    }
+}
+
+fn build(command: &Command, guard: Option<&OrphanGuard>, tag: &str) -> tokio::process::Command {
     let mut build = tokio::process::Command::new(&command.program);
     build
         .args(&command.args)
         .env_clear()
-        .envs(std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited)))
+        .envs(inherited(std::env::vars_os()))
         .envs(&command.env)
+        .env(TAG, tag)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
         .kill_on_drop(true);
     if let Some(cwd) = &command.cwd {
         build.current_dir(cwd);
     }
-    if let Some(pipe) = guard.map(OrphanGuard::descriptor) {
-        // SAFETY: `register_self` only makes async-signal-safe calls, and the descriptor stays
-        // open because the guard outlives the spawn.
-        unsafe {
-            build.pre_exec(move || {
+    let pipe = guard.map(OrphanGuard::descriptor);
+    // SAFETY: `setsid` and `register_self` are async-signal-safe, and the descriptor stays open because
+    // the guard outlives the spawn.
+    unsafe {
+        build.pre_exec(move || {
+            // A session of its own, and with it a group: no terminal, and orphans are recognised.
+            libc::setsid();
+            if let Some(pipe) = pipe {
                 register_self(pipe);
-                Ok(())
-            });
-        }
+            }
+            Ok(())
+        });
     }
     build
 }
@@ -252,7 +318,7 @@ mod tests {
     #[tokio::test]
     async fn the_guard_kills_the_group_when_its_owner_is_gone() {
         let guard = Arc::new(OrphanGuard::start().unwrap());
-        let mut child = build(&shell("sleep 1000 & echo up; wait"), Some(&guard))
+        let mut child = build(&shell("sleep 1000 & echo up; wait"), Some(&guard), "tag")
             .kill_on_drop(false)
             .spawn()
             .unwrap();

@@ -5,18 +5,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::secrets::Secrets;
+
 const MAX_LINES: usize = 64;
 const MAX_LINE_BYTES: usize = 1024;
 
 /// A bounded ring buffer of lines. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+pub struct StderrTail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    secrets: Secrets,
+}
 
 impl StderrTail {
+    /// A buffer whose lines hold none of the secrets.
+    pub fn new(secrets: Secrets) -> Self {
+        Self {
+            lines: Arc::default(),
+            secrets,
+        }
+    }
+
     /// Reads until the stream ends. Without a reader, a server blocks on a full pipe.
     pub async fn follow(self, mut stream: impl AsyncRead + Unpin) {
         let mut chunk = vec![0; 4096];
         let mut line = Vec::new();
+        // A secret at the cut must be read whole to be found.
+        let read_bytes = MAX_LINE_BYTES + self.secrets.longest();
         loop {
             let read = match stream.read(&mut chunk).await {
                 Ok(0) | Err(_) => break,
@@ -26,7 +41,7 @@ impl StderrTail {
                 if *byte == b'\n' {
                     self.push(&line);
                     line.clear();
-                } else if line.len() < MAX_LINE_BYTES {
+                } else if line.len() < read_bytes {
                     line.push(*byte);
                 }
             }
@@ -36,7 +51,7 @@ impl StderrTail {
 
     /// The last `count` lines, oldest first.
     pub fn last(&self, count: usize) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines
             .iter()
             .skip(lines.len().saturating_sub(count))
@@ -45,12 +60,12 @@ impl StderrTail {
     }
 
     fn push(&self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end();
+        let text = self.secrets.hide(String::from_utf8_lossy(line));
+        let text = text[..text.floor_char_boundary(MAX_LINE_BYTES.min(text.len()))].trim_end();
         if text.is_empty() {
             return;
         }
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == MAX_LINES {
             lines.pop_front();
         }

@@ -14,6 +14,7 @@ use super::lenient::{parse_line, too_large};
 use super::line_reader::{KEPT_BYTES, Line, LineReader};
 use super::process::ServerProcess;
 use super::traffic::Traffic;
+use crate::off_loop::off_loop;
 
 /// The transport for rmcp.
 pub struct StdioTransport {
@@ -97,9 +98,19 @@ impl Transport<RoleClient> for StdioTransport {
                 }
                 return Some(message);
             }
+            self.traffic.held.wait_for_room().await;
             match self.lines.next().await {
                 Some(Line::Whole(line)) => {
-                    parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
+                    let bytes = line.len();
+                    off_loop(line.len(), || {
+                        parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
+                    });
+                    if let Some(JsonRpcMessage::Response(response)) = self.ready.front()
+                        && let RequestId::Number(id) = response.id
+                        && self.waiting.contains(&response.id)
+                    {
+                        self.traffic.held.hold(id, bytes);
+                    }
                 }
                 Some(Line::TooLong { id, bytes }) => match id {
                     Some(id) => self.ready.push_back(too_large(id, bytes)),

@@ -5,6 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::RequestId;
 
+use super::held_results::HeldResults;
+use crate::secrets::Secrets;
+
 const QUOTED_BYTES: usize = 120;
 
 /// What went over the pipes of a server.
@@ -16,6 +19,9 @@ pub struct Traffic {
     /// The largest request id that was given to the pipe.
     last_sent: AtomicI64,
     ended: AtomicBool,
+    secrets: Secrets,
+    /// Large responses that no call has read yet.
+    pub held: HeldResults,
 }
 
 impl Default for Traffic {
@@ -26,11 +32,21 @@ impl Default for Traffic {
             last_skipped: Mutex::default(),
             last_sent: AtomicI64::new(-1),
             ended: AtomicBool::new(false),
+            secrets: Secrets::default(),
+            held: HeldResults::default(),
         }
     }
 }
 
 impl Traffic {
+    /// Counters whose quotations hold no secret.
+    pub fn new(secrets: Secrets) -> Self {
+        Self {
+            secrets,
+            ..Self::default()
+        }
+    }
+
     /// Lines on standard output that were not JSON-RPC messages.
     pub fn skipped_lines(&self) -> u64 {
         self.skipped.load(Ordering::Relaxed)
@@ -68,7 +84,12 @@ impl Traffic {
         *self
             .last_skipped
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = shorten(line);
+            .unwrap_or_else(PoisonError::into_inner) = self.shorten(line);
+    }
+
+    /// The beginning of a line, for messages. A secret at the cut is replaced, not cut.
+    pub(super) fn shorten(&self, line: &[u8]) -> String {
+        self.secrets.beginning(line, QUOTED_BYTES)
     }
 
     pub(super) fn count_stray(&self) {
@@ -81,15 +102,5 @@ impl Traffic {
 
     pub(super) fn mark_ended(&self) {
         self.ended.store(true, Ordering::Release);
-    }
-}
-
-/// The beginning of a line, for messages.
-pub(super) fn shorten(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&line[..line.len().min(QUOTED_BYTES)]).into_owned();
-    if line.len() > QUOTED_BYTES {
-        text + "…"
-    } else {
-        text
     }
 }

@@ -20,10 +20,11 @@ options.add_argument("--fail-relisting", action="store_true", help="answer the s
 options.add_argument("--mute", action="store_true", help="answer no ping")
 options.add_argument("--deaf", action="store_true", help="stay when input ends and at SIGTERM")
 options.add_argument("--tools", type=int, default=0, help="this many more tools, in pages of 7")
+options.add_argument("--name", action="append", default=[], help="one more tool with this name, a JSON string")
 options = options.parse_args()
 
 lock = threading.Lock()
-extra_tools = []
+extra_tools = [json.loads(name) for name in options.name]
 cancelled = []
 listings = 0
 

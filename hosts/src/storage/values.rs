@@ -6,9 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pml_protocol::{Failure, FailureKind, Hint, Request, ToolResult, to_result};
+use pml_scrub::Origin;
 use serde_json::value::RawValue;
 
 use super::spill::{Place, Spill};
+use crate::run_placeholders::RunPlaceholders;
 use crate::unsupported::unsupported;
 
 const MAX_KEYS: usize = 1_000;
@@ -67,6 +69,8 @@ struct Values {
 
 struct Entry {
     body: Body,
+    /// Whose data the value can hold.
+    origin: Origin,
     size: usize,
     touched: Instant,
 }
@@ -77,12 +81,13 @@ enum Body {
 }
 
 impl SessionStorage {
-    /// Stores a value under a key of the script's choice, and replaces an earlier one.
+    /// Stores a value under a key of the script's choice, and replaces an earlier one. `origin` is
+    /// whose data it can hold.
     ///
     /// # Errors
     ///
     /// A key or a value that does not fit, or a failed spill file.
-    pub fn store(&self, key: &str, json: &str) -> Result<(), StorageError> {
+    pub fn store(&self, key: &str, json: &str, origin: Origin) -> Result<(), StorageError> {
         if key.len() > MAX_KEY_BYTES {
             return Err(StorageError::KeyTooLong(key.len()));
         }
@@ -97,15 +102,15 @@ impl SessionStorage {
         }
         values.make_room(json.len().saturating_sub(replaced))?;
         values.remove(key);
-        values.insert(key.to_owned(), json)
+        values.insert(key.to_owned(), json, origin)
     }
 
-    /// Stores a result, and returns the handle to load it with.
+    /// Stores a result, and returns the handle to load it with. `origin` is whose data it can hold.
     ///
     /// # Errors
     ///
     /// A result that does not fit, or a failed spill file.
-    pub fn keep(&self, json: &str) -> Result<String, StorageError> {
+    pub fn keep(&self, json: &str, origin: Origin) -> Result<String, StorageError> {
         let handle = new_handle()?;
         let mut values = self.lock();
         values.expire();
@@ -115,16 +120,17 @@ impl SessionStorage {
             }
         }
         values.make_room(json.len())?;
-        values.insert(handle.clone(), json)?;
+        values.insert(handle.clone(), json, origin)?;
         Ok(handle)
     }
 
-    /// The value under a key or a handle; `None` for a key without a value.
+    /// The value under a key or a handle, and whose data it can hold; `None` for a key without a
+    /// value.
     ///
     /// # Errors
     ///
     /// An unknown handle, or a failed spill file.
-    pub fn load(&self, name: &str) -> Result<Option<String>, StorageError> {
+    pub fn load(&self, name: &str) -> Result<Option<(String, Origin)>, StorageError> {
         let mut values = self.lock();
         values.expire();
         match values.read(name)? {
@@ -133,20 +139,36 @@ impl SessionStorage {
         }
     }
 
-    /// Answers [`Request::Store`] and [`Request::Load`].
+    /// Answers [`Request::Store`] and [`Request::Load`] of a run whose data has no origin.
     ///
     /// # Errors
     ///
     /// A value that does not fit, an unknown handle, or another request.
     pub fn answer(&self, request: &Request) -> ToolResult {
+        self.answer_run(request, None)
+    }
+
+    /// Answers [`Request::Store`] and [`Request::Load`]. What a run stores has the origin of all that
+    /// it received, and what it loads is received.
+    pub(crate) fn answer_run(
+        &self,
+        request: &Request,
+        run: Option<&RunPlaceholders>,
+    ) -> ToolResult {
         match request {
-            Request::Store { key, value } => match self.store(key, value.get()) {
-                Ok(()) => to_result(&()),
-                Err(error) => Err(Failure::new(FailureKind::Output, error.to_string())),
-            },
+            Request::Store { key, value } => {
+                let origin = run.map(RunPlaceholders::origin).unwrap_or_default();
+                match self.store(key, value.get(), origin) {
+                    Ok(()) => to_result(&()),
+                    Err(error) => Err(Failure::new(FailureKind::Output, error.to_string())),
+                }
+            }
             Request::Load { key } => match self.load(key) {
-                // Stored values are valid JSON.
-                Ok(Some(json)) => {
+                Ok(Some((json, origin))) => {
+                    if let Some(run) = run {
+                        run.received(&origin, &json);
+                    }
+                    // Stored values are valid JSON.
                     RawValue::from_string(format!("[{json}]")).map_err(Failure::internal)
                 }
                 Ok(None) => to_result(&[(); 0]),
@@ -216,7 +238,7 @@ impl Values {
         }
     }
 
-    fn insert(&mut self, name: String, json: &str) -> Result<(), StorageError> {
+    fn insert(&mut self, name: String, json: &str, origin: Origin) -> Result<(), StorageError> {
         let size = json.len();
         let body = if self.memory + size <= MEMORY_BYTES {
             self.memory += size;
@@ -239,6 +261,7 @@ impl Values {
         let touched = Instant::now();
         let entry = Entry {
             body,
+            origin,
             size,
             touched,
         };
@@ -261,20 +284,20 @@ impl Values {
         }
     }
 
-    fn read(&mut self, name: &str) -> Result<Option<String>, StorageError> {
+    fn read(&mut self, name: &str) -> Result<Option<(String, Origin)>, StorageError> {
         let Some(entry) = self.entries.get_mut(name) else {
             return Ok(None);
         };
         entry.touched = Instant::now();
-        match (&entry.body, &self.spill) {
-            (Body::Memory(json), _) => Ok(Some(json.clone())),
+        let json = match (&entry.body, &self.spill) {
+            (Body::Memory(json), _) => json.clone(),
             (Body::Disk(place), Some(spill)) => {
                 let bytes = spill.read(*place)?;
-                let json = String::from_utf8(bytes).map_err(io::Error::other)?;
-                Ok(Some(json))
+                String::from_utf8(bytes).map_err(io::Error::other)?
             }
-            (Body::Disk(_), None) => Ok(None),
-        }
+            (Body::Disk(_), None) => return Ok(None),
+        };
+        Ok(Some((json, entry.origin.clone())))
     }
 
     /// Copies the live values to a new file.
@@ -318,22 +341,36 @@ fn new_handle() -> io::Result<String> {
 mod tests {
     use super::*;
 
+    impl SessionStorage {
+        fn put(&self, key: &str, json: &str) -> Result<(), StorageError> {
+            self.store(key, json, Origin::default())
+        }
+
+        fn keep_json(&self, json: &str) -> Result<String, StorageError> {
+            self.keep(json, Origin::default())
+        }
+
+        fn get(&self, name: &str) -> Result<Option<String>, StorageError> {
+            Ok(self.load(name)?.map(|(json, _)| json))
+        }
+    }
+
     #[test]
     fn a_stored_value_is_loaded_and_a_key_without_one_is_not_an_error() {
         let storage = SessionStorage::default();
-        storage.store("seen", "[1]").unwrap();
-        storage.store("seen", "[1,2]").unwrap();
-        assert_eq!(storage.load("seen").unwrap().as_deref(), Some("[1,2]"));
-        assert_eq!(storage.load("other").unwrap(), None);
+        storage.put("seen", "[1]").unwrap();
+        storage.put("seen", "[1,2]").unwrap();
+        assert_eq!(storage.get("seen").unwrap().as_deref(), Some("[1,2]"));
+        assert_eq!(storage.get("other").unwrap(), None);
     }
 
     #[test]
     fn an_unknown_handle_is_an_error() {
         let storage = SessionStorage::default();
-        let handle = storage.keep("{}").unwrap();
-        assert_eq!(storage.load(&handle).unwrap().as_deref(), Some("{}"));
+        let handle = storage.keep_json("{}").unwrap();
+        assert_eq!(storage.get(&handle).unwrap().as_deref(), Some("{}"));
         let error = SessionStorage::default()
-            .load(&handle)
+            .get(&handle)
             .unwrap_err()
             .to_string();
         assert!(error.contains("make the result again"), "{error}");
@@ -346,11 +383,11 @@ mod tests {
             .map(|n| format!("\"{}\"", n.to_string().repeat(900_000)))
             .collect();
         for (n, value) in values.iter().enumerate() {
-            storage.store(&n.to_string(), value).unwrap();
+            storage.put(&n.to_string(), value).unwrap();
         }
         assert!(storage.lock().memory <= MEMORY_BYTES);
         for (n, value) in values.iter().enumerate() {
-            assert_eq!(storage.load(&n.to_string()).unwrap().as_ref(), Some(value));
+            assert_eq!(storage.get(&n.to_string()).unwrap().as_ref(), Some(value));
         }
     }
 
@@ -358,19 +395,19 @@ mod tests {
     fn handles_make_room_and_stored_values_do_not() {
         let storage = SessionStorage::default();
         let large = format!("\"{}\"", "x".repeat(30 * 1024 * 1024));
-        let first = storage.keep(&large).unwrap();
+        let first = storage.keep_json(&large).unwrap();
         for n in 0..4 {
-            storage.store(&n.to_string(), &large).unwrap();
+            storage.put(&n.to_string(), &large).unwrap();
         }
         assert!(matches!(
-            storage.load(&first),
+            storage.get(&first),
             Err(StorageError::UnknownHandle(_))
         ));
         assert!(matches!(
-            storage.store("more", &large),
+            storage.put("more", &large),
             Err(StorageError::Full)
         ));
-        assert!(storage.load("0").unwrap().is_some());
+        assert!(storage.get("0").unwrap().is_some());
     }
 
     #[test]
@@ -378,7 +415,7 @@ mod tests {
         let storage = SessionStorage::default();
         let json = format!("\"{}\"", "x".repeat(2_000_000));
         for _ in 0..300 {
-            storage.keep(&json).unwrap();
+            storage.keep_json(&json).unwrap();
         }
         let values = storage.lock();
         assert!(values.entries.len() <= MAX_HANDLES);
@@ -390,15 +427,25 @@ mod tests {
     #[test]
     fn keys_are_bounded_and_cannot_pose_as_handles() {
         let storage = SessionStorage::default();
-        assert!(storage.store(&"k".repeat(257), "1").is_err());
-        assert!(storage.store("r_abcdefghij", "1").is_err());
+        assert!(storage.put(&"k".repeat(257), "1").is_err());
+        assert!(storage.put("r_abcdefghij", "1").is_err());
         for n in 0..MAX_KEYS {
-            storage.store(&n.to_string(), "1").unwrap();
+            storage.put(&n.to_string(), "1").unwrap();
         }
         assert!(matches!(
-            storage.store("one more", "1"),
+            storage.put("one more", "1"),
             Err(StorageError::TooManyKeys)
         ));
-        storage.store("7", "2").unwrap();
+        storage.put("7", "2").unwrap();
+    }
+
+    #[test]
+    fn a_value_keeps_its_origin() {
+        let storage = SessionStorage::default();
+        storage.store("k", "1", Origin::server("crm")).unwrap();
+        let (_, origin) = storage.load("k").unwrap().unwrap();
+        assert_eq!(origin, Origin::server("crm"));
+        storage.store("k", "2", Origin::default()).unwrap();
+        assert_eq!(storage.load("k").unwrap().unwrap().1, Origin::default());
     }
 }

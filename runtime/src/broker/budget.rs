@@ -1,14 +1,23 @@
 //! Counts what a script requests and logs. The worker enforces the same limits; a compromised one does
 //! not, so the broker counts again.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pml_protocol::message::LOG_LINE_COST;
 use pml_protocol::{ErrorKind, Failure, FailureKind, Hint, Limits, Request, RunError};
 
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
 /// must not fill the broker's memory with either.
 const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
+/// The same for all runs of the process together: one client must not fill it for the others.
+const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
+/// Bytes of the arguments of one request. Parsed, they can take many times that.
+const MAX_ARGUMENT_BYTES: usize = 4 * 1024 * 1024;
 /// Requests that wait for answers. The limit of calls is lower unless the operator raised it.
 const MAX_PENDING: usize = 4096;
+
+/// What the budgets of all runs hold.
+static TOTAL_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// How much of its limits a run has used.
 pub struct Budget {
@@ -20,6 +29,8 @@ pub struct Budget {
     lookups: u32,
     log_bytes: u64,
     in_flight_bytes: usize,
+    /// Bytes of answers that the worker has not read.
+    unread_bytes: usize,
 }
 
 impl Budget {
@@ -31,6 +42,7 @@ impl Budget {
             lookups: 0,
             log_bytes: 0,
             in_flight_bytes: 0,
+            unread_bytes: 0,
         }
     }
 
@@ -69,24 +81,57 @@ impl Budget {
 
     /// Reserves memory for a request until [`Budget::release`]. An error fails the request, and the
     /// run goes on; the bytes are reserved all the same until the failure is delivered.
-    pub fn reserve(&mut self, bytes: usize) -> Result<(), Failure> {
+    pub fn reserve(&mut self, request: &Request) -> Result<usize, (usize, Failure)> {
+        let bytes = request.size();
         self.in_flight_bytes += bytes;
-        if self.in_flight_bytes <= MAX_IN_FLIGHT_BYTES {
-            return Ok(());
-        }
-        let message =
-            "the arguments of the calls under way exceed 64 MiB; await some of them first";
-        Err(Failure::new(FailureKind::Arguments, message).with_hint(Hint::CatchTheError))
+        let total = TOTAL_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let is_call = matches!(request, Request::Call { .. } | Request::Resource { .. });
+        let (kind, message) = if is_call && bytes > MAX_ARGUMENT_BYTES {
+            let message = "the arguments of one call exceed 4 MiB; pass less, or several parts";
+            (FailureKind::Arguments, message)
+        } else if self.in_flight_bytes > MAX_IN_FLIGHT_BYTES {
+            let message =
+                "the arguments of the calls under way exceed 64 MiB; await some of them first";
+            (FailureKind::Arguments, message)
+        } else if total > MAX_TOTAL_BYTES {
+            let message =
+                "the calls of all scripts together hold more than 256 MiB; try again later";
+            (FailureKind::Calls, message)
+        } else {
+            return Ok(bytes);
+        };
+        let mut failure = Failure::new(kind, message).with_hint(Hint::CatchTheError);
+        failure.retryable = kind == FailureKind::Calls;
+        Err((bytes, failure))
     }
 
     /// Returns the memory of a request.
     pub fn release(&mut self, bytes: usize) {
-        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(bytes);
+        let bytes = bytes.min(self.in_flight_bytes);
+        self.in_flight_bytes -= bytes;
+        TOTAL_BYTES.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Whether the worker reads so slowly that no further answer is queued for it.
-    pub fn is_backed_up(unsent_bytes: usize) -> bool {
-        unsent_bytes > MAX_IN_FLIGHT_BYTES
+    /// Counts the bytes of answers that wait until the worker reads them.
+    pub fn set_unread(&mut self, bytes: usize) {
+        if bytes != self.unread_bytes {
+            TOTAL_BYTES.fetch_add(bytes, Ordering::Relaxed);
+            TOTAL_BYTES.fetch_sub(self.unread_bytes, Ordering::Relaxed);
+            self.unread_bytes = bytes;
+        }
+    }
+
+    /// Whether the worker reads so slowly, or the other runs hold so much, that no further answer of
+    /// `bytes` is queued for it.
+    pub fn is_backed_up(&self, bytes: usize) -> bool {
+        self.unread_bytes > MAX_IN_FLIGHT_BYTES
+            || TOTAL_BYTES.load(Ordering::Relaxed) + bytes > MAX_TOTAL_BYTES
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        TOTAL_BYTES.fetch_sub(self.in_flight_bytes + self.unread_bytes, Ordering::Relaxed);
     }
 }
 
@@ -133,14 +178,40 @@ mod tests {
         assert_eq!(logged.unwrap().kind, ErrorKind::Output);
     }
 
+    fn call(bytes: usize) -> Request {
+        let args = serde_json::value::RawValue::from_string(format!("\"{}\"", "x".repeat(bytes)));
+        Request::Call {
+            tool: "a:b".to_owned(),
+            args: args.unwrap(),
+        }
+    }
+
+    // One test: the total is a value of the process.
     #[test]
-    fn memory_is_free_again_when_a_request_is_answered() {
-        let mut budget = budget();
-        assert!(budget.reserve(MAX_IN_FLIGHT_BYTES).is_ok());
-        assert!(budget.reserve(1).is_err());
-        budget.release(1);
-        budget.release(MAX_IN_FLIGHT_BYTES);
-        assert!(budget.reserve(1).is_ok());
+    fn memory_is_bounded_per_request_per_run_and_for_all_runs() {
+        let mut one = budget();
+        assert!(one.reserve(&call(MAX_ARGUMENT_BYTES - 100)).is_ok());
+        let (bytes, failure) = one.reserve(&call(MAX_ARGUMENT_BYTES)).unwrap_err();
+        assert!(failure.message.contains("4 MiB"), "{failure:?}");
+        one.release(bytes);
+        let large = call(MAX_ARGUMENT_BYTES - 100);
+        let refused = (0..64).find_map(|_| one.reserve(&large).err());
+        assert!(refused.unwrap().1.message.contains("64 MiB"));
+
+        let mut others: Vec<Budget> = (0..3).map(|_| budget()).collect();
+        for other in &mut others {
+            other.set_unread(MAX_IN_FLIGHT_BYTES);
+        }
+        let mut last = budget();
+        let refused = (0..8).find_map(|_| last.reserve(&large).err()).unwrap().1;
+        assert_eq!(
+            (refused.kind, refused.retryable),
+            (FailureKind::Calls, true)
+        );
+        assert!(last.is_backed_up(1 << 20));
+        drop((one, others));
+        assert!(last.reserve(&large).is_ok());
+        assert!(!last.is_backed_up(1 << 20));
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod budget;
 mod call_log;
 mod deadline;
 mod deferred_channel;
+#[cfg(feature = "worker")]
+mod environment;
 mod fair_scheduler;
 mod outcome;
 mod pending;
@@ -25,6 +27,8 @@ mod template;
 mod worker_link;
 mod worker_process;
 
+#[cfg(feature = "worker")]
+pub use environment::hide_environment;
 pub use fair_scheduler::FairShareKey;
 pub use pool::{Pool, PoolOptions};
 pub use prefork::PreforkedWorker;

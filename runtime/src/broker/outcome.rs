@@ -55,10 +55,21 @@ pub fn explain(error: &mut RunError, source: &str) {
         .and_then(|line| code_frame::render(source, line, error.column.unwrap_or(1)));
 }
 
-/// Cuts a text at a character boundary.
+/// How far back a cut goes for the beginning of a word or number.
+const MAX_CUT_BACK: usize = 1024;
+
+/// Cuts a text before the word that the limit goes through, and before the numbers that are written
+/// in groups before it: half a secret could not be recognised when the text is scrubbed.
 fn shorten(text: &mut String, limit: usize) {
     if text.len() > limit {
-        text.truncate(text.floor_char_boundary(limit));
+        let limit = text.floor_char_boundary(limit);
+        let window = &text[text.floor_char_boundary(limit.saturating_sub(MAX_CUT_BACK))..limit];
+        let kept = match window.rfind(char::is_whitespace) {
+            Some(end) => window[..end]
+                .trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ' ' | '-' | '.')),
+            None => "",
+        };
+        text.truncate(limit - window.len() + kept.len());
         text.push('…');
     }
 }
@@ -91,5 +102,23 @@ pub fn crash_error(stage: Stage, status: Option<ExitStatus>) -> RunError {
             ErrorKind::Internal,
             format!("the worker died while the script ran, of {cause}"),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_is_shown_where_a_message_is_cut() {
+        for secret in ["ghp_a1b2c3d4e5f6a1b2c3d4e5f6", "4111 1111 1111 1111"] {
+            for limit in 50..90 {
+                let mut text = format!("{} {secret} {}", "a ".repeat(30), "b ".repeat(50));
+                shorten(&mut text, limit);
+                let part = &secret[..4];
+                assert!(text.contains(secret) || !text.contains(part), "{text}");
+                assert!(text.ends_with('…') && text.len() <= limit + '…'.len_utf8());
+            }
+        }
     }
 }

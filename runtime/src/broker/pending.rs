@@ -1,10 +1,11 @@
 //! The requests of a run that wait for answers.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use pml_protocol::{Failure, Hint, HostFuture, Request, RunContext, ToolHost, ToolResult};
 
 /// An answer on its way back to the worker.
@@ -58,7 +59,7 @@ impl PendingRequests {
             let mut ask = ask;
             let started = Instant::now();
             let result = match ask.request.sanitize() {
-                Ok(()) => host.handle(&ask.request, &run).await,
+                Ok(()) => handle(&*host, &ask.request, &run).await,
                 Err(failure) => Err(failure),
             };
             let time = match (run.dispatched_at(), &result) {
@@ -88,6 +89,21 @@ impl PendingRequests {
             Some(answered) => answered,
             None => std::future::pending().await,
         }
+    }
+}
+
+/// The host's answer. A panic of the host is a failure of this one request: the run, the other
+/// requests and the broker go on. The message of the panic may quote private data, so neither the
+/// script nor the log gets it.
+async fn handle(host: &dyn ToolHost, request: &Request, run: &RunContext) -> ToolResult {
+    // Unwind safe: the request's future is dropped, and state that outlives it is behind locks that
+    // recover from poisoning.
+    let handled = AssertUnwindSafe(async { host.handle(request, run).await });
+    match handled.catch_unwind().await {
+        Ok(result) => result,
+        Err(_panic) => Err(Failure::internal(
+            "pml failed while it handled this request; this is a fault of pml",
+        )),
     }
 }
 

@@ -3,17 +3,20 @@
 use std::fs;
 use std::ops::Range;
 
-/// What the fork of a preforked worker needs to know about this process.
+/// The threads of this process, and where the kernel has put its argv and environ.
 pub struct ProcStat {
     /// The number of its threads.
     pub threads: u64,
     /// The addresses of argv and, behind it, environ.
     argv_and_environ: Range<usize>,
+    /// The addresses of environ alone.
+    environ: Range<usize>,
 }
 
 /// Indexes of fields in `/proc/self/stat`, counted from the state, which follows the name.
 const NUM_THREADS: usize = 17;
 const ARG_START: usize = 45;
+const ENV_START: usize = 47;
 const ENV_END: usize = 48;
 
 impl ProcStat {
@@ -28,15 +31,27 @@ impl ProcStat {
         let (_, after_name) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = after_name.split_whitespace().collect();
         let field = |index: usize| fields.get(index)?.parse().ok();
-        let argv_and_environ =
-            usize::try_from(field(ARG_START)?).ok()?..usize::try_from(field(ENV_END)?).ok()?;
+        let address = |index: usize| usize::try_from(field(index)?).ok();
+        let (start, environ, end) = (address(ARG_START)?, address(ENV_START)?, address(ENV_END)?);
         // A kernel that hides addresses reports zero.
-        (argv_and_environ.start > 0 && argv_and_environ.start < argv_and_environ.end).then_some(
-            Self {
-                threads: field(NUM_THREADS)?,
-                argv_and_environ,
-            },
-        )
+        (start > 0 && start < environ && environ <= end).then_some(Self {
+            threads: field(NUM_THREADS)?,
+            argv_and_environ: start..end,
+            environ: environ..end,
+        })
+    }
+
+    /// Zeroes the memory that the kernel shows as `/proc/PID/environ`.
+    ///
+    /// # Safety
+    /// This is the only thread, and nothing refers to the memory any more: the C library's `environ`
+    /// points elsewhere.
+    pub unsafe fn zero_environ(&self) {
+        // SAFETY: the range is the process's own stack memory, as the kernel reports it; the caller
+        // promises that nothing refers to it.
+        unsafe {
+            std::ptr::write_bytes(self.environ.start as *mut u8, 0, self.environ.len());
+        }
     }
 
     /// Zeroes argv and environ: the only secrets that the child can have inherited.
@@ -78,6 +93,7 @@ mod tests {
         let fields: Vec<String> = (3..=52).map(|number| (number * 10).to_string()).collect();
         let own = ProcStat::parse(&format!("1 (a) b) {}", fields.join(" "))).unwrap();
         assert_eq!((own.threads, own.argv_and_environ), (200, 480..510));
+        assert_eq!(own.environ, 500..510);
     }
 
     #[test]

@@ -222,6 +222,7 @@ impl<'e> ActiveRun<'e> {
                 },
                 // Before the messages, for the same reason.
                 _ = self.samples.tick(), if self.stage == Stage::Running => {
+                    self.budget.set_unread(self.link.unsent_bytes());
                     let monitor = self.monitor.as_ref();
                     if let Some(crossed) = monitor.and_then(|monitor| monitor.check(&self.limits)) {
                         return self.stop(crossed);
@@ -348,8 +349,10 @@ impl<'e> ActiveRun<'e> {
 
     fn on_request(&mut self, id: u32, request: Request) -> Result<(), RunError> {
         self.budget.request(&request, self.pending.len())?;
-        let bytes = request.size();
-        let reserved = self.budget.reserve(bytes);
+        let reserved = self.budget.reserve(&request);
+        let bytes = match &reserved {
+            Ok(bytes) | Err((bytes, _)) => *bytes,
+        };
         let call = match &request {
             Request::Call { tool, .. } => {
                 let tool = logged_id(tool);
@@ -366,8 +369,8 @@ impl<'e> ActiveRun<'e> {
             bytes,
         };
         match reserved {
-            Ok(()) => self.pending.send(ask),
-            Err(failure) => self.pending.refuse(ask, failure),
+            Ok(_) => self.pending.send(ask),
+            Err((_, failure)) => self.pending.refuse(ask, failure),
         }
         Ok(())
     }
@@ -386,14 +389,17 @@ impl<'e> ActiveRun<'e> {
         {
             (self.on_event)(Event::CallEnded { index, call });
         }
-        let answer = match Budget::is_backed_up(self.link.unsent_bytes()) {
+        self.budget.set_unread(self.link.unsent_bytes());
+        let size = result.as_ref().map_or(0, |value| value.get().len());
+        let answer = match self.budget.is_backed_up(size) {
             false => result,
             true => Err(Failure::new(
                 FailureKind::Tool,
-                "answers of more than 64 MiB wait to be read; await calls before making more",
+                "answers of more than 64 MiB, or of 256 MiB with those of other scripts, wait to be read; await calls before making more",
             )),
         };
         let sent = self.link.send(&ToWorker::Answer { id, answer });
+        self.budget.set_unread(self.link.unsent_bytes());
         if self.pending.is_empty() {
             // The script has all its answers, and may send the next request at once.
             self.link.expect_request();

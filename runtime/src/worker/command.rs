@@ -47,6 +47,7 @@ pub fn run_if_requested() {
 }
 
 fn run_command(command: &WorkerCommand) -> i32 {
+    abort_on_panic();
     let then = after_start(&command.rest);
     match command.role {
         Role::Worker => run_worker(command.parent, command.options, then),
@@ -59,7 +60,14 @@ pub(crate) fn become_worker(parent: libc::pid_t, options: WorkerOptions, socket:
     // SAFETY: takes two integers. The caller keeps `socket` open, and no code of a worker reads the
     // standard input that is replaced.
     unsafe { libc::dup2(socket.as_raw_fd(), SOCKET) };
+    abort_on_panic();
     exit(run_worker(parent, options, Then::RunScript))
+}
+
+/// Ends the process at a panic while it starts; [`Control`] replaces this once it can report panics.
+/// Nothing is printed: the message may quote the script.
+fn abort_on_panic() {
+    std::panic::set_hook(Box::new(|_| std::process::abort()));
 }
 
 /// What a worker does when it is ready.
@@ -69,12 +77,16 @@ enum Then {
     /// It tries to break out with native code, and reports what happened. Release builds cannot.
     #[cfg(debug_assertions)]
     ProbeWalls,
+    /// One of its threads panics. Release builds cannot.
+    #[cfg(debug_assertions)]
+    Panic,
 }
 
 #[cfg(debug_assertions)]
 fn after_start(rest: &[OsString]) -> Then {
     match super::probe::is_requested(rest) {
         true => Then::ProbeWalls,
+        false if super::probe::is_panic_requested(rest) => Then::Panic,
         false => Then::RunScript,
     }
 }
@@ -197,6 +209,11 @@ impl Startup {
             if then == Then::ProbeWalls {
                 super::probe::before_seccomp(&self.writer, &isolate.runtime);
             }
+            #[cfg(debug_assertions)]
+            if then == Then::Panic {
+                super::probe::panic_in_a_thread();
+                exit(0);
+            }
             self.walls.after_threads(&self.options);
             let missing_walls = self.walls.missing();
             let is_walled = missing_walls.is_empty();
@@ -211,6 +228,8 @@ impl Startup {
                     super::probe::behind_all_walls(&self.writer);
                     exit(0);
                 }
+                #[cfg(debug_assertions)]
+                Then::Panic => exit(0),
             }
             let Some(ToWorker::Run(spec)) = connection.receive().await else {
                 // The pool was dropped: this warm worker is not needed.

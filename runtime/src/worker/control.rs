@@ -146,7 +146,7 @@ impl Control {
         self.lock().finished = true;
     }
 
-    /// Reports a panic to the broker before it ends this process.
+    /// Reports a panic of any thread to the broker, without its message, and ends this process.
     fn report_panics(self: &Arc<Self>) {
         let control = Arc::downgrade(self);
         std::panic::set_hook(Box::new(move |panic| {
@@ -159,6 +159,9 @@ impl Control {
                 let message = format!("the worker panicked{position}");
                 control.trip(RunError::new(ErrorKind::Internal, message));
             }
+            // A worker that continued without one of its threads would be in a state that no code
+            // expects.
+            std::process::abort();
         }));
     }
 

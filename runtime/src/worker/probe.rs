@@ -12,9 +12,21 @@ use pml_protocol::message::FromWorker;
 use super::connection::Writer;
 
 const PROBE: &str = "probe";
+const PANIC: &str = "panic";
 
 pub fn is_requested(args: &[OsString]) -> bool {
     args.last().is_some_and(|arg| arg == PROBE)
+}
+
+/// Whether the worker is to panic in one of its threads.
+pub fn is_panic_requested(args: &[OsString]) -> bool {
+    args.last().is_some_and(|arg| arg == PANIC)
+}
+
+/// Panics in a thread of its own, and returns if that does not end the process.
+pub fn panic_in_a_thread() {
+    let thread = std::thread::spawn(|| panic!("a panic that a test asked for"));
+    let _ = thread.join();
 }
 
 /// Lists the ops, and tries the walls that stand before the system-call filter.
@@ -87,6 +99,27 @@ fn attempts() -> Vec<(&'static str, String)> {
             map(libc::PROT_EXEC, libc::MAP_PRIVATE),
         ),
         ("map shared memory", map(0, libc::MAP_SHARED)),
+        (
+            "map memory that grows down",
+            map(0, libc::MAP_PRIVATE | libc::MAP_GROWSDOWN),
+        ),
+        (
+            "map huge pages",
+            map(0, libc::MAP_PRIVATE | libc::MAP_HUGETLB),
+        ),
+        (
+            "map locked memory",
+            map(0, libc::MAP_PRIVATE | libc::MAP_LOCKED),
+        ),
+        (
+            "map memory in advance",
+            map(0, libc::MAP_PRIVATE | libc::MAP_POPULATE),
+        ),
+        (
+            "map more than the limit of memory",
+            map_bytes(2 << 30, 0, libc::MAP_PRIVATE),
+        ),
+        ("protect memory that grows down", protect_growing()),
         ("send out of band", send_out_of_band()),
         ("gain privileges", no_new_privileges()),
         (
@@ -184,11 +217,15 @@ fn trace() -> String {
 }
 
 fn map(protection: libc::c_int, kind: libc::c_int) -> String {
+    map_bytes(4096, protection, kind)
+}
+
+fn map_bytes(size: usize, protection: libc::c_int, kind: libc::c_int) -> String {
     // SAFETY: without MAP_FIXED the kernel picks unused addresses, and the page is never accessed.
     let page = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
-            4096,
+            size,
             libc::PROT_READ | libc::PROT_WRITE | protection,
             kind | libc::MAP_ANONYMOUS,
             -1,
@@ -196,6 +233,16 @@ fn map(protection: libc::c_int, kind: libc::c_int) -> String {
         )
     };
     outcome(if page == libc::MAP_FAILED { -1 } else { 0 })
+}
+
+/// Changes the whole stack of this thread at once, which only PROT_GROWSDOWN can. The protection
+/// stays what it is.
+fn protect_growing() -> String {
+    let local = 0u8;
+    let page = ((&raw const local) as usize & !4095) as *mut libc::c_void;
+    let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_GROWSDOWN;
+    // SAFETY: the page is of this thread's stack, which is readable and writable before and after.
+    outcome(i64::from(unsafe { libc::mprotect(page, 4096, protection) }))
 }
 
 /// Sends no byte: what matters is whether the call reaches the kernel.

@@ -38,9 +38,9 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
     let limit = scan.bytes.len().min(hit.end + REACH);
     let mut at = hit.end;
     while at < limit {
-        let ends = |end: &usize| !is_word(scan.at(*end)) || scan.at(*end) == b'T';
+        let ends = |end: &usize| !scan.joins_at(*end) || scan.at(*end) == b'T';
         if is_word(scan.bytes[at])
-            && !is_word(scan.before(at))
+            && !scan.joins_before(at)
             && let Some(end) = date::end(scan, at, true).filter(ends)
         {
             return scan.add(BIRTH_DATE, at, end, 0.85);

@@ -91,7 +91,8 @@ fn domain_end(scan: &Scan<'_>, start: usize) -> Option<usize> {
         end -= 1;
     }
     let domain = scan.text.get(start..end)?;
-    if domain.len() > 253 || scan.at(end) == b'(' {
+    // `user@host.call(` is code, `jo@example.com(work)` is not.
+    if domain.len() > 253 || scan.at(end) == b'(' && !is_mailbox(domain) {
         return None;
     }
     let (_, top) = domain.rsplit_once('.')?;

@@ -80,7 +80,12 @@ fn stands_alone(scan: &Scan<'_>, range: &Range<usize>) -> bool {
                 | b'<'
                 | b'>'
                 | b'&'
-        )
+                | b'!'
+                | b'?'
+                | b'~'
+                | b'['
+                | b']'
+        ) || !b.is_ascii()
     };
     edge(scan.before(range.start))
         && (edge(scan.at(range.end))

@@ -1,7 +1,7 @@
 //! International bank account numbers (ISO 13616): country, length and the MOD 97 check.
 
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
-use crate::boundary::{begins, is_word};
+use crate::boundary::begins;
 use crate::scan::Scan;
 use crate::{Kind, checksum};
 
@@ -61,7 +61,7 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     let rotated = compact[4..].iter().chain(&compact[..4]).copied();
     let checks = compact[2..4].iter().all(u8::is_ascii_digit) && checksum::mod_97(rotated) == 1;
     // One random number in 97 passes the check, so the word must end here; a sentence may continue.
-    if checks && !is_word(scan.at(at)) {
+    if checks && !scan.joins_at(at) {
         scan.add(IBAN, start, at, 0.98);
     }
 }

@@ -3,7 +3,6 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
-use crate::boundary::is_word;
 use crate::scan::Scan;
 use crate::{Kind, context};
 
@@ -70,13 +69,13 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
         return;
     };
     let previous = scan.before(start);
-    if is_word(previous)
+    if scan.joins_before(start)
         || matches!(previous, b'.' | b'-' | b'_' | b'+' | b':') && joined(scan, start)
     {
         return;
     }
     let next = scan.at(end);
-    if is_word(next) || next == b'-' && scan.at(end + 1).is_ascii_alphanumeric() {
+    if scan.joins_at(end) || next == b'-' && scan.at(end + 1).is_ascii_alphanumeric() {
         return;
     }
     let end = prefix_end(scan, end);
@@ -99,7 +98,7 @@ fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
 
 /// Whether the separator before the first digit joins it to a longer number.
 fn joined(scan: &Scan<'_>, start: usize) -> bool {
-    start >= 2 && is_word(scan.bytes[start - 2]) && scan.before(start) != b':'
+    start >= 2 && scan.joins_before(start - 1) && scan.before(start) != b':'
 }
 
 fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32 {
@@ -144,9 +143,9 @@ fn check_v6(scan: &mut Scan<'_>, at: usize) {
         end -= 1;
     }
     let previous = scan.before(start);
-    if is_word(previous)
+    if scan.joins_before(start)
         || matches!(previous, b'_' | b'.' | b'%')
-        || is_word(scan.at(end))
+        || scan.joins_at(end)
         || scan.at(end) == b'_'
     {
         return;
@@ -223,7 +222,7 @@ fn prefix_end(scan: &Scan<'_>, end: usize) -> usize {
     }
     let after = scan.run(end + 1, |b| b.is_ascii_digit());
     match after - end {
-        2..=4 if !is_word(scan.at(after)) => after,
+        2..=4 if !scan.joins_at(after) => after,
         _ => end,
     }
 }

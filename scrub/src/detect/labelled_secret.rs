@@ -88,6 +88,8 @@ const MAX_NAME_BYTES: usize = 64;
 /// Longer values are not secrets, and the bound limits the time for a text with many labels. It is
 /// a little more than the longest secret.
 const MAX_VALUE_BYTES: usize = 520;
+/// The most placeholders within one value, for the same reason.
+const MAX_PLACEHOLDERS: usize = 4;
 
 fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     let is_password = label.is_password();
@@ -116,18 +118,14 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     }
     let quote = scan.before(start);
     let quoted = matches!(quote, b'"' | b'\'' | b'`');
+    // A placeholder before the value, or one that a hostile text put there, is not part of it.
+    let start = scan.skip_placeholders(start);
     let end = if quoted {
         scan.run_at_most(start, MAX_VALUE_BYTES, |b| {
             b != quote && b != b'"' && b != b'\n'
         })
     } else {
-        scan.run_at_most(start, MAX_VALUE_BYTES, |b| {
-            let ends = matches!(
-                b,
-                b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
-            );
-            b.is_ascii_graphic() && !ends
-        })
+        unquoted_end(scan, start)
     };
     // `password=…&next=…` in a query string.
     let query = memchr::memchr(b'&', &scan.bytes[start..end])
@@ -153,6 +151,34 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     }
     let confidence = confidence(value, is_password, quoted);
     scan.add(kind, start, end, confidence);
+}
+
+/// The end of a value without quotes. A placeholder within it is part of it.
+fn unquoted_end(scan: &Scan<'_>, start: usize) -> usize {
+    let part = |b: u8| {
+        let ends = matches!(
+            b,
+            b'"' | b'\'' | b'`' | b',' | b';' | b')' | b'<' | b'}' | b']'
+        );
+        b.is_ascii_graphic() && !ends
+    };
+    let mut end = start;
+    let mut placeholders = 0;
+    loop {
+        let room = (start + MAX_VALUE_BYTES).saturating_sub(end);
+        end = scan.run_at_most(end, room, |b| part(b) && b != b'[');
+        if scan.at(end) != b'[' || end >= start + MAX_VALUE_BYTES {
+            return end;
+        }
+        end = match scan.placeholder_end(end) {
+            Some(_) if placeholders == MAX_PLACEHOLDERS => return end,
+            Some(after) => {
+                placeholders += 1;
+                after
+            }
+            None => end + 1,
+        };
+    }
 }
 
 /// Whether `pass` is a word of its own: `DB_PASS`, `dbPass` and `"pass"`, but not `bypass`,
@@ -314,6 +340,13 @@ fn check_key_value(scan: &mut Scan<'_>, label: Label, start: usize) {
         Label::Authorization => start.max(scan.key_end),
         _ => scan.key_end,
     };
+    let after_placeholders = |at: usize| {
+        let end = scan.skip_placeholders(at);
+        (end > at).then(|| scan.run(end, |b| b == b' '))
+    };
+    let start = std::iter::successors(Some(start), |at| after_placeholders(*at))
+        .last()
+        .unwrap_or(start);
     let end = scan.bytes.len();
     let Some(value) = scan.text.get(start..end).map(str::trim) else {
         return;

@@ -2,7 +2,6 @@
 
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
-use crate::boundary::is_word;
 use crate::scan::Scan;
 
 const MAC: Kind = Kind::new("MAC");
@@ -62,11 +61,12 @@ fn check(scan: &mut Scan<'_>, start: usize, separator: u8, group: usize, confide
             0 => *b == separator,
             _ => b.is_ascii_hexdigit(),
         });
-    let joins = |b: u8| is_word(b) || b == separator || b == b':';
+    let separates = |b: u8| b == separator || b == b':';
     if !fits
-        || joins(scan.before(start)) && !follows_label(scan, start)
-        || (joins(scan.at(end)) && is_word(scan.at(end + 1)))
-        || is_word(scan.at(end))
+        || (scan.joins_before(start) || separates(scan.before(start)))
+            && !follows_label(scan, start)
+        || separates(scan.at(end)) && scan.joins_at(end + 1)
+        || scan.joins_at(end)
     {
         return;
     }

@@ -34,7 +34,7 @@ mod postal_code;
 mod private_key;
 mod provider_secret;
 mod randomness;
-mod url_credentials;
+pub(crate) mod url_credentials;
 mod us_ssn;
 
 use std::fmt;
@@ -85,17 +85,19 @@ pub(crate) enum DefaultPolicy {
     Off,
 }
 
-/// How further occurrences of a value in the same reply are found.
+/// How further occurrences of a value, in the same reply and later in the session, are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeats {
     /// Not searched for: the detector recognises the value by its form and finds every occurrence
     /// itself, or the values are too ordinary to search for.
     FoundByDetector,
-    /// The detector needs a word near the value. Once found, a value with a digit in it is searched
-    /// for in the rest of the reply.
+    /// The detector needs a word near the value. Once found, a value with a digit in it, or a long
+    /// one, is searched for.
     SearchedIfDigits,
     /// The same for values of several words.
     SearchedIfSeveralWords,
+    /// The part after the first colon is searched for: the password in `user:password`.
+    SearchedAfterColon,
 }
 
 /// One entry of the detector table.

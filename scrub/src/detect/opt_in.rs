@@ -57,7 +57,7 @@ fn numeric_date(scan: &mut Scan<'_>, start: usize) {
     }
     if let Some(end) = date::end(scan, start, false) {
         let end = time_end(scan, end);
-        if !is_word(scan.at(end)) {
+        if !scan.joins_at(end) {
             scan.add(DATE_KIND, start, end, 0.8);
         }
     }

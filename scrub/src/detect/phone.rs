@@ -64,13 +64,13 @@ impl Number {
 }
 
 fn check(scan: &mut Scan<'_>, at: usize) {
-    if !scan.at(at).is_ascii_digit() || is_word(scan.before(at)) {
+    if !scan.at(at).is_ascii_digit() || scan.joins_before(at) {
         return;
     }
     let (start, plus) = number_start(scan, at);
     let signed = scan.at(start) == b'+';
     // `f(x)+3864292196` is an addition.
-    let is_sum = || is_word(scan.before(start)) || matches!(scan.before(start), b')' | b']');
+    let is_sum = || scan.joins_before(start) || matches!(scan.before(start), b')' | b']');
     if !signed && !begins(scan.bytes, start) || signed && is_sum() {
         return;
     }
@@ -78,7 +78,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
         return;
     };
     let end = extension_end(scan, number.end);
-    if is_word(scan.at(end)) || continues(scan, end) {
+    if scan.joins_at(end) || continues(scan, end) {
         return;
     }
     let digits = &number.digits[..number.count];
@@ -185,7 +185,7 @@ fn extension_end(scan: &Scan<'_>, end: usize) -> usize {
     }
     let digits = scan.run(word + name.len(), |b| b == b' ');
     let last = scan.run(digits, |b| b.is_ascii_digit());
-    if (1..=6).contains(&(last - digits)) && !is_word(scan.at(last)) {
+    if (1..=6).contains(&(last - digits)) && !scan.joins_at(last) {
         last
     } else {
         end

@@ -12,6 +12,7 @@ use ort::environment::Environment;
 use super::builtin;
 use super::embedder::{MAX_TOKENS, providers, session_threads};
 use super::files::ModelFiles;
+use super::hub_pin::HubPin;
 use crate::error::ModelError;
 use crate::process_memory;
 use crate::search_paths::SearchPaths;
@@ -108,17 +109,26 @@ impl ModelChoice {
             Self::Folder(folder) => ModelFiles::read(folder)?.load(environment),
             Self::Hub(model) => {
                 on_status(&format!("loading {self}; it is downloaded the first time"));
-                let mut options = TextInitOptions::new(model.clone())
+                // Without a folder, fastembed would read and write models in the working folder.
+                let folder = paths.map(SearchPaths::models_folder).ok_or_else(|| {
+                    ModelError::Download("no home folder to put the model into".to_owned())
+                })?;
+                let options = TextInitOptions::new(model.clone())
+                    .with_cache_dir(folder.clone())
                     .with_max_length(MAX_TOKENS)
                     .with_intra_threads(session_threads())
                     .with_execution_providers(providers())
                     .with_environment(environment)
                     .with_show_download_progress(false);
-                if let Some(paths) = paths {
-                    options = options.with_cache_dir(paths.models_folder());
-                }
-                TextEmbedding::try_new(options)
-                    .map_err(|error| ModelError::Broken(error.to_string()))
+                // fastembed prefers this folder.
+                let models = std::env::var_os("HF_HOME").map(PathBuf::from);
+                let models = models.unwrap_or_else(|| folder.clone());
+                let pin = HubPin::new(&folder, &models, &self.to_string());
+                pin.check()?;
+                let loaded = TextEmbedding::try_new(options)
+                    .map_err(|error| ModelError::Broken(error.to_string()))?;
+                pin.keep()?;
+                Ok(loaded)
             }
         }
     }

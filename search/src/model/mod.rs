@@ -5,8 +5,10 @@ mod checksum;
 mod choice;
 mod embedder;
 mod files;
+mod hub_pin;
 mod onnx_download;
 mod onnx_library;
+mod wheel;
 
 #[cfg(target_os = "linux")]
 pub use builtin::MODEL as BUILTIN_MODEL_BYTES;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use pml_gateway::printable;
 use pml_protocol::{Request, to_result};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{TaskEvents, ToolCall, arguments, off_loop};
+use super::{TaskEvents, ToolCall, arguments, make_reply};
+use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -48,21 +50,29 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     };
     let tool = canonical_id(&tool, state.gateway().servers());
     let limits = *state.limits();
-    let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
-    let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
-    let run = session.new_run();
-    let result = match to_result(&args) {
-        Ok(args) => {
-            let tool = tool.clone();
-            host.handle(&Request::Call { tool, args }, &run).await
-        }
-        Err(failure) => Err(failure),
+    let args = match to_result(&args) {
+        Ok(args) => args,
+        Err(failure) => return ToolReply::failure(session.replies().text(&failure.message)),
     };
+    let approver = RunApprover {
+        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        if_unasked: call.if_unasked,
+    };
+    let client_run = session.begin_run(args.get());
+    let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
+    let run = session.new_run();
+    let request = Request::Call {
+        tool: tool.clone(),
+        args,
+    };
+    let result = host.handle(&request, &run).await;
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
-    tracing::info!(run = %run.id(), %tool, ok = result.is_ok(), "a tool was called");
-    let replies = session.replies().clone();
-    off_loop(move || ToolReply::call(&replies.call(&tool, result, &limits))).await
+    tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
+    let replies = client_run.replies().clone();
+    let bytes = pml_reply::result_bytes(&result);
+    let reply = move || ToolReply::call(&replies.call(&tool, result, &limits));
+    make_reply(&session, bytes, reply).await
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use pml_runtime::{RunOptions, Script};
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
-use super::{LARGE_RESULT_BYTES, TaskEvents, ToolCall, off_loop};
+use super::{TaskEvents, ToolCall, make_reply};
+use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 
@@ -49,8 +50,12 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
     };
     let limits = arguments.limits(state.limits());
-    let approver = Arc::new(ElicitationApprover::new(events, call.can_ask));
-    let host = session.pipeline(&state, &limits, approver, notifications.on_progress());
+    let approver = RunApprover {
+        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        if_unasked: call.if_unasked,
+    };
+    let client_run = session.begin_run(&arguments.code);
+    let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
     let script = Script {
         name: "script.ts".to_owned(),
         source: arguments.code,
@@ -77,16 +82,10 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         calls = outcome.calls.len(),
         "a script ended"
     );
-    let replies = session.replies().clone();
-    let is_large = outcome
-        .result
-        .as_ref()
-        .is_some_and(|result| result.get().len() > LARGE_RESULT_BYTES);
+    let replies = client_run.replies().clone();
+    let bytes = pml_reply::outcome_bytes(&outcome);
     let reply = move || ToolReply::run(&replies.outcome(outcome, &limits));
-    if is_large {
-        return off_loop(reply).await;
-    }
-    reply()
+    make_reply(&session, bytes, reply).await
 }
 
 #[cfg(test)]

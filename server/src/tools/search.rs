@@ -1,14 +1,15 @@
 //! `search_tools`: finds tools and shows them as TypeScript signatures.
 
-use pml_gateway::Tool;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pml_gateway::{Tool, printable};
 use pml_search::FoundTool;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ToolCall;
 use super::arguments::{self, Whole};
 use crate::tool_descriptions;
-use crate::tool_observer::ToolObserver;
 use crate::tool_reply::ToolReply;
 
 const DEFAULT_LIMIT: usize = 5;
@@ -50,7 +51,10 @@ pub async fn search(call: ToolCall) -> ToolReply {
     };
     if let Some(unknown) = server.filter(is_unknown) {
         let servers = tool_descriptions::roster(state.gateway());
-        let mistake = format!("there is no server \"{unknown}\"; servers (tools each): {servers}");
+        let mistake = format!(
+            "there is no server \"{}\"; servers (tools each): {servers}",
+            printable(unknown)
+        );
         return ToolReply::failure(session.replies().text(&mistake));
     }
     let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
@@ -66,19 +70,22 @@ pub async fn search(call: ToolCall) -> ToolReply {
             "No tool fits; try other words. Servers (tools each): {}",
             tool_descriptions::roster(state.gateway())
         ),
-        false => render(
-            &found,
-            arguments.detail.unwrap_or_default(),
-            state.observer(),
-        ),
+        false => {
+            // The client knows the results of its own calls; of those of others it sees less.
+            let observed = |tool: &str| {
+                let own = session.observed_shapes().schema(tool);
+                own.or_else(|| state.observer().result_schema(tool))
+            };
+            render(&found, arguments.detail.unwrap_or_default(), &observed)
+        }
     };
     ToolReply::text(session.replies().text(&text))
 }
 
-fn render(found: &[FoundTool], detail: Detail, observer: &dyn ToolObserver) -> String {
+fn render(found: &[FoundTool], detail: Detail, observed: &dyn Fn(&str) -> Option<Value>) -> String {
     let tools = found.iter().map(|found| match detail {
         Detail::Names => found.tool.id.to_string(),
-        Detail::Signatures => signature(&found.tool, observer),
+        Detail::Signatures => signature(&found.tool, observed),
         Detail::Full => json!({
             "id": found.tool.id,
             "title": found.tool.title,
@@ -92,17 +99,20 @@ fn render(found: &[FoundTool], detail: Detail, observer: &dyn ToolObserver) -> S
     tools.collect::<Vec<_>>().join("\n")
 }
 
-fn signature(tool: &Tool, observer: &dyn ToolObserver) -> String {
+fn signature(tool: &Tool, observed: &dyn Fn(&str) -> Option<Value>) -> String {
     let observed = match tool.output_schema {
         Some(_) => None,
-        None => observer.result_schema(&tool.id.to_string()),
+        None => observed(tool.id.as_str()),
     };
-    pml_typegen::signature(&pml_typegen::ToolSchemas {
+    let schemas = pml_typegen::ToolSchemas {
         server: tool.id.server(),
         name: tool.id.tool(),
         description: &tool.description,
         input: &tool.input_schema,
         output: tool.output_schema.as_ref(),
         observed: observed.as_ref(),
-    })
+    };
+    // The generator shares no state with anything else; the other tools are shown all the same.
+    let generate = || pml_typegen::signature(&schemas);
+    catch_unwind(AssertUnwindSafe(generate)).unwrap_or_else(|_| tool.id.to_string())
 }

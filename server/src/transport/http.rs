@@ -1,27 +1,45 @@
 //! Serves many clients over streamable HTTP, with sessions (MCP 2025-11-25) and without (2026-07-28).
 
-use std::net::SocketAddr;
+use std::convert::Infallible;
+use std::io;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::Router;
-use axum::routing::any;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::connections::{Connection, ConnectionLimits, Connections, descriptor_limit};
 use super::http_gate::{self, HttpGate};
 use super::jsonrpc::MAX_MESSAGE_BYTES;
+use super::listen::{ListenAddress, Listener, Stream};
+use super::tokens::BearerTokens;
 use crate::error::ServeError;
 use crate::handler::Handler;
 use crate::state::ServerState;
 
 const PATH: &str = "/mcp";
-/// The shortest token, in bytes.
-const MIN_TOKEN: usize = 16;
 /// A session without a request for this long is closed.
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+/// How long a new connection has for its first authenticated request, headers included.
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may be idle between two requests, the headers of the second included.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// The most that a connection buffers before its headers are complete.
+const MAX_BUFFER: usize = 64 * 1024;
+/// How long to wait after an error of `accept` that will not pass by itself.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 /// How long the responses of the last calls have to be written.
 const RESPONSE_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long open event streams have to end, after the calls have.
@@ -30,48 +48,39 @@ const STREAM_CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The settings of an HTTP server.
 pub struct HttpOptions {
     /// The address to listen on.
-    pub address: SocketAddr,
-    /// The bearer token of clients. Required unless the address is a loopback address.
-    pub token: Option<String>,
+    pub address: ListenAddress,
+    /// The bearer tokens of clients. Needed unless only this machine can connect.
+    pub tokens: BearerTokens,
     /// Host names that clients may use for this server, besides its address.
     pub hosts: Vec<String>,
-    /// Origins of web pages that may use this server, besides those of this machine.
+    /// Origins of the web pages that may use this server. A request of any other page is refused.
     pub origins: Vec<String>,
 }
 
 impl HttpOptions {
     fn check(&self) -> Result<(), ServeError> {
-        match &self.token {
-            Some(token) if token.len() < MIN_TOKEN => {
-                return Err(ServeError::TokenTooShort(token.len()));
-            }
-            None if !self.address.ip().is_loopback() => {
-                return Err(ServeError::TokenNeeded(self.address));
-            }
-            _ => {}
+        let ListenAddress::Tcp(address) = self.address else {
+            return Ok(());
+        };
+        if self.tokens.is_empty() && !address.ip().is_loopback() {
+            return Err(ServeError::TokenNeeded(address));
         }
-        if self.address.ip().is_unspecified() && self.hosts.is_empty() {
-            return Err(ServeError::HostsNeeded(self.address));
+        if address.ip().is_unspecified() && self.hosts.is_empty() {
+            return Err(ServeError::HostsNeeded(address));
         }
         Ok(())
     }
 
     fn allowed_hosts(&self) -> Vec<String> {
         let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
-        let own = self.address.ip().to_string();
+        let own = match &self.address {
+            ListenAddress::Tcp(address) => Some(address.ip().to_string()),
+            ListenAddress::Unix(_) => None,
+        };
         local
             .into_iter()
-            .chain([own])
+            .chain(own)
             .chain(self.hosts.iter().cloned())
-            .collect()
-    }
-
-    fn allowed_origins(&self) -> Vec<String> {
-        let local = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-        local
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.origins.iter().cloned())
             .collect()
     }
 }
@@ -81,25 +90,27 @@ impl HttpOptions {
 ///
 /// # Errors
 ///
-/// Options that are not safe ([`ServeError::TokenNeeded`], [`ServeError::TokenTooShort`],
-/// [`ServeError::HostsNeeded`]), an address that cannot be bound, or a server that broke down.
+/// Options that are not safe ([`ServeError::TokenNeeded`], [`ServeError::HostsNeeded`]), an address
+/// that cannot be bound, or a server that broke down.
 pub async fn serve_http(
     state: ServerState,
     options: HttpOptions,
-    listening: impl FnOnce(SocketAddr),
+    listening: impl FnOnce(&ListenAddress),
 ) -> Result<(), ServeError> {
     options.check()?;
-    let address = options.address;
-    let listener = TcpListener::bind(address)
+    let listener = Listener::bind(&options.address)
         .await
-        .map_err(|source| ServeError::Listen { address, source })?;
+        .map_err(|source| ServeError::Listen {
+            address: options.address.clone(),
+            source,
+        })?;
     let streams = CancellationToken::new();
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
     let sessions = Arc::new(sessions);
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(options.allowed_hosts())
-        .with_allowed_origins(options.allowed_origins())
+        .with_allowed_origins(options.origins.clone())
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
         .with_json_response(true)
@@ -110,24 +121,18 @@ pub async fn serve_http(
         sessions.clone(),
         config,
     );
-    let origins = options.allowed_origins();
     let gate = Arc::new(HttpGate {
-        token: options.token,
-        origins,
-        last_seen: Mutex::default(),
+        tokens: options.tokens,
+        origins: options.origins,
+        session_uses: Mutex::default(),
         open_requests: Arc::default(),
         service,
         sessions,
     });
-    let router = Router::new()
-        .route(PATH, any(http_gate::handle))
-        .with_state(gate);
-    listening(listener.local_addr()?);
+    listening(&listener.address()?);
 
     let closing = state.closing().clone();
-    let serving = axum::serve(listener, router)
-        .with_graceful_shutdown(async move { closing.cancelled().await });
-    let mut serving = tokio::spawn(serving.into_future());
+    let mut serving = tokio::spawn(accept(listener, gate, closing));
     tokio::select! {
         served = &mut serving => return finished(served),
         () = state.closing().cancelled() => {}
@@ -148,10 +153,111 @@ pub async fn serve_http(
     }
 }
 
-fn finished(served: Result<std::io::Result<()>, tokio::task::JoinError>) -> Result<(), ServeError> {
-    match served {
-        Ok(served) => Ok(served?),
-        Err(error) => Err(ServeError::Connection(error.to_string())),
+fn finished(served: Result<(), tokio::task::JoinError>) -> Result<(), ServeError> {
+    served.map_err(|error| ServeError::Connection(error.to_string()))
+}
+
+/// Accepts connections until `closing`, then waits for the open ones. Dropping the future closes
+/// them all.
+async fn accept(listener: Listener, gate: Arc<HttpGate>, closing: CancellationToken) {
+    let connections = Connections::new(ConnectionLimits::for_descriptors(descriptor_limit()));
+    let mut tasks = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = tasks.join_next(), if !tasks.is_empty() => continue,
+            () = closing.cancelled() => break,
+        };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) if is_of_one_connection(&error) => continue,
+            Err(error) => {
+                tracing::warn!(%error, "no connection can be accepted");
+                connections.evict_unauthenticated();
+                tokio::time::sleep(ACCEPT_RETRY).await;
+                continue;
+            }
+        };
+        let connection = loop {
+            match connections.open(address) {
+                Ok(connection) => break Arc::new(connection),
+                Err(time) => tokio::time::sleep(time).await,
+            }
+        };
+        let (gate, closing) = (gate.clone(), closing.clone());
+        tasks.spawn(serve_connection(stream, connection, gate, closing));
+    }
+    drop(listener);
+    while tasks.join_next().await.is_some() {}
+}
+
+/// Whether an error of `accept` is about the connection that was to be accepted.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+    )
+}
+
+/// Serves one connection until it ends, has to make room for another one, or has sent no
+/// authenticated request in time.
+async fn serve_connection(
+    stream: Stream,
+    connection: Arc<Connection>,
+    gate: Arc<HttpGate>,
+    closing: CancellationToken,
+) {
+    let slot = connection.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (gate, slot) = (gate.clone(), slot.clone());
+        async move { Ok::<_, Infallible>(respond(gate, slot, request).await) }
+    });
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(IDLE_TIMEOUT)
+        .max_buf_size(MAX_BUFFER);
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let mut first_request = pin!(tokio::time::sleep(FIRST_REQUEST_TIMEOUT));
+    let (mut has_waited, mut is_closing) = (false, false);
+    loop {
+        tokio::select! {
+            _ended = &mut serving => return,
+            () = connection.evicted() => return,
+            () = &mut first_request, if !has_waited => {
+                if !connection.is_authenticated() {
+                    return;
+                }
+                has_waited = true;
+            }
+            () = closing.cancelled(), if !is_closing => {
+                if !connection.is_authenticated() {
+                    return;
+                }
+                is_closing = true;
+                serving.as_mut().graceful_shutdown();
+            }
+        }
+    }
+}
+
+/// The response to one request. A panic costs this request only.
+async fn respond(
+    gate: Arc<HttpGate>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response {
+    if request.uri().path() != PATH {
+        return (StatusCode::NOT_FOUND, "MCP is served at /mcp").into_response();
+    }
+    let request = request.map(Body::new);
+    let handled = AssertUnwindSafe(http_gate::handle(&gate, &connection, request));
+    match handled.catch_unwind().await {
+        Ok(response) => response,
+        Err(_panic) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
@@ -162,7 +268,9 @@ mod tests {
     fn options(address: &str, token: Option<&str>, hosts: &[&str]) -> HttpOptions {
         HttpOptions {
             address: address.parse().unwrap(),
-            token: token.map(str::to_owned),
+            tokens: token.map_or_else(BearerTokens::none, |token| {
+                BearerTokens::parse(token).unwrap()
+            }),
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             origins: Vec::new(),
         }
@@ -170,8 +278,9 @@ mod tests {
 
     #[test]
     fn a_token_is_needed_unless_only_this_machine_can_connect() {
-        assert!(options("127.0.0.1:0", None, &[]).check().is_ok());
-        assert!(options("[::1]:0", None, &[]).check().is_ok());
+        for local in ["127.0.0.1:0", "[::1]:0", "unix:/tmp/pml.sock"] {
+            assert!(options(local, None, &[]).check().is_ok(), "{local}");
+        }
         let error = options("192.0.2.1:80", None, &[]).check().unwrap_err();
         assert!(error.to_string().contains("PML_TOKEN"), "{error}");
         assert!(
@@ -179,7 +288,6 @@ mod tests {
                 .check()
                 .is_ok()
         );
-        assert!(options("127.0.0.1:0", Some("short"), &[]).check().is_err());
     }
 
     #[test]

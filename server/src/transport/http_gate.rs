@@ -1,17 +1,18 @@
-//! The checks in front of MCP over HTTP: bearer token, CORS, body size, valid JSON-RPC, number of
-//! sessions, duplicate request ids.
+//! The checks in front of MCP over HTTP: bearer token, CORS, size and time of the body, valid
+//! JSON-RPC, number and owner of sessions, duplicate request ids.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
+use axum::extract::Request;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use pml_protocol::Principal;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
 };
@@ -20,14 +21,20 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use serde_json::json;
 
+use super::connections::Connection;
 use super::cors;
+use super::guarded_body::GuardedBody;
 use super::jsonrpc::{self, MAX_MESSAGE_BYTES, Parsed};
+use super::session_uses::SessionUses;
+use super::tokens::BearerTokens;
 use crate::handler::Handler;
 
 /// Sessions at the same time. Each keeps placeholders and stored values in memory.
 const MAX_SESSIONS: usize = 256;
-/// A session without a request for this long may be closed to make room for another.
-const EVICTABLE_AFTER: Duration = Duration::from_secs(60);
+/// The largest `initialize`: a session keeps the name and the capabilities of its client.
+const MAX_INITIALIZE_BYTES: usize = 64 * 1024;
+/// How long the body of a request may take to arrive: 8 MiB at 1.1 Mbit/s.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 const SESSION_HEADER: &str = "mcp-session-id";
 const REVISION_HEADER: &str = "mcp-protocol-version";
 
@@ -45,57 +52,35 @@ fn has_sessions(headers: &HeaderMap) -> bool {
 
 /// The MCP service, and the state of the checks in front of it.
 pub struct HttpGate {
-    /// The token that requests must have.
-    pub token: Option<String>,
+    /// The tokens, one of which a request must have.
+    pub tokens: BearerTokens,
     /// The origins of web pages that may read responses.
     pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
-    pub last_seen: Mutex<LastSeen>,
+    pub session_uses: Mutex<SessionUses>,
     pub open_requests: OpenRequests,
 }
 
-/// The time of the last request of each session, for LRU eviction.
-#[derive(Default)]
-pub struct LastSeen(HashMap<SessionId, Instant>);
-
-impl LastSeen {
-    fn note(&mut self, session: SessionId) {
-        self.0.insert(session, Instant::now());
-    }
-
-    /// The least recently used of the `open` sessions, if it may be closed. A session without a
-    /// request so far has only begun.
-    fn evictable(&mut self, open: &HashSet<SessionId>) -> Option<SessionId> {
-        self.0.retain(|session, _| open.contains(session));
-        for session in open {
-            self.0.entry(session.clone()).or_insert_with(Instant::now);
-        }
-        let (session, seen_at) = self.0.iter().min_by_key(|(_, seen_at)| **seen_at)?;
-        (seen_at.elapsed() > EVICTABLE_AFTER).then(|| session.clone())
-    }
-}
-
 /// Handles a request, and lets a page of an allowed origin read the response.
-pub async fn handle(State(gate): State<Arc<HttpGate>>, request: Request) -> Response {
+pub async fn handle(gate: &HttpGate, connection: &Arc<Connection>, request: Request) -> Response {
     let origin = request.headers().get(ORIGIN).cloned();
     let origin = origin.filter(|origin| cors::is_allowed(&gate.origins, origin));
     let Some(origin) = origin else {
-        return admit(&gate, request).await;
+        return authenticate(gate, connection, request).await;
     };
     // The preflight request of a browser has no token.
     let mut response = match *request.method() {
         Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
-        _ => admit(&gate, request).await,
+        _ => authenticate(gate, connection, request).await,
     };
     cors::add_headers(origin, response.headers_mut());
     response
 }
 
-async fn admit(gate: &HttpGate, request: Request) -> Response {
-    if let Some(token) = &gate.token
-        && !has_token(request.headers(), token)
-    {
+/// Admits a request with a token. Its connection counts as that of a client from here on.
+async fn authenticate(gate: &HttpGate, connection: &Arc<Connection>, request: Request) -> Response {
+    let Some(principal) = gate.tokens.principal(request.headers()) else {
         let challenge = [(WWW_AUTHENTICATE, "Bearer")];
         return (
             StatusCode::UNAUTHORIZED,
@@ -103,29 +88,57 @@ async fn admit(gate: &HttpGate, request: Request) -> Response {
             "a bearer token is needed",
         )
             .into_response();
-    }
+    };
+    let Some(active) = connection.begin_request() else {
+        let message = "there are too many connections; try again later";
+        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
+    };
+    let response = admit(gate, principal, request).await;
+    response.map(|body| Body::new(GuardedBody::new(body, active)))
+}
+
+async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     normalize_accept(&mut parts.headers);
     if let Some(session) = session_of(&parts.headers) {
         let session = SessionId::from(session);
-        if gate.sessions.sessions.read().await.contains_key(&session) {
-            gate.last_seen().note(session);
-            if parts.method == Method::DELETE {
-                gate.cancel_all(&parts).await;
-            }
-        } else if parts.method == Method::DELETE && has_sessions(&parts.headers) {
+        let is_open = gate.sessions.sessions.read().await.contains_key(&session);
+        // The session of another principal is like one that does not exist.
+        let is_own = is_open && gate.session_uses().note(&session, &principal);
+        if is_own && parts.method == Method::DELETE {
+            gate.cancel_all(&parts).await;
+        }
+        let is_foreign = is_open && !is_own;
+        if is_foreign || !is_open && parts.method == Method::DELETE && has_sessions(&parts.headers)
+        {
             return (StatusCode::NOT_FOUND, "there is no such session").into_response();
         }
     }
+    parts.extensions.insert(principal.clone());
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
         return gate.service.handle(request).await.into_response();
     }
-    let Ok(bytes) = to_bytes(body, MAX_MESSAGE_BYTES).await else {
-        let message = "the body is larger than 8 MiB, or it broke off";
-        return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+    let body = to_bytes(body, MAX_MESSAGE_BYTES);
+    let bytes = match tokio::time::timeout(BODY_TIMEOUT, body).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => {
+            let message = "the body is larger than 8 MiB, or it broke off";
+            return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+        }
+        Err(_) => {
+            let message = "the body did not arrive within 60 s";
+            return (StatusCode::REQUEST_TIMEOUT, message).into_response();
+        }
     };
     match jsonrpc::parse(&bytes) {
+        Parsed::Message(message)
+            if is_initialize(&message) && bytes.len() > MAX_INITIALIZE_BYTES =>
+        {
+            let id = id_of(&message).cloned();
+            let text = "an initialize request has at most 64 KiB";
+            error_response(jsonrpc::error(id, ErrorCode::INVALID_REQUEST, text))
+        }
         Parsed::Message(message) if is_initialize(&message) && !gate.make_room().await => {
             let message = "there are too many sessions; try again later";
             (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
@@ -138,6 +151,9 @@ async fn admit(gate: &HttpGate, request: Request) -> Response {
             };
             let request = Request::from_parts(parts, Body::from(bytes));
             let response = gate.service.handle(request).await.into_response();
+            if let Some(session) = session_of(response.headers()) {
+                gate.session_uses().begin(session.into(), principal);
+            }
             match is_stream(&response) {
                 true => response.map(|body| open.held_by(body)),
                 false => response,
@@ -263,18 +279,15 @@ impl HttpGate {
     /// Whether one more session may begin. Clients often disconnect without closing their session, so
     /// the least recently used session is closed if it is idle.
     async fn make_room(&self) -> bool {
-        let open: HashSet<SessionId> = self
-            .sessions
-            .sessions
-            .read()
-            .await
-            .keys()
-            .cloned()
-            .collect();
+        // No session begins while the guard is held, so none loses its owner below.
+        let sessions = self.sessions.sessions.read().await;
+        let open: HashSet<SessionId> = sessions.keys().cloned().collect();
         if open.len() < MAX_SESSIONS {
+            self.session_uses().retain(&open);
             return true;
         }
-        let evictable = self.last_seen().evictable(&open);
+        let evictable = self.session_uses().evictable(&open);
+        drop(sessions);
         match evictable {
             Some(session) => self.sessions.close_session(&session).await.is_ok(),
             None => false,
@@ -304,8 +317,8 @@ impl HttpGate {
         }
     }
 
-    fn last_seen(&self) -> MutexGuard<'_, LastSeen> {
-        self.last_seen
+    fn session_uses(&self) -> MutexGuard<'_, SessionUses> {
+        self.session_uses
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -317,66 +330,5 @@ fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
             matches!(request.request, ClientRequest::InitializeRequest(_))
         }
         _ => false,
-    }
-}
-
-/// Whether the request has the bearer token.
-fn has_token(headers: &HeaderMap, token: &str) -> bool {
-    headers
-        .get(AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .is_some_and(|(scheme, given)| {
-            scheme.eq_ignore_ascii_case("bearer")
-                && constant_time_eq(given.trim().as_bytes(), token.as_bytes())
-        })
-}
-
-/// Compares in a time that does not depend on where the difference is.
-fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
-    let difference = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));
-    a.len() == b.len() && difference == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn headers(authorization: &str) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, authorization.parse().unwrap());
-        headers
-    }
-
-    #[test]
-    fn the_least_recently_used_session_makes_room() {
-        let open: HashSet<SessionId> = ["a", "b", "c"].map(SessionId::from).into();
-        let long_ago = Instant::now().checked_sub(EVICTABLE_AFTER * 2).unwrap();
-        let mut last_seen = LastSeen::default();
-        assert_eq!(last_seen.evictable(&open), None, "all have only begun");
-        last_seen.0.insert(
-            "gone".into(),
-            long_ago.checked_sub(EVICTABLE_AFTER).unwrap(),
-        );
-        last_seen.0.insert("b".into(), long_ago);
-        assert_eq!(last_seen.evictable(&open), Some("b".into()));
-        last_seen.note("b".into());
-        assert_eq!(last_seen.evictable(&open), None);
-    }
-
-    #[test]
-    fn only_the_exact_token_is_accepted() {
-        let token = "a-token-hard-to-guess";
-        assert!(has_token(&headers("Bearer a-token-hard-to-guess"), token));
-        assert!(has_token(&headers("bearer a-token-hard-to-guess"), token));
-        for wrong in [
-            "Bearer a-token-hard-to-gues",
-            "Bearer ",
-            "Basic a-token-hard-to-guess",
-            "a-token-hard-to-guess",
-        ] {
-            assert!(!has_token(&headers(wrong), token), "{wrong}");
-        }
-        assert!(!has_token(&HeaderMap::new(), token));
     }
 }

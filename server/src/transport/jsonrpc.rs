@@ -16,6 +16,9 @@ use crate::tool_reply::refusal;
 /// 2 MiB besides.
 pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
 
+/// The longest id of a request: ids are kept while requests are open, and logged.
+const MAX_ID_BYTES: usize = 1_024;
+
 /// The result of parsing one message.
 pub enum Parsed {
     /// A valid message.
@@ -44,7 +47,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
             return error(
                 None,
                 ErrorCode::INVALID_REQUEST,
-                "an id is a string or a whole number",
+                "an id is a string of at most 1,024 bytes or a whole number",
             );
         }
     };
@@ -109,6 +112,7 @@ fn to_message(fields: Map<String, Value>) -> Option<Box<ClientJsonRpcMessage>> {
 fn parse_id(fields: &Map<String, Value>) -> Result<Option<RequestId>, ()> {
     match fields.get("id") {
         None => Ok(None),
+        Some(Value::String(text)) if text.len() > MAX_ID_BYTES => Err(()),
         Some(Value::String(text)) => Ok(Some(NumberOrString::String(text.as_str().into()))),
         Some(Value::Number(number)) => number
             .as_i64()

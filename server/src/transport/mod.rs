@@ -1,11 +1,18 @@
 //! The transports: stdio and streamable HTTP.
 
+mod connections;
 mod cors;
+mod guarded_body;
 mod http;
 mod http_gate;
 mod jsonrpc;
+mod listen;
+mod session_uses;
 mod stdio;
 mod stdio_transport;
+mod tokens;
 
 pub use http::{HttpOptions, serve_http};
+pub use listen::ListenAddress;
 pub use stdio::serve_stdio;
+pub use tokens::BearerTokens;

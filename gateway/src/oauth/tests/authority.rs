@@ -31,6 +31,8 @@ pub struct Behaviour {
     pub refuse_login: bool,
     pub expires_in: u64,
     pub token_endpoint_down: bool,
+    /// Fields of the metadata that are replaced.
+    pub endpoints: Vec<(&'static str, &'static str)>,
 }
 
 impl Default for Behaviour {
@@ -48,6 +50,7 @@ impl Default for Behaviour {
             refuse_login: false,
             expires_in: 3600,
             token_endpoint_down: false,
+            endpoints: Vec::new(),
         }
     }
 }
@@ -173,6 +176,9 @@ impl Authority {
         });
         if behaviour.registration {
             metadata["registration_endpoint"] = format!("{origin}/register").into();
+        }
+        for (name, address) in behaviour.endpoints {
+            metadata[name] = address.into();
         }
         Json(metadata).into_response()
     }

@@ -223,3 +223,73 @@ async fn a_browser_that_cannot_be_opened_leaves_the_address_to_open_by_hand() {
         .unwrap_err();
     assert!(error.to_string().contains("/authorize?"), "{error}");
 }
+
+#[tokio::test]
+async fn a_server_cannot_make_a_login_open_a_file_or_a_program() {
+    for (name, address) in [
+        (
+            "authorization_endpoint",
+            "file:///usr/share/applications/evil.desktop",
+        ),
+        ("authorization_endpoint", "vscode://evil.ext/run?cmd=x"),
+        ("authorization_endpoint", "javascript:alert(1)"),
+        ("authorization_endpoint", "http://evil.example/authorize"),
+        ("token_endpoint", "http://evil.example/token"),
+        ("registration_endpoint", "http://evil.example/register"),
+        ("revocation_endpoint", "smb://evil.example/share"),
+    ] {
+        let behaviour = Behaviour {
+            endpoints: vec![(name, address)],
+            ..Behaviour::default()
+        };
+        let authority = Authority::start(behaviour).await;
+        let (login, server, options) = (Machine::new().process(), authority.mcp(), options());
+        let opened = login.login(&server, &options, |url| panic!("{url} was opened"));
+        let error = opened.await.unwrap_err();
+        assert!(
+            matches!(&error, OAuthError::UnsafeEndpoint { name: named, .. } if named == name),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_login_at_another_site_needs_a_confirmation() {
+    let behaviour = Behaviour {
+        endpoints: vec![("authorization_endpoint", "https://login.example/authorize")],
+        ..Behaviour::default()
+    };
+    let authority = Authority::start(behaviour).await;
+    let machine = Machine::new();
+    let refused = |options: LoginOptions| {
+        let (login, server) = (machine.process(), authority.mcp());
+        async move {
+            let open = |url: &Url| Err(io::Error::other(url.host_str().unwrap_or("").to_owned()));
+            login.login(&server, &options, open).await.unwrap_err()
+        }
+    };
+    let error = refused(options()).await;
+    assert!(matches!(&error, OAuthError::ForeignHost { .. }), "{error}");
+    assert!(
+        error.to_string().contains("--auth-host login.example"),
+        "{error}"
+    );
+    let asked = refused(LoginOptions {
+        confirm_hosts: Some(|_, hosts| hosts != ["login.example"]),
+        ..options()
+    });
+    assert!(matches!(asked.await, OAuthError::ForeignHost { .. }));
+    for confirmed in [
+        LoginOptions {
+            confirm_hosts: Some(|_, hosts| hosts == ["login.example"]),
+            ..options()
+        },
+        LoginOptions {
+            allowed_hosts: vec!["login.example".to_owned()],
+            ..options()
+        },
+    ] {
+        let error = refused(confirmed).await;
+        assert!(matches!(error, OAuthError::Browser { .. }), "{error}");
+    }
+}

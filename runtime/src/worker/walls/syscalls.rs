@@ -39,7 +39,6 @@ const ALLOWED: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_poll,
     libc::SYS_ppoll,
-    libc::SYS_pkey_mprotect,
     libc::SYS_read,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
@@ -53,6 +52,22 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_write,
 ];
 
+/// What a map may be besides private and anonymous: at an address of V8's choice, reserved without
+/// commitment, a stack of a thread (which Linux treats like any other map). Everything else is
+/// refused, above all what no rlimit counts: shared memory, maps that grow down like the first stack
+/// (MAP_GROWSDOWN), huge pages, locked and pre-faulted memory.
+const MAP_OPTIONS: libc::c_int =
+    libc::MAP_FIXED | libc::MAP_FIXED_NOREPLACE | libc::MAP_NORESERVE | libc::MAP_STACK;
+
+/// The protection bits of memory. PROT_GROWSDOWN and the like are not among them.
+fn allowed_protection(jit: bool) -> libc::c_int {
+    let data = libc::PROT_READ | libc::PROT_WRITE;
+    match jit {
+        true => data | libc::PROT_EXEC,
+        false => data,
+    }
+}
+
 /// Applies the filter to all threads.
 pub fn filter(jit: bool) -> Result<(), String> {
     let program = program(jit).map_err(|error| error.to_string())?;
@@ -62,14 +77,16 @@ pub fn filter(jit: bool) -> Result<(), String> {
 fn program(jit: bool) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
-    // Flags are pinned: `mmap` to MAP_PRIVATE (no rlimit counts shared memory), `sendto` to
-    // MSG_NOSIGNAL (no MSG_OOB), `recvfrom` to none, `timerfd_settime` to relative timers.
-    let mut map = vec![masked(3, libc::MAP_TYPE, libc::MAP_PRIVATE)?];
-    let mut protect = Vec::new();
-    if !jit {
-        map.push(masked(2, libc::PROT_EXEC, 0)?);
-        protect.push(SeccompRule::new(vec![masked(2, libc::PROT_EXEC, 0)?])?);
-        rules.remove(&libc::SYS_pkey_mprotect);
+    // Flags are pinned: `mmap` to those that V8 and the allocator use, `sendto` to MSG_NOSIGNAL (no
+    // MSG_OOB), `recvfrom` to none, `timerfd_settime` to relative timers.
+    let protection = masked(2, !allowed_protection(jit), 0)?;
+    let map = vec![
+        masked(3, !MAP_OPTIONS, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?,
+        protection.clone(),
+    ];
+    let protect = vec![SeccompRule::new(vec![protection])?];
+    if jit {
+        rules.insert(libc::SYS_pkey_mprotect, protect.clone());
     }
     let send = vec![masked(3, ALL, libc::MSG_NOSIGNAL)?];
     let receive = vec![masked(3, ALL, 0)?];

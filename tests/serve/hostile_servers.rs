@@ -1,0 +1,185 @@
+//! Servers and scripts that want `pml serve` to hang or to fill its memory.
+
+use std::fs;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::driver::StdioClient;
+use crate::gateway::{Place, demo};
+use crate::support::repository;
+
+/// The most memory that the broker may ever have had, in MiB.
+const PEAK_MIB: u64 = 450;
+
+fn hostile(options: &[&str]) -> Value {
+    let script = repository().join("gateway/tests/servers/hostile.py");
+    let mut args = vec![json!("-u"), json!(script)];
+    args.extend(options.iter().map(|option| json!(option)));
+    json!({ "command": "python3", "args": args })
+}
+
+fn peak_mib(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib: u64 = line
+        .and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
+        .unwrap();
+    kib / 1024
+}
+
+/// Waits for the responses with these ids, and pings meanwhile. Returns them and the worst ping.
+fn answers(
+    client: &mut StdioClient,
+    messages: &Receiver<Value>,
+    ids: &[u64],
+    limit: Duration,
+) -> (Vec<Value>, Duration) {
+    let began = Instant::now();
+    let (mut found, mut worst) = (Vec::new(), Duration::ZERO);
+    while found.len() < ids.len() {
+        assert!(began.elapsed() < limit, "{} of {}", found.len(), ids.len());
+        let sent = Instant::now();
+        let ping = client.request("ping", json!({}));
+        loop {
+            let left = limit.saturating_sub(began.elapsed());
+            let message = messages.recv_timeout(left).expect("the ping is answered");
+            if message["id"] == ping {
+                worst = worst.max(sent.elapsed());
+                break;
+            }
+            if ids.iter().any(|id| message["id"] == *id) && message.get("method").is_none() {
+                found.push(message);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (found, worst)
+}
+
+#[test]
+fn no_server_can_make_pml_miss_a_ping_another_call_or_sigterm() {
+    let data = tempfile::tempdir().unwrap();
+    fs::write(data.path().join("a.json"), r#"{ "version": 1 }"#).unwrap();
+    let place =
+        Place::with_servers(json!({ "evil": hostile(&["--schemas"]), "demo": demo(data.path()) }));
+    let mut client = StdioClient::open(&place, &[]);
+    client.run("return await searchTools('read')");
+    let messages = client.listen();
+    let mut ids = Vec::new();
+    // Twice as many as there are threads of the event loop, at least.
+    for tool in [
+        "anyOf_60",
+        "allOf_60",
+        "anyOf_20",
+        "anyOf_14",
+        "twice",
+        "items_twice",
+        "states",
+        "backtracking",
+        "repeated",
+        "dynamic",
+    ] {
+        let deep = "let v = {}; for (let i = 0; i < 60; i++) v = { a: v, b: {}, word: 'ab'.repeat(20000) };";
+        let code = format!(
+            "{deep} await callTool('evil:{tool}', v); await callTool('evil:{tool}', {{ word: 'a'.repeat(53) }}); return 1"
+        );
+        ids.push(client.request(
+            "tools/call",
+            json!({ "name": "execute_code", "arguments": { "code": code } }),
+        ));
+    }
+    ids.push(client.request(
+        "tools/call",
+        json!({ "name": "call_tool", "arguments": { "tool": "demo:read_json", "args": { "path": "a.json" } } }),
+    ));
+    let other = *ids.last().unwrap();
+    let (found, worst) = answers(&mut client, &messages, &ids, Duration::from_secs(120));
+    assert!(worst < Duration::from_secs(3), "a ping took {worst:?}");
+    let other = found.iter().find(|message| message["id"] == other).unwrap();
+    assert_eq!(other["result"]["isError"], false, "{other}");
+    let deep = "let v = {}; for (let i = 0; i < 100; i++) v = { a: v };";
+    let code = format!("{deep} return await callTool('evil:twice', v)");
+    for _ in 0..4 {
+        client.request(
+            "tools/call",
+            json!({ "name": "execute_code", "arguments": { "code": code } }),
+        );
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let began = Instant::now();
+    client.terminate();
+    client.close();
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(10), "SIGTERM took {took:?}");
+}
+
+#[test]
+fn a_server_cannot_fill_the_memory_of_pml_with_listings() {
+    for options in [
+        ["--pages", "60"].as_slice(),
+        &["--pages", "20", "--objects"],
+    ] {
+        let place = Place::with_servers(json!({ "evil": hostile(options) }));
+        let mut client = StdioClient::open(&place, &[]);
+        let found = client.run("return (await callTool('evil:echo', {})).error.message");
+        let message = found["result"].as_str().unwrap_or_default();
+        assert!(message.contains("could not be listed"), "{found}");
+        let peak = peak_mib(client.id());
+        assert!(peak < PEAK_MIB, "{options:?}: {peak} MiB");
+    }
+}
+
+#[test]
+fn a_script_cannot_fill_the_memory_of_pml_with_arguments_or_results() {
+    let place = Place::with_servers(json!({ "evil": hostile(&[]) }));
+    let mut client = StdioClient::open(&place, &[]);
+    client.run("return await callTool('evil:echo', {})");
+    let messages = client.listen();
+    let codes = [
+        "const n = new Array(3300000).fill(null); return (await Promise.all([1, 2, 3].map(() => callTool('evil:sink', { n })))).map((r) => r.success)",
+        "const n = new Array(700000).fill(null); return (await Promise.all(Array.from({ length: 20 }, () => callTool('evil:sink', { n })))).map((r) => r.success)",
+        "return (await Promise.all(Array.from({ length: 40 }, () => callTool('evil:zeros', { mib: 15 })))).map((r) => r.success)",
+        "return (await Promise.all(Array.from({ length: 40 }, () => callTool('evil:zeros', { mib: 15, structured: true })))).map((r) => r.success)",
+        "return (await Promise.all(Array.from({ length: 40 }, () => callTool('evil:text', { mib: 15 })))).length",
+    ];
+    for code in codes {
+        let arguments = json!({ "code": code });
+        let id = client.request(
+            "tools/call",
+            json!({ "name": "execute_code", "arguments": arguments }),
+        );
+        let (found, worst) = answers(&mut client, &messages, &[id], Duration::from_secs(120));
+        let peak = peak_mib(client.id());
+        eprintln!(
+            "peak {peak} MiB, worst ping {worst:?}: {code}\n{}",
+            found[0]
+        );
+        assert!(peak < PEAK_MIB, "{peak} MiB: {code}");
+        assert!(
+            worst < Duration::from_secs(3),
+            "a ping took {worst:?}: {code}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_changes_its_tools_all_the_time_sends_few_notices() {
+    let place = Place::with_servers(json!({ "evil": hostile(&["--changes", "500"]) }));
+    let mut client = StdioClient::open(&place, &[]);
+    client.run("return await callTool('evil:echo', {})");
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(8) {
+        client.ask("ping", json!({}));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let notices = client
+        .notices
+        .iter()
+        .filter(|notice| notice["method"] == "notifications/tools/list_changed")
+        .count();
+    assert!(notices < 10, "{notices} notices");
+    let (_, _, logged) = client.close();
+    assert!(logged.len() < 100_000, "{} bytes of log", logged.len());
+}
