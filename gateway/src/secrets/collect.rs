@@ -50,7 +50,13 @@ fn collect(found: &mut Found, name: &str, label: &str, value: &str) {
     if is_secret(name, trimmed) {
         let lower = trimmed.to_ascii_lowercase();
         match SCHEMES.iter().find(|scheme| lower.starts_with(**scheme)) {
-            Some(scheme) => collect_credential(found, label, trimmed[scheme.len()..].trim()),
+            // The scheme does not count: a short credential would be found in ordinary text.
+            Some(scheme) => {
+                let credential = trimmed[scheme.len()..].trim();
+                if is_secret(name, credential) {
+                    collect_credential(found, label, credential);
+                }
+            }
             None => found.push((trimmed.to_owned(), label.to_owned())),
         }
         for line in trimmed.lines().map(str::trim) {
@@ -158,4 +164,24 @@ fn decode_basic(text: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(name: &str, value: &str) -> Vec<String> {
+        let mut found = Found::new();
+        collect(&mut found, name, name, value);
+        found.into_iter().map(|(value, _)| value).collect()
+    }
+
+    #[test]
+    fn a_credential_is_a_secret_without_its_scheme() {
+        assert_eq!(
+            collected("Authorization", "Bearer 0123456789abc"),
+            ["0123456789abc"]
+        );
+        assert!(collected("Authorization", "Bearer t0").is_empty());
+    }
 }
