@@ -30,7 +30,7 @@ impl Origin {
         Self(BTreeSet::from([Arc::from(name)]))
     }
 
-    /// Data of servers that are not told apart, such as the hits of a search. It goes back to none
+    /// Data of servers that are not distinguished, such as the hits of a search. It goes back to none
     /// of them: only a rule with `*` allows it.
     pub fn unknown() -> Self {
         // No server of a configuration has an empty name.

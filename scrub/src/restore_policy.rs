@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(from("bank", "log:write"), Some(vec!["bank".to_owned()]));
         assert_eq!(rules.crossing(&[], "mail:send"), None);
         assert!(rules.crossing(&[], "log:write").is_some());
-        // Texts of servers that are not told apart.
+        // Texts of servers that are not distinguished.
         assert_eq!(rules.crossing(&[Origin::unknown()], "mail:send"), None);
         assert_eq!(
             rules.crossing(&[Origin::unknown()], "log:write"),

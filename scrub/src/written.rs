@@ -28,8 +28,8 @@ impl WrittenPlaceholders {
         self.names.is_empty()
     }
 
-    /// The run received a text. A placeholder in it is not restored any more: it cannot be told
-    /// apart from the one that the model wrote.
+    /// The run received a text. A placeholder in it is not restored any more: it cannot
+    /// be distinguished from the one that the model wrote.
     pub fn received(&self, text: &str) {
         if self.names.is_empty() {
             return;
