@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod effect;
 mod failure;
 pub mod framing;
 mod hint;
@@ -18,8 +19,10 @@ pub mod message;
 mod outcome;
 mod request;
 mod run_context;
+mod run_id;
 mod virtual_clock;
 
+pub use effect::EffectClass;
 pub use failure::{Failure, FailureKind};
 pub use hint::Hint;
 pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
@@ -28,5 +31,6 @@ pub use log::{Level, LogLine};
 pub use message::TestSpec;
 pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
 pub use request::{Request, ResourceRequest, Target};
-pub use run_context::{PauseGuard, Principal, RunClock, RunContext, RunId, SessionId, TenantId};
+pub use run_context::{PauseGuard, Principal, RunClock, RunContext, SessionId, TenantId};
+pub use run_id::{InvalidRunId, RunId};
 pub use virtual_clock::{TimerMode, VirtualClock};

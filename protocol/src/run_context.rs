@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use crate::run_id::RunId;
+
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
 /// clones are the same run.
 #[derive(Debug, Clone)]
@@ -32,9 +34,19 @@ impl RunContext {
 
     /// A new run of a session.
     pub fn new(session: SessionId, tenant: TenantId, principal: Principal) -> Self {
+        Self::with_id(RunId::random(), session, tenant, principal)
+    }
+
+    /// A run with a given id: one that is resumed, or whose caller chose the id.
+    pub fn with_id(
+        id: RunId,
+        session: SessionId,
+        tenant: TenantId,
+        principal: Principal,
+    ) -> Self {
         Self {
             run: Arc::new(Run {
-                id: RunId::random(),
+                id,
                 session,
                 tenant,
                 principal,
@@ -54,8 +66,8 @@ impl RunContext {
     }
 
     /// The id of the run, unique across machines and restarts.
-    pub fn id(&self) -> RunId {
-        self.run.id
+    pub fn id(&self) -> &RunId {
+        &self.run.id
     }
 
     /// The client session that the run belongs to.
@@ -137,14 +149,9 @@ macro_rules! random_id {
         pub struct $name(u128);
 
         impl $name {
-            /// A new id. Without the kernel's randomness it is drawn from the clock and a counter,
-            /// which keeps ids of one process apart.
+            /// A new id.
             pub fn random() -> Self {
-                let mut bytes = [0; 16];
-                match getrandom::fill(&mut bytes) {
-                    Ok(()) => Self(u128::from_le_bytes(bytes)),
-                    Err(_) => Self(fallback_id()),
-                }
+                Self(random_bits())
             }
         }
 
@@ -163,13 +170,18 @@ macro_rules! random_id {
 }
 
 random_id! {
-    /// The id of one run.
-    RunId
-}
-
-random_id! {
     /// The id of one client session: the runs of a session share stored values and placeholders.
     SessionId
+}
+
+/// 128 random bits. Without the kernel's randomness they are drawn from the clock and a counter, which
+/// keeps ids of one process apart.
+pub(crate) fn random_bits() -> u128 {
+    let mut bytes = [0; 16];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => u128::from_le_bytes(bytes),
+        Err(_) => fallback_id(),
+    }
 }
 
 fn fallback_id() -> u128 {
@@ -190,6 +202,11 @@ impl TenantId {
     /// The one tenant of an installation without tenants.
     pub fn local() -> Self {
         Self("local".into())
+    }
+
+    /// The tenant with this id.
+    pub fn named(id: &str) -> Self {
+        Self(id.into())
     }
 
     /// The id as text.
