@@ -14,7 +14,7 @@ use crate::amounts::heap_bytes;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 4] = ["limits", "policy", "pool", "scrub"];
+const SECTIONS: [&str; 5] = ["effects", "limits", "policy", "pool", "scrub"];
 
 /// The configuration of the operator.
 #[derive(Default)]

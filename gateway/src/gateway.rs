@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{CallArguments, CallError, CallValue, Progress, RunLimits, RunScope};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
+use crate::effects::{Effect, EffectRules};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
@@ -48,6 +49,7 @@ pub struct Gateway(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
+    pub effects: EffectRules,
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
     all_listed: OnceLock<Instant>,
@@ -86,6 +88,7 @@ impl Gateway {
     /// Panics outside of a tokio runtime.
     pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
         let policy: PolicyConfig = config.section("policy")?;
+        let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
         let secrets = config.secrets().clone();
         let context = Arc::new(ServerContext {
             secrets: secrets.clone(),
@@ -113,6 +116,7 @@ impl Gateway {
         tokio::spawn(reap_orphans(context.shutdown.clone()));
         Ok(Self(Arc::new(Inner {
             servers,
+            effects,
             context,
             all_listed: OnceLock::new(),
             count: GatewayCount::new(),
@@ -178,9 +182,22 @@ impl Gateway {
         Ok(resolved.map_err(|error| error.hidden(self.0.secrets()))?.1)
     }
 
-    /// Whether the user has to approve calls of this tool.
+    /// What a call of this tool does to the world.
+    pub fn effect(&self, tool: &Tool) -> Effect {
+        match self.0.servers.get(tool.id.server()) {
+            Some(server) => self.0.effects.class_of(tool, &server.config),
+            None => Effect::unknown(),
+        }
+    }
+
+    /// Whether the user has to approve calls of this tool. A tool that a rule of `pml.effects` makes
+    /// `read` is not asked for because its server marks it as destructive; `pml.policy.ask` still
+    /// counts.
     pub fn approval(&self, tool: &Tool) -> Approval {
-        let annotations = tool.annotations.as_ref();
+        let annotations = match self.effect(tool).is_read_by_rule() {
+            true => None,
+            false => tool.annotations.as_ref(),
+        };
         self.0.policy().ask.verdict(tool.id.as_str(), annotations)
     }
 

@@ -13,6 +13,7 @@
 mod call;
 pub mod config;
 mod doctor;
+pub mod effects;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
@@ -33,6 +34,7 @@ mod transport;
 pub use call::{CallArguments, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
+pub use effects::{Effect, EffectSource};
 pub use gateway::{Gateway, GatewayError, Listing};
 pub use printable::{is_unsafe_to_show, printable};
 pub use registry::{RefusedTool, Tool};

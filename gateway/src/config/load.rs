@@ -239,7 +239,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::{Endpoint, Protocol};
+    use crate::config::{Endpoint, Protocol, ServerTrust};
 
     fn parse(text: &str) -> Result<Config, ConfigError> {
         Config::parse(Path::new("m.json"), text, &|name| {
@@ -287,6 +287,23 @@ mod tests {
         ));
         assert!(config.servers["old"].disabled);
         assert_eq!(config.servers["old"].protocol, Protocol::Auto);
+    }
+
+    #[test]
+    fn trust_in_annotations_is_read_and_the_trust_of_gemini_cli_means_nothing_here() {
+        let trust = |value: &str| {
+            let text = format!(
+                r#"{{ "mcpServers": {{ "fs": {{ "command": "x", "trust": {value} }} }} }}"#
+            );
+            parse(&text).map(|config| config.servers["fs"].trust)
+        };
+        assert_eq!(trust("\"annotations\""), Ok(ServerTrust::Annotations));
+        assert_eq!(trust("true"), Ok(ServerTrust::None));
+        let error = trust("\"all\"").unwrap_err().to_string();
+        assert!(
+            error.contains("`mcpServers.fs.trust`: expected \"annotations\""),
+            "{error}"
+        );
     }
 
     #[test]

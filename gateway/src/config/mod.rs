@@ -13,5 +13,7 @@ pub use error::ConfigError;
 pub use expansions::Expansions;
 pub use load::{Config, ConfigFile, ConfigOrigin};
 pub use offered::Offered;
-pub use server::{Command, Endpoint, Protocol, Remote, ServerConfig, ToolFilter, is_sse_address};
+pub use server::{
+    Command, Endpoint, Protocol, Remote, ServerConfig, ServerTrust, ToolFilter, is_sse_address,
+};
 pub use trust::{TrustStore, TrustedFile};

@@ -38,6 +38,8 @@ pub struct ServerConfig {
     pub roots: Vec<PathBuf>,
     /// The protocol lifecycle.
     pub protocol: Protocol,
+    /// What of its own description is believed.
+    pub trust: ServerTrust,
     /// Which resources it offers; `None` for the default, see [`ServerConfig::offers`].
     pub resources: Option<Offered>,
     /// Which prompts it offers; `None` for the default, see [`ServerConfig::offers`].
@@ -141,9 +143,31 @@ pub enum Protocol {
     Stateless,
 }
 
+/// What the operator believes of a server's description of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ServerTrust {
+    /// Nothing: annotations are claims.
+    #[default]
+    None,
+    /// `"trust": "annotations"`: the annotations of its tools decide their effect class.
+    Annotations,
+}
+
+impl<'de> Deserialize<'de> for ServerTrust {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) if text == "annotations" => Ok(Self::Annotations),
+            // Gemini CLI's `trust`, which skips its own confirmations and says nothing about
+            // annotations.
+            Value::Bool(_) => Ok(Self::None),
+            _ => Err(D::Error::custom("expected \"annotations\"")),
+        }
+    }
+}
+
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "type",
     "transport",
     "command",
@@ -161,6 +185,7 @@ const KEYS: [&str; 19] = [
     "prompts",
     "roots",
     "protocol",
+    "trust",
     "description",
     "comment",
 ];
@@ -194,6 +219,8 @@ struct Entry {
     roots: Vec<PathBuf>,
     #[serde(default)]
     protocol: Protocol,
+    #[serde(default)]
+    trust: ServerTrust,
 }
 
 /// The transport, with the names that other clients use.
@@ -259,6 +286,7 @@ impl ServerConfig {
             tools: entry.tools,
             roots: entry.roots,
             protocol: entry.protocol,
+            trust: entry.trust,
             resources: entry.resources,
             prompts: entry.prompts,
             ignored_keys,
@@ -291,6 +319,7 @@ impl ServerConfig {
             tools: ToolFilter::default(),
             roots: Vec::new(),
             protocol: Protocol::Auto,
+            trust: ServerTrust::None,
             resources: None,
             prompts: None,
             ignored_keys: Vec::new(),

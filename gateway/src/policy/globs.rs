@@ -47,6 +47,16 @@ impl ToolGlob {
         }
     }
 
+    /// The side before the colon.
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The side after the colon.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// Whether the glob matches a tool id.
     pub fn matches(&self, id: &str) -> bool {
         id.split_once(':').is_some_and(|(server, tool)| {
