@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
+use crate::effects::Effect;
 use crate::registry::Tool;
 
 /// The arguments of a call. Where placeholders stand for private values, the written form is checked
@@ -13,6 +14,7 @@ use crate::registry::Tool;
 pub struct CallArguments {
     written: Value,
     restored: Option<Value>,
+    idempotency_key: Option<String>,
 }
 
 impl From<Value> for CallArguments {
@@ -20,6 +22,7 @@ impl From<Value> for CallArguments {
         Self {
             written,
             restored: None,
+            idempotency_key: None,
         }
     }
 }
@@ -30,32 +33,68 @@ impl CallArguments {
         Self {
             written,
             restored: Some(restored),
+            idempotency_key: None,
         }
+    }
+
+    /// The key for a tool of the class `keyed`. It is sent as the argument that `pml.effects` names,
+    /// unless the script gave that argument itself, and in every attempt of the call. Tools of other
+    /// classes do not get it.
+    pub fn with_idempotency_key(mut self, key: String) -> Self {
+        self.idempotency_key = Some(key);
+        self
     }
 
     /// The arguments to send, if they fit the schema. A placeholder is a text, so arguments that fit
     /// only with its value (a number, a pattern) are accepted; what does not fit is described by the
     /// written form.
-    pub(super) async fn checked(self, id: &str, tool: &Arc<Tool>) -> Result<Value, CallError> {
-        let written = object(id, self.written)?;
+    pub(super) async fn checked(
+        self,
+        id: &str,
+        tool: &Arc<Tool>,
+        effect: &Effect,
+    ) -> Result<Value, CallError> {
+        let key = effect.key_argument.as_deref().zip(self.idempotency_key);
+        let written = with_key(object(id, self.written)?, &key);
+        let restored = self.restored.map(|restored| with_key(restored, &key));
         let checked = tool.check_arguments(written).await;
-        match (checked, self.restored) {
+        match (checked, restored) {
             (Ok(written), None) => Ok(written),
             (Ok(_), Some(restored)) => Ok(restored),
-            (Err(mistake), None) => Err(does_not_fit(id, &mistake)),
+            (Err(mistake), None) => Err(does_not_fit(id, &mistake, effect)),
             (Err(mistake), Some(restored)) => {
                 let checked = tool.check_arguments(restored).await;
-                checked.map_err(|_| does_not_fit(id, &mistake))
+                checked.map_err(|_| does_not_fit(id, &mistake, effect))
             }
         }
     }
 }
 
-fn does_not_fit(id: &str, mistake: &str) -> CallError {
+/// The arguments with the key, unless they have one. `null` is not a key.
+fn with_key(mut arguments: Value, key: &Option<(&str, String)>) -> Value {
+    if let (Value::Object(arguments), Some((name, key))) = (&mut arguments, key)
+        && arguments.get(*name).is_none_or(Value::is_null)
+    {
+        arguments.insert((*name).to_owned(), key.as_str().into());
+    }
+    arguments
+}
+
+fn does_not_fit(id: &str, mistake: &str, effect: &Effect) -> CallError {
+    let key = effect.key_argument.as_deref();
+    let about_key = match key.filter(|key| mistake.contains(*key)) {
+        Some(key) => format!(
+            " (`{key}` is the idempotency key, by the {} in `pml.effects`)",
+            effect.source
+        ),
+        None => String::new(),
+    };
     CallError::permanent(
         CallErrorKind::Arguments,
         id,
-        format!("the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}"),
+        format!(
+            "the arguments of `{id}` do not fit its schema, and nothing was sent: {mistake}{about_key}"
+        ),
     )
 }
 

@@ -12,6 +12,7 @@ use super::dispatch::{FailedAttempt, ToolCall, dispatch};
 use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
 use crate::ToolId;
+use crate::effects::Effect;
 use crate::gateway::Inner;
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
@@ -50,6 +51,7 @@ struct PreparedCall {
     server: Arc<Server>,
     tool: Arc<Tool>,
     arguments: Value,
+    effect: Effect,
 }
 
 impl Inner {
@@ -65,19 +67,18 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
-        let PreparedCall {
-            server,
-            tool,
-            arguments,
-        } = self.prepare(scope, id, arguments).await?;
-        if let Some(known) = self.policy().cache.get(id, &arguments) {
+        let prepared = self.prepare(scope, id, arguments).await?;
+        if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
             return Ok(answer(Value::clone(&known), true));
         }
-        let cached_as = self.policy().cache.covers(id).then(|| arguments.clone());
+        let cached_as = self
+            .policy()
+            .cache
+            .covers(id)
+            .then(|| prepared.arguments.clone());
+        let server = prepared.server.clone();
         let epoch = server.cache_epoch();
-        let value = self
-            .attempt_until_answered(scope, &server, &tool.id, arguments)
-            .await?;
+        let value = self.attempt_until_answered(scope, prepared).await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
             self.policy()
@@ -124,11 +125,13 @@ impl Inner {
         self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
-        let arguments = arguments.checked(id, &tool).await?;
+        let effect = self.effects.class_of(&tool, &server.config);
+        let arguments = arguments.checked(id, &tool, &effect).await?;
         Ok(PreparedCall {
             server,
             tool,
             arguments,
+            effect,
         })
     }
 
@@ -198,17 +201,17 @@ impl Inner {
     async fn attempt_until_answered(
         &self,
         scope: &RunScope,
-        server: &Arc<Server>,
-        tool: &ToolId,
-        arguments: Value,
+        call: PreparedCall,
     ) -> Result<Value, CallError> {
+        let tool = &call.tool.id;
         let ended =
             || CallError::permanent(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
-        let mut attempts = self.policy().retry.begin(tool.as_str());
-        let mut arguments = SentArguments::new(arguments);
+        let is_repeatable = call.effect.is_repeatable(&call.arguments);
+        let mut attempts = self.policy().retry.begin(tool.as_str(), is_repeatable);
+        let mut arguments = SentArguments::new(call.arguments);
         loop {
             let failed = tokio::select! {
-                done = self.attempt(scope, server, tool, &mut arguments) => match done {
+                done = self.attempt(scope, &call.server, tool, &mut arguments) => match done {
                     Ok(value) => return Ok(value),
                     Err(failed) => failed,
                 },

@@ -20,7 +20,7 @@ use super::retry::RetryPolicy;
 /// 1. `filter.verdict(id)`: before the tool is looked up, so that a denied tool stays hidden.
 /// 2. `budget.spend_call(id)`: once per call of a script, also if the cache has the result.
 /// 3. `cache.get(id, args)`: a hit ends the call.
-/// 4. `retry.begin(id)`, then for each attempt [`Policy::admit`], send, [`Admission::finish`],
+/// 4. `retry.begin(id, is_repeatable)`, then for each attempt [`Policy::admit`], send, [`Admission::finish`],
 ///    and after a failure `attempts.after(failure)` for the delay before the next.
 /// 5. `cache.put(id, args, ..)` for a result without error.
 #[derive(Debug)]

@@ -20,7 +20,8 @@ pub struct RetryConfig {
     pub first_delay: HumanDuration,
     /// The maximum of that bound.
     pub max_delay: HumanDuration,
-    /// Idempotent tools, by glob: a call without a response is retried.
+    /// Tools of the effect class `idempotent`, by glob, for those about which `pml.effects` says
+    /// nothing. Read by [`EffectRules`](crate::effects::EffectRules).
     pub idempotent: Vec<ToolGlob>,
     /// Retries as a ratio of the calls to a server, beyond a few that are always allowed.
     pub budget: Ratio,

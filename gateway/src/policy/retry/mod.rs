@@ -1,7 +1,7 @@
 //! Retries, where they are safe and useful.
 //!
-//! Safe: the call never reached its server, or the operator lists the tool as idempotent. The
-//! annotations of servers are not trusted for this. Useful: delays are random below a growing bound
+//! Safe: the call never reached its server, or its effect class ([`crate::effects`]) says that it may
+//! be repeated. Useful: delays are random below a growing bound
 //! (full jitter), so callers that failed together do not retry together, and a budget keeps retries
 //! a small part of the traffic to a server that is down.
 

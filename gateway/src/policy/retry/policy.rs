@@ -44,12 +44,13 @@ impl RetryPolicy {
     }
 
     /// Begins a call. Its first attempt is free; [`Attempts::after`] decides about the others.
-    pub fn begin(&self, id: &str) -> Attempts {
+    /// `is_repeatable` says whether the call may be sent again when its outcome is not known.
+    pub fn begin(&self, id: &str, is_repeatable: bool) -> Attempts {
         let budget = self.budget(server_of(id));
         lock(&budget).earn();
         Attempts {
             left: self.config.attempts.get() - 1,
-            idempotent: self.config.idempotent.iter().any(|glob| glob.matches(id)),
+            is_repeatable,
             backoff: Backoff::new(self.config.first_delay.get(), self.config.max_delay.get()),
             budget,
         }
@@ -70,7 +71,7 @@ impl RetryPolicy {
 #[derive(Debug)]
 pub struct Attempts {
     left: u32,
-    idempotent: bool,
+    is_repeatable: bool,
     backoff: Backoff,
     budget: SharedBudget,
 }
@@ -80,7 +81,7 @@ impl Attempts {
     pub fn after(&mut self, failure: Failure) -> Option<Duration> {
         let safe = match failure {
             Failure::NeverSent => true,
-            Failure::Unanswered => self.idempotent,
+            Failure::Unanswered => self.is_repeatable,
             Failure::Answered => false,
         };
         if !safe || self.left == 0 || !lock(&self.budget).spend() {
@@ -105,7 +106,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_was_never_sent_is_retried_until_the_attempts_are_used() {
-        let mut attempts = policy(serde_json::json!({"attempts": 3})).begin("fs:write");
+        let mut attempts = policy(serde_json::json!({"attempts": 3})).begin("fs:write", false);
         assert!(attempts.after(Failure::NeverSent).is_some());
         assert!(attempts.after(Failure::NeverSent).is_some());
         assert!(attempts.after(Failure::NeverSent).is_none());
@@ -113,39 +114,29 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_may_have_had_its_effect_is_not_retried() {
-        let mut attempts = policy(serde_json::json!({})).begin("fs:write");
+        let mut attempts = policy(serde_json::json!({})).begin("fs:write", false);
         assert_eq!(attempts.after(Failure::Unanswered), None);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_tool_listed_as_idempotent_is_retried_without_a_response() {
-        let policy = policy(serde_json::json!({"idempotent": ["fs:read_*"]}));
-        assert!(
-            policy
-                .begin("fs:read_file")
-                .after(Failure::Unanswered)
-                .is_some()
-        );
-        assert!(
-            policy
-                .begin("fs:write_file")
-                .after(Failure::Unanswered)
-                .is_none()
-        );
+    async fn a_repeatable_call_is_retried_without_a_response() {
+        let mut attempts = policy(serde_json::json!({})).begin("fs:read", true);
+        assert!(attempts.after(Failure::Unanswered).is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_with_a_response_is_never_retried() {
-        let policy = policy(serde_json::json!({"idempotent": ["*"]}));
-        assert_eq!(policy.begin("fs:read").after(Failure::Answered), None);
+        let mut attempts = policy(serde_json::json!({})).begin("fs:read", true);
+        assert_eq!(attempts.after(Failure::Answered), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_is_down_does_not_spend_the_retries_of_another() {
         let policy = policy(serde_json::json!({"attempts": 1000}));
-        let mut down = policy.begin("down:x");
+        let mut down = policy.begin("down:x", false);
         let retries = std::iter::from_fn(|| down.after(Failure::NeverSent)).count();
         assert_eq!(retries, 10);
-        assert!(policy.begin("up:x").after(Failure::NeverSent).is_some());
+        let mut up = policy.begin("up:x", false);
+        assert!(up.after(Failure::NeverSent).is_some());
     }
 }
