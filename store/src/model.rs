@@ -23,6 +23,35 @@ pub enum RunState {
     Cancelled,
 }
 
+impl RunState {
+    /// All states, from the begin of a run to its end.
+    pub const ALL: [Self; 6] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Unknown,
+        Self::Done,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// The name in replies and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the run is over and cannot be resumed.
+    pub fn is_ended(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+}
+
 /// A run that begins.
 #[derive(Debug, Clone)]
 pub struct NewRun {
@@ -85,6 +114,20 @@ pub enum EntryState {
     Answered,
     /// A person settled it: it did not happen, and is to be sent.
     Resend,
+}
+
+impl EntryState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Intended, Self::Answered, Self::Resend];
+
+    /// The name in replies and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Answered => "answered",
+            Self::Resend => "resend",
+        }
+    }
 }
 
 /// A request of a run in its journal.
@@ -156,6 +199,28 @@ pub enum ApprovalState {
     Expired,
     /// The tool, the policy, the script or the arguments have changed since it was asked.
     Void,
+}
+
+impl ApprovalState {
+    /// All states.
+    pub const ALL: [Self; 5] = [
+        Self::Open,
+        Self::Allowed,
+        Self::Denied,
+        Self::Expired,
+        Self::Void,
+    ];
+
+    /// The name in replies and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Allowed => "allowed",
+            Self::Denied => "denied",
+            Self::Expired => "expired",
+            Self::Void => "void",
+        }
+    }
 }
 
 /// An approval in the store.

@@ -1,0 +1,9 @@
+//! The embedded database: one writer thread, one connection for reads.
+
+mod database;
+mod errors;
+mod open;
+mod transaction;
+mod writer;
+
+pub(crate) use database::{BUSY_TIMEOUT, Sqlite};
