@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{CallArguments, CallError, CallValue, Progress, RunLimits, RunScope};
+use crate::call::{
+    CallArguments, CallError, CallOptions, CallValue, Progress, RunLimits, RunScope,
+};
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::effects::{Effect, EffectRules};
 use crate::health::{self, HealthCheck};
@@ -239,10 +241,28 @@ impl Gateway {
         id: &str,
         arguments: impl Into<CallArguments>,
     ) -> Result<CallValue, CallError> {
+        self.call_with(scope, id, arguments, CallOptions::default())
+            .await
+    }
+
+    /// [`Gateway::call`] with options.
+    ///
+    /// # Errors
+    /// As [`Gateway::call`], or the error of [`CallOptions::before_send`].
+    ///
+    /// # Cancel safety
+    /// As [`Gateway::call`].
+    pub async fn call_with(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: impl Into<CallArguments>,
+        options: CallOptions<'_>,
+    ) -> Result<CallValue, CallError> {
         let secrets = self.0.secrets();
         let mut answer = self
             .0
-            .call(scope, id, arguments.into())
+            .call(scope, id, arguments.into(), options)
             .await
             .map_err(|error| error.hidden(secrets))?;
         secrets.hide_value(&mut answer.value);

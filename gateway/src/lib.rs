@@ -31,7 +31,10 @@ mod server;
 mod tool_id;
 mod transport;
 
-pub use call::{CallArguments, CallError, CallErrorKind, CallValue, Progress, RunLimits, RunScope};
+pub use call::{
+    BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Progress,
+    RunLimits, RunScope,
+};
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use effects::{Effect, EffectSource};

@@ -206,5 +206,6 @@ fn kind_of(kind: CallErrorKind) -> FailureKind {
         CallErrorKind::Tool => FailureKind::Tool,
         CallErrorKind::Output => FailureKind::Output,
         CallErrorKind::Protocol => FailureKind::Protocol,
+        CallErrorKind::Internal => FailureKind::Internal,
     }
 }

@@ -51,6 +51,8 @@ pub enum CallErrorKind {
     Output,
     /// The connection broke, or the response was not valid.
     Protocol,
+    /// A fault of pml, such as a store that cannot be written; nothing was sent.
+    Internal,
 }
 
 impl CallErrorKind {
@@ -67,12 +69,14 @@ impl CallErrorKind {
             Self::Tool => "tool",
             Self::Output => "output",
             Self::Protocol => "protocol",
+            Self::Internal => "internal",
         }
     }
 }
 
 impl CallError {
-    pub(crate) fn permanent(kind: CallErrorKind, tool: &str, message: impl Into<String>) -> Self {
+    /// An error that the same call would get again. `tool` is the id as the script wrote it.
+    pub fn permanent(kind: CallErrorKind, tool: &str, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -83,7 +87,8 @@ impl CallError {
         }
     }
 
-    pub(crate) fn transient(
+    /// An error that may be gone later, after `retry_after` if that is known.
+    pub fn transient(
         kind: CallErrorKind,
         tool: &str,
         message: impl Into<String>,

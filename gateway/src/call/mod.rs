@@ -1,6 +1,7 @@
 //! Tool calls: policy, dispatch to a server, and conversion of the result to a plain value.
 
 mod arguments;
+mod before_send;
 mod dispatch;
 mod error;
 mod path;
@@ -9,6 +10,7 @@ mod scope;
 mod unwrap;
 
 pub use arguments::CallArguments;
+pub use before_send::{BeforeSend, CallOptions};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;

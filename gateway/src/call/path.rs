@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
+use super::before_send::{BeforeSend, CallOptions};
 use super::dispatch::{FailedAttempt, ToolCall, dispatch};
 use super::error::{CallError, CallErrorKind};
 use super::scope::RunScope;
@@ -60,6 +61,7 @@ impl Inner {
         scope: &RunScope,
         id: &str,
         arguments: CallArguments,
+        options: CallOptions<'_>,
     ) -> Result<CallValue, CallError> {
         let began = Instant::now();
         let answer = |value, cached| CallValue {
@@ -78,7 +80,9 @@ impl Inner {
             .then(|| prepared.arguments.clone());
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
-        let value = self.attempt_until_answered(scope, prepared).await?;
+        let value = self
+            .attempt_until_answered(scope, prepared, options.before_send)
+            .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
             self.policy()
@@ -202,22 +206,27 @@ impl Inner {
         &self,
         scope: &RunScope,
         call: PreparedCall,
+        before_send: Option<&dyn BeforeSend>,
     ) -> Result<Value, CallError> {
         let tool = &call.tool.id;
         let ended =
             || CallError::permanent(CallErrorKind::Cancelled, tool.as_str(), "the run has ended");
         let is_repeatable = call.effect.is_repeatable(&call.arguments);
         let mut attempts = self.policy().retry.begin(tool.as_str(), is_repeatable);
-        let mut arguments = SentArguments::new(call.arguments);
+        let mut sending = Sending {
+            effect: &call.effect,
+            before_send,
+            arguments: SentArguments::new(call.arguments),
+        };
         loop {
             let failed = tokio::select! {
-                done = self.attempt(scope, &call.server, tool, &mut arguments) => match done {
+                done = self.attempt(scope, &call.server, tool, &mut sending) => match done {
                     Ok(value) => return Ok(value),
                     Err(failed) => failed,
                 },
                 () = scope.ended().cancelled() => return Err(ended()),
             };
-            if arguments.is_sent() {
+            if sending.arguments.is_sent() {
                 return Err(failed.error);
             }
             let Some(delay) = attempts.after(failed.failure) else {
@@ -242,7 +251,7 @@ impl Inner {
         scope: &RunScope,
         server: &Arc<Server>,
         tool: &ToolId,
-        arguments: &mut SentArguments,
+        sending: &mut Sending<'_>,
     ) -> Result<Value, FailedAttempt> {
         let refused = |error| FailedAttempt {
             error,
@@ -278,6 +287,14 @@ impl Inner {
                 });
             }
         };
+        if let Some(callback) = sending.before_send {
+            // Dropping the admission frees its slots and does not count for the circuit breaker.
+            callback
+                .before_send(sending.effect)
+                .await
+                .map_err(refused)?;
+            sending.before_send = None;
+        }
         // The lower one of the server's limit and the run's; the default if neither is set.
         let own = match (server.config.timeout, scope.tool_timeout()) {
             (Some(own), Some(asked)) => own.min(asked),
@@ -285,7 +302,7 @@ impl Inner {
         };
         let call = ToolCall {
             tool,
-            arguments: arguments.for_attempt(),
+            arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool),
         };
@@ -307,6 +324,14 @@ impl Inner {
             }
         }
     }
+}
+
+/// What the attempts of a call share.
+struct Sending<'a> {
+    effect: &'a Effect,
+    /// Runs before the first attempt that is sent, and is `None` from then on.
+    before_send: Option<&'a dyn BeforeSend>,
+    arguments: SentArguments,
 }
 
 /// The arguments that attempts send. Small ones are kept for further attempts. Large ones are moved
