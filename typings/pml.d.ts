@@ -43,6 +43,11 @@ interface ToolDescription {
   description?: string;
   /** The JSON Schema of the arguments. */
   inputSchema?: Record<string, any>;
+  /**
+   * What a call does: `read` (nothing), `idempotent` (repeating it changes nothing more), `keyed` (the
+   * same, with the same idempotency key, which pml adds), `guarded` (anything else, or not known).
+   */
+  effect?: "read" | "idempotent" | "keyed" | "guarded";
   /** Further fields that the server sends, such as `title`, `outputSchema` and `annotations`. */
   [detail: string]: unknown;
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
-use pml_gateway::{Gateway, Listing, RefusedTool, Tool};
+use pml_gateway::policy::globs::ToolGlob;
+use pml_gateway::{Effect, EffectSource, Gateway, Listing, RefusedTool, Tool};
+use pml_protocol::EffectClass;
 use serde::Serialize;
 
 use crate::exit::ExitCode;
@@ -27,11 +29,19 @@ const SUMMARY_CHARS: usize = 72;
 #[command(after_help = "Examples:\n  \
     pml tools                 all tools, by server\n  \
     pml tools fs              the tools of the server `fs`\n  \
+    pml tools --effects       which calls change something, and how pml knows\n  \
     pml tools --json | jq -r '.tools[].id'\n\n\
     Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
 pub struct ToolsArgs {
     /// The name of a configured server
     server: Option<String>,
+
+    /// Show the effect class of each tool, and where it comes from
+    ///
+    /// Calls of the classes `read`, `idempotent` and `keyed` are sent again if an answer is lost.
+    /// Classes are set with `pml.effects`; see docs/gateway.md.
+    #[arg(long)]
+    effects: bool,
 
     /// Print the result as JSON on standard output
     ///
@@ -55,12 +65,19 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         if args.server.is_none() {
             cache.save_tools(&listing.tools, &listing.problems);
         }
+        let effects = args.effects.then(|| {
+            let effects = listing.tools.iter().map(|tool| gateway.effect(tool));
+            effects.collect::<Vec<_>>()
+        });
         let printed = if args.json {
-            print_json(&listing)
+            print_json(&listing, effects.as_deref())
         } else {
-            print(&listing)
+            print(&listing, effects.as_deref())
         };
         exit::check_pipe(printed)?;
+        if let Some(effects) = &effects {
+            note_ignored_annotations(&listing.tools, effects);
+        }
         if gateway.servers().next().is_none() {
             diagnostics::warning("the configuration has no servers; add one below `mcpServers`");
         }
@@ -96,10 +113,35 @@ pub fn check_name(gateway: &Gateway, name: &str) -> anyhow::Result<()> {
     )
 }
 
-fn print(listing: &Listing) -> io::Result<()> {
+/// Says which servers describe effects of their tools without being believed.
+fn note_ignored_annotations(tools: &[Arc<Tool>], effects: &[Effect]) {
+    let mut servers: Vec<&str> = tools
+        .iter()
+        .zip(effects)
+        .filter(|(tool, effect)| {
+            let annotations = tool.annotations.as_ref();
+            let claims = |hint| annotations.is_some_and(|hints| hints[hint] == true);
+            effect.source == EffectSource::Default
+                && (claims("readOnlyHint") || claims("idempotentHint"))
+        })
+        .map(|(tool, _)| tool.id.server())
+        .collect();
+    servers.dedup();
+    if !servers.is_empty() {
+        diagnostics::line(format_args!(
+            "Not trusted, so `guarded`: the annotations of {}. To trust those of a server, add \"trust\": \"annotations\" to its entry.",
+            servers.join(", ")
+        ));
+    }
+}
+
+/// Prints the tools with their descriptions, or with their effects, which are in the same order.
+fn print(listing: &Listing, effects: Option<&[Effect]>) -> io::Result<()> {
     let mut out = Style::escaped_stdout();
     let mut server = None;
-    for tool in &listing.tools {
+    let ids = listing.tools.iter().map(|tool| tool.id.as_str().len());
+    let width = ids.max().unwrap_or_default();
+    for (n, tool) in listing.tools.iter().enumerate() {
         if server != Some(tool.id.server()) {
             let count = listing
                 .tools
@@ -111,7 +153,15 @@ fn print(listing: &Listing) -> io::Result<()> {
             writeln!(out, "{gap}{} ({count} {tools})", tool.id.server())?;
             server = Some(tool.id.server());
         }
-        writeln!(out, "  {}  {}", tool.id, summary(&tool.description))?;
+        match effects.map(|effects| &effects[n]) {
+            Some(Effect { class, source, .. }) => writeln!(
+                out,
+                "  {:width$}  {:10}  {source}",
+                tool.id.as_str(),
+                class.as_str()
+            )?,
+            None => writeln!(out, "  {}  {}", tool.id, summary(&tool.description))?,
+        }
     }
     out.flush()
 }
@@ -129,9 +179,48 @@ fn summary(description: &str) -> String {
 
 #[derive(Serialize)]
 struct Printed<'a> {
-    tools: &'a [Arc<Tool>],
+    tools: Vec<PrintedTool<'a>>,
     problems: Vec<PrintedProblem<'a>>,
     refused: &'a [RefusedTool],
+}
+
+#[derive(Serialize)]
+struct PrintedTool<'a> {
+    #[serde(flatten)]
+    tool: &'a Tool,
+    #[serde(flatten)]
+    effect: Option<PrintedEffect<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PrintedEffect<'a> {
+    effect: EffectClass,
+    effect_source: &'static str,
+    /// The pattern of the rule or alias that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect_pattern: Option<&'a ToolGlob>,
+    /// The argument that takes the idempotency key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_argument: Option<&'a str>,
+    /// The tool that tells whether a call happened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reconcile_tool: Option<&'a str>,
+}
+
+impl<'a> From<&'a Effect> for PrintedEffect<'a> {
+    fn from(effect: &'a Effect) -> Self {
+        Self {
+            effect: effect.class,
+            effect_source: effect.source.as_str(),
+            effect_pattern: effect.source.pattern(),
+            key_argument: effect.key_argument.as_deref(),
+            reconcile_tool: effect
+                .reconcile
+                .as_ref()
+                .map(|reconcile| reconcile.tool().as_str()),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -140,9 +229,14 @@ struct PrintedProblem<'a> {
     message: String,
 }
 
-fn print_json(listing: &Listing) -> io::Result<()> {
+fn print_json(listing: &Listing, effects: Option<&[Effect]>) -> io::Result<()> {
+    let tools = listing.tools.iter().enumerate();
+    let tools = tools.map(|(n, tool)| PrintedTool {
+        tool,
+        effect: effects.map(|effects| PrintedEffect::from(&effects[n])),
+    });
     let printed = Printed {
-        tools: &listing.tools,
+        tools: tools.collect(),
         problems: listing
             .problems
             .iter()

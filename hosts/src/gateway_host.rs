@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pml_gateway::{CallArguments, CallError, CallErrorKind, Gateway, RunScope, Tool};
 use pml_protocol::{
-    Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost, ToolResult,
-    to_result,
+    EffectClass, Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
+    ToolResult, to_result,
 };
 use pml_scrub::Origin;
 use serde::Serialize;
@@ -105,6 +105,7 @@ impl GatewayHost {
         to_result(&Description {
             server: tool.id.server(),
             name: tool.id.tool(),
+            effect: self.gateway.effect(&tool).class,
             tool: &tool,
         })
     }
@@ -181,6 +182,7 @@ fn is_of_server(kind: FailureKind) -> bool {
 struct Description<'a> {
     server: &'a str,
     name: &'a str,
+    effect: EffectClass,
     #[serde(flatten)]
     tool: &'a Tool,
 }
