@@ -1,4 +1,4 @@
-//! Errors of writing the imported configuration.
+//! Errors of writing a configuration.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,6 +12,19 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
     },
+    /// The file has a server of that name.
+    #[error(
+        "{path} already has a server `{name}`: choose another name, or change the entry in the file"
+    )]
+    NameTaken {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
+    /// The file, or the entry for it, is invalid.
+    #[error(transparent)]
+    Invalid(#[from] pml_gateway::config::ConfigError),
     /// The file cannot be written.
     #[error("{path} cannot be written: check that its folder exists and is yours")]
     Write {

@@ -1,8 +1,9 @@
-//! The import of other clients' configurations, for `pml init`.
+//! The import of other clients' configurations, for `pml init`, and new servers, for `pml add`.
 //!
 //! [`find`] reads every file that the clients keep MCP servers in, [`merge`] makes one list of them
 //! in which servers of the same name are kept apart, [`write_config`] writes that to a `.mcp.json`,
 //! and [`Snippet::new`] says how to point a client at `pml serve`. No file of a client is changed.
+//! [`add_server`] adds one server to a `.mcp.json`.
 //!
 //! ```no_run
 //! use pml_client_import::{ClientDirs, find, merge};
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod add;
 mod client;
 mod client_dirs;
 mod codex;
@@ -27,6 +29,7 @@ mod snippet;
 mod variables;
 mod write;
 
+pub use add::add_server;
 pub use client::{Client, ConfigFile, Scope};
 pub use client_dirs::ClientDirs;
 pub use error::ImportError;
