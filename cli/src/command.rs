@@ -10,8 +10,8 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login, logout,
-    model, run, scrub, search, serve, test, tools, trust, types,
+    add, call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login,
+    logout, model, run, scrub, search, serve, test, tools, trust, types,
 };
 
 #[derive(Parser)]
@@ -25,6 +25,7 @@ use crate::{
         pml run --json script.ts       print the whole outcome as JSON\n  \
         pml serve                      serve all tools to an AI client\n  \
         pml init                       import the servers of your other clients\n  \
+        pml add fs -- npx SERVER .     add one server\n  \
         pml tools                      list their tools\n  \
         pml search read a file         find a tool by what it does\n\n\
         `pml help COMMAND` describes a command and its options."
@@ -46,6 +47,7 @@ enum Command {
     Check(check::CheckArgs),
     Types(types::TypesArgs),
     Init(init::InitArgs),
+    Add(add::AddArgs),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
@@ -109,6 +111,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Check(args) => check::run(&args, config),
         Command::Types(args) => types::run(&args, config),
         Command::Init(args) => init::run(&args, config),
+        Command::Add(args) => add::run(&args, config),
         Command::Trust(args) => trust::run(&args),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),

@@ -23,8 +23,8 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "trust", "doctor", "tools", "search", "call", "login", "logout", "index",
-            "model",
+            "init", "add", "trust", "doctor", "tools", "search", "call", "login", "logout",
+            "index", "model",
         ],
     },
     Group {

@@ -10,6 +10,7 @@ use pml_client_import::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::annotation_trust::{AnnotationTrustArgs, trust_annotations};
 use crate::exit::ExitCode;
 use crate::{diagnostics, exit, trust};
 
@@ -24,7 +25,8 @@ const FILE_NAME: &str = ".mcp.json";
 #[command(after_help = "Examples:\n  \
     pml init                                     write .mcp.json\n  \
     pml init --print                             print the file, write nothing\n  \
-    pml init --config ~/.config/pml/mcp.json     for every folder\n\n\
+    pml init --config ~/.config/pml/mcp.json     for every folder\n  \
+    pml init --no-trust-annotations              ask nothing\n\n\
     Exit codes: 0 written, 1 no server was found, 2 the file exists or cannot be written.")]
 pub struct InitArgs {
     /// Replace an existing file; it is kept as FILE.old
@@ -34,6 +36,9 @@ pub struct InitArgs {
     /// Print the file on standard output instead of writing it
     #[arg(long)]
     print: bool,
+
+    #[command(flatten)]
+    annotations: AnnotationTrustArgs,
 }
 
 pub fn run(args: &InitArgs, config: Option<&Path>) -> ExitCode {
@@ -50,10 +55,23 @@ fn init(args: &InitArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let path = problem.source.path.display();
         diagnostics::warning(format_args!("{path}: {}", problem.message));
     }
-    let servers = merge(found);
+    let mut servers = merge(found);
     if servers.is_empty() {
         diagnostics::line(nothing_found(&dirs, &folder));
         return Ok(ExitCode::FAILURE);
+    }
+    let is_refused = file.exists() && !args.force;
+    let are_trusted = match args.print || is_refused {
+        // Nothing is written, so nothing is asked.
+        true => args.annotations.given() == Some(true),
+        false => args
+            .annotations
+            .decide("Trust the annotations of these servers?"),
+    };
+    if are_trusted {
+        for server in &mut servers {
+            trust_annotations(&mut server.entry);
+        }
     }
     if args.print {
         let printed = writeln!(io::stdout(), "{:#}", document(&servers));
@@ -173,7 +191,7 @@ fn nothing_found(dirs: &ClientDirs, folder: &Path) -> String {
     });
     format!(
         "No MCP servers were found, and nothing was written. Files looked for:\n{}\n\
-         Write the first server into {FILE_NAME} yourself, for example:\n{example:#}",
+         Add the first server with `pml add`, or write {FILE_NAME} yourself, for example:\n{example:#}",
         places.concat()
     )
 }

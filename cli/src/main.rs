@@ -3,7 +3,9 @@
 // The doc comments of arguments are help texts, not Markdown.
 #![allow(rustdoc::bare_urls, rustdoc::broken_intra_doc_links)]
 
+mod add;
 mod amounts;
+mod annotation_trust;
 mod call;
 mod check;
 mod command;

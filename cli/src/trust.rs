@@ -110,6 +110,17 @@ pub fn trust_own(file: &Path) {
     }
 }
 
+/// Whether the user trusts a file, or nothing in it needs trust. A file that cannot be read is not
+/// trusted.
+pub fn is_trusted(file: &Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(file) else {
+        return false;
+    };
+    let parsed = Config::parse(file, &text, &|name| std::env::var(name).ok());
+    parsed.is_ok_and(|config| config.servers.values().all(needs_no_trust))
+        || TrustStore::of_user().is_some_and(|store| store.trusts(file, &text))
+}
+
 /// Whether to ask the user about a file that is not trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {

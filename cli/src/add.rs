@@ -1,0 +1,90 @@
+//! `pml add`: adds a server to the configuration file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pml_client_import::add_server;
+use pml_gateway::Config;
+use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
+use serde_json::{Map, Value};
+
+use crate::annotation_trust::{AnnotationTrustArgs, trust_annotations};
+use crate::exit::ExitCode;
+use crate::{exit, trust};
+
+const FILE_NAME: &str = ".mcp.json";
+
+/// Add a server to the configuration file
+///
+/// The server goes into the file that pml reads: the one named with --config, else .mcp.json of this
+/// folder, else your own configuration. Without any of them, .mcp.json is created. Comments in the file
+/// are kept.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml add fs -- npx -y @modelcontextprotocol/server-filesystem .\n  \
+    pml add api --url https://api.example/mcp\n  \
+    pml add api --url https://api.example/mcp --trust-annotations\n\n\
+    Exit codes: 0 added, 2 the name is taken, the file is invalid or cannot be written.")]
+pub struct AddArgs {
+    /// The name of the server, the first half of its tools' ids
+    name: String,
+
+    /// The URL of a server over HTTP
+    #[arg(long, conflicts_with = "command", required_unless_present = "command")]
+    url: Option<String>,
+
+    /// The program that is the server, and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+
+    #[command(flatten)]
+    annotations: AnnotationTrustArgs,
+}
+
+pub fn run(args: &AddArgs, config: Option<&Path>) -> ExitCode {
+    add(args, config).unwrap_or_else(exit::usage_error)
+}
+
+fn add(args: &AddArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let (file, origin) = match Config::locate(config, Path::new("")) {
+        Ok(ConfigFile { path, origin }) => (path, origin),
+        Err(ConfigError::NotFound { .. }) => (PathBuf::from(FILE_NAME), ConfigOrigin::Project),
+        Err(error) => return Err(error.into()),
+    };
+    // A project's file that the user does not trust stays untrusted.
+    let is_trusted =
+        !file.exists() || (origin == ConfigOrigin::Project && trust::is_trusted(&file));
+    let mut entry = entry(args);
+    let question = format!("Trust the annotations of `{}`?", args.name);
+    if args.annotations.decide(&question) {
+        trust_annotations(&mut entry);
+    }
+    add_server(&file, &args.name, &entry)?;
+    if is_trusted {
+        trust::trust_own(&file);
+    }
+    let printed = writeln!(
+        io::stdout(),
+        "Added `{}` to {}. `pml doctor` checks whether it works.",
+        args.name,
+        file.display()
+    );
+    exit::check_pipe(printed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The entry of the server. clap has checked that there is a URL or a command.
+fn entry(args: &AddArgs) -> Map<String, Value> {
+    let mut entry = Map::new();
+    if let Some(url) = &args.url {
+        entry.insert("url".to_owned(), url.as_str().into());
+    }
+    if let Some((program, rest)) = args.command.split_first() {
+        entry.insert("command".to_owned(), program.as_str().into());
+        if !rest.is_empty() {
+            entry.insert("args".to_owned(), rest.into());
+        }
+    }
+    entry
+}
