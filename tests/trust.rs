@@ -188,7 +188,7 @@ fn the_user_is_asked_on_a_terminal() {
 }
 
 /// A pseudoterminal, and two copies of its other end.
-fn terminal() -> (fs::File, [OwnedFd; 2]) {
+pub fn terminal() -> (fs::File, [OwnedFd; 2]) {
     let (mut ours, mut theirs) = (0, 0);
     let null = std::ptr::null_mut();
     // SAFETY: the pointers are to locals, and the optional ones are null.
