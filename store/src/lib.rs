@@ -22,6 +22,7 @@ mod model;
 mod options;
 mod owner;
 mod pack;
+mod postgres;
 mod retention;
 mod rows;
 mod run_writer;
