@@ -138,7 +138,7 @@ async fn a_run_is_read_as_it_was_written(fixture: Fixture) {
 
 async fn large_values_are_kept(fixture: Fixture) {
     let store = fixture.open().await;
-    let large: Vec<u8> = (0..1_000_000u32).flat_map(u32::to_le_bytes).collect();
+    let large: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
     let mut run = new_run("r");
     run.spec = large.clone();
     let writer = store.begin(run);

@@ -57,7 +57,7 @@ async fn maintain(store: &Store) -> Maintained {
 async fn a_cold_run_can_still_be_read(fixture: Fixture) {
     let store = open(&fixture, Duration::ZERO, NEVER).await;
     // Two packs, and a pack that is a blob.
-    let value: Vec<u8> = (0..1_200_000u32).flat_map(u32::to_le_bytes).collect();
+    let value: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
     finished_run(&store, "r", &value).await;
     let hot = store.journal(&tenant(), &id("r")).await.unwrap();
     assert_eq!(hot.len(), 101);
