@@ -34,6 +34,7 @@ mod store;
 mod url;
 mod vault;
 mod write_group;
+mod write_rows;
 
 pub use approvals::{AnswerOutcome, ApprovalFilter};
 pub use claim::ClaimedRun;

@@ -13,11 +13,15 @@ use super::errors::{from_pool, from_postgres, is_transient};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::model::UnixMs;
-use crate::sql::{Row, Statement, Transaction, Value, Work, statement};
+use crate::sql::{BlobKey, Row, Statement, Transaction, Value, Work, statement};
 use crate::vault::{BlobName, SealedBlob};
 
 /// The advisory lock of blobs: shared by transactions that refer to one, exclusive for their removal.
 const BLOB_LOCK: i64 = 0x706d_6c01;
+
+/// The condition for a row `b` of `pml_blobs` that nothing refers to.
+const UNUSED: &str = "NOT EXISTS (SELECT 1 FROM pml_blob_refs r \
+     WHERE r.tenant = b.tenant AND r.name = b.name)";
 
 /// How a transaction begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,12 +183,27 @@ impl Transaction for PostgresTransaction<'_> {
         Ok(rows.into_iter().next().and_then(|mut row| row.bytes().ok()))
     }
 
-    async fn remove_unused_blobs(&mut self) -> Result<u64, StoreError> {
+    async fn unused_blobs(&mut self) -> Result<Vec<BlobKey>, StoreError> {
+        let select = format!("SELECT tenant, name FROM pml_blobs b WHERE {UNUSED}");
+        let rows = self.query(statement!(select)).await?;
+        let keys = rows.into_iter().map(|mut row| {
+            let (tenant, name) = (row.text().ok()?, row.digest().ok()?);
+            Some(BlobKey { tenant, name })
+        });
+        Ok(keys.flatten().collect())
+    }
+
+    async fn remove_unused_blobs(&mut self, blobs: Vec<BlobKey>) -> Result<u64, StoreError> {
         let lock = "SELECT pg_advisory_xact_lock($1)";
         self.execute(statement!(lock, BLOB_LOCK)).await?;
-        let delete = "DELETE FROM pml_blobs b WHERE NOT EXISTS (SELECT 1 FROM pml_blob_refs r \
-                      WHERE r.tenant = b.tenant AND r.name = b.name)";
-        self.execute(statement!(delete)).await
+        let delete =
+            format!("DELETE FROM pml_blobs b WHERE tenant = $1 AND name = $2 AND {UNUSED}");
+        let mut removed = 0;
+        for BlobKey { tenant, name } in blobs {
+            let delete = statement!(delete.clone(), tenant, &name);
+            removed += self.execute(delete).await?;
+        }
+        Ok(removed)
     }
 }
 

@@ -68,15 +68,15 @@ async fn write_group(connections: &Connections, owned: &OwnedRuns, commands: Vec
 
 /// A renewal that fails is tried again after the next period; meanwhile the leases run out.
 async fn renew_leases(connections: Arc<Connections>, owned: Arc<OwnedRuns>) {
-    let lease = connections.lease();
+    let period = connections.lease() / 3;
     loop {
-        tokio::time::sleep(lease / 3).await;
+        tokio::time::sleep(period).await;
         if owned.is_empty() {
             continue;
         }
         let renewal = owned.renewal();
         if let Ok(renewed) = connections.write(&renewal).await {
-            owned.finish_renewal(&renewal, &renewed, lease);
+            owned.finish_renewal(&renewal, &renewed);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::fixture::{Fixture, block_on, intent, new_run, on_sqlite};
 
 /// Opens a store that cannot be opened; checks that the sentence says where.
 async fn refused(options: &StoreOptions) -> StoreError {
-    let error = Store::open(options.clone()).await.err().expect("it opened");
+    let error = Store::open(options.clone()).await.expect_err("it opened");
     let text = error.to_string();
     assert!(!text.contains('\n') && text.contains(": "), "{text}");
     error

@@ -1,7 +1,7 @@
 //! Journals: order, replacement, checkpoints, large values, lists.
 
 use pml_protocol::TenantId;
-use pml_store::{Checkpoint, RunFilter, RunState, StoreError};
+use pml_store::{Checkpoint, Durability, RunFilter, RunState, StoreError};
 
 use crate::fixture::{Fixture, answered, id, intent, new_run, on_both_databases, tenant};
 
@@ -13,6 +13,7 @@ on_both_databases!(
     the_second_run_with_an_id_is_refused,
     a_run_is_read_as_it_was_written,
     large_values_are_kept,
+    entries_are_written_with_power_durability_too,
     checkpoints_are_kept_for_the_next_owner,
     lists_have_the_newest_first_and_can_be_filtered,
     a_tenant_sees_nothing_of_another,
@@ -152,6 +153,26 @@ async fn large_values_are_kept(fixture: Fixture) {
     assert!(run.spec == large && run.outcome.as_deref() == Some(&large[..]));
     let journal = store.journal(&tenant(), &id("r")).await.unwrap();
     assert!(journal == [entry]);
+}
+
+async fn entries_are_written_with_power_durability_too(mut fixture: Fixture) {
+    fixture.options.durability = Durability::Power;
+    let store = fixture.open().await;
+    let writer = store.begin(new_run("r"));
+    let mut large = intent(3);
+    large.request = vec![7; 300_000];
+    writer.append(intent(1));
+    let (one, two) = (
+        writer.append_durable(intent(2)),
+        writer.append_durable(large),
+    );
+    writer.append(intent(4));
+    one.await.unwrap();
+    two.await.unwrap();
+    let finish = writer.finish(RunState::Done, None, b"");
+    finish.await.unwrap();
+    let journal = store.journal(&tenant(), &id("r")).await.unwrap();
+    assert_eq!(journal.len(), 4);
 }
 
 async fn checkpoints_are_kept_for_the_next_owner(fixture: Fixture) {

@@ -12,6 +12,7 @@ on_both_databases!(
     a_run_of_a_killed_process_is_claimed_at_once,
     a_stopped_owner_loses_its_run_and_its_writes_are_refused,
     leases_are_renewed_while_the_owner_lives,
+    the_lease_of_a_new_run_begins_with_its_first_write,
     a_released_run_can_be_claimed_and_a_dropped_one_too,
     an_ended_run_cannot_be_claimed,
     of_two_claims_at_once_one_wins,
@@ -53,7 +54,7 @@ async fn a_run_of_a_killed_process_is_claimed_at_once(fixture: Fixture) {
 }
 
 async fn a_stopped_owner_loses_its_run_and_its_writes_are_refused(mut fixture: Fixture) {
-    fixture.options.lease = Duration::from_millis(900);
+    fixture.options.lease = Duration::from_secs(2);
     let store = fixture.open().await;
     let mut process = Process::start("hold", &fixture.options);
     assert_eq!(process.line().unwrap(), "ready");
@@ -87,7 +88,7 @@ async fn a_stopped_owner_loses_its_run_and_its_writes_are_refused(mut fixture: F
 }
 
 async fn leases_are_renewed_while_the_owner_lives(mut fixture: Fixture) {
-    fixture.options.lease = Duration::from_millis(600);
+    fixture.options.lease = Duration::from_secs(2);
     let (store, other) = (fixture.open().await, fixture.open().await);
     let began = store.begin(new_run("r"));
     began.append_durable(intent(1)).await.unwrap();
@@ -95,8 +96,8 @@ async fn leases_are_renewed_while_the_owner_lives(mut fixture: Fixture) {
     writer.append_durable(intent(1)).await.unwrap();
     writer.release().await.unwrap();
     let claimed = other.claim(&tenant(), &id("claimed")).await.unwrap();
-    for _ in 0..6 {
-        tokio::time::sleep(Duration::from_millis(250)).await;
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
         assert!(began.holds_lease() && claimed.writer.holds_lease());
         assert!(matches!(
             claim(&other).await.err(),
@@ -105,6 +106,18 @@ async fn leases_are_renewed_while_the_owner_lives(mut fixture: Fixture) {
     }
     began.append_durable(answered(1, 1)).await.unwrap();
     claimed.writer.append_durable(intent(2)).await.unwrap();
+}
+
+async fn the_lease_of_a_new_run_begins_with_its_first_write(mut fixture: Fixture) {
+    fixture.options.lease = Duration::from_secs(1);
+    let store = fixture.open().await;
+    let writer = store.begin(new_run("r"));
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert!(writer.holds_lease());
+    writer.append_durable(intent(1)).await.unwrap();
+    assert!(writer.holds_lease());
+    let other = fixture.open().await;
+    assert!(claim(&other).await.is_err());
 }
 
 async fn a_released_run_can_be_claimed_and_a_dropped_one_too(fixture: Fixture) {
