@@ -148,11 +148,12 @@ impl Work for Ask {
             }
             transaction
                 .execute(statement!(
-                    "UPDATE pml_approvals SET state = 'void' \
-                     WHERE tenant = $1 AND run = $2 AND number = $3 AND state = 'open'",
+                    "UPDATE pml_approvals SET state = 'void' WHERE tenant = $1 AND run = $2 \
+                     AND number = $3 AND bound_to <> $4 AND state = 'open'",
                     tenant,
                     run,
                     asked.number,
+                    &asked.bound_to,
                 ))
                 .await?;
             let id = new_id()?;

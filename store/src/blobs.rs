@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use crate::key::{from_hex, to_hex};
 use crate::vault::BlobName;
 
+/// The folder of files that are being written.
+const UNFINISHED: &str = "new";
+
 /// The blobs of one database.
 #[derive(Debug, Clone)]
 pub(crate) struct BlobFolder {
@@ -40,9 +43,11 @@ impl BlobFolder {
             };
         }
         let folder = path.parent().unwrap_or(&self.path);
+        let unfinished = self.path.join(UNFINISHED);
         pml_files::create_private_dir(folder)?;
-        // The write lock of the database makes this process the only writer of the name.
-        let temporary = path.with_extension("new");
+        pml_files::create_private_dir(&unfinished)?;
+        // The write lock of the database makes this process the only writer.
+        let temporary = unfinished.join(to_hex(name));
         let written = write_file(&temporary, bytes, sync)
             .and_then(|()| fs::rename(&temporary, &path))
             .and_then(|()| match sync {
@@ -61,32 +66,35 @@ impl BlobFolder {
         fs::read(self.file(name))
     }
 
-    /// Removes every blob that `is_used` does not know; returns how many.
-    pub fn remove_unless<E: From<io::Error>>(
-        &self,
-        mut is_used: impl FnMut(&BlobName) -> Result<bool, E>,
-    ) -> Result<u64, E> {
-        let mut removed = 0;
+    /// The names of all blobs.
+    pub fn names(&self) -> io::Result<Vec<BlobName>> {
+        let mut names = Vec::new();
+        let unfinished = self.path.join(UNFINISHED);
         for folder in entries(&self.path)? {
+            if folder == unfinished {
+                continue;
+            }
             for file in entries(&folder)? {
-                let name = file
-                    .file_name()
-                    .and_then(|name| name.to_str())
-                    .and_then(from_hex);
-                let Some(name) = name.and_then(|name| BlobName::try_from(name).ok()) else {
-                    // What a killed process left of a blob that it was writing.
-                    if file.extension().is_some_and(|extension| extension == "new") {
-                        fs::remove_file(&file)?;
-                    }
-                    continue;
-                };
-                if !is_used(&name)? {
-                    fs::remove_file(&file)?;
-                    removed += 1;
-                }
+                let name = file.file_name().and_then(|name| name.to_str());
+                let name = name.and_then(from_hex);
+                names.extend(name.and_then(|name| BlobName::try_from(name).ok()));
             }
         }
-        Ok(removed)
+        Ok(names)
+    }
+
+    /// Removes a blob.
+    pub fn remove(&self, name: &BlobName) -> io::Result<()> {
+        match fs::remove_file(self.file(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes what killed processes left of blobs that they were writing.
+    pub fn remove_leftovers(&self) -> io::Result<()> {
+        let leftovers = entries(&self.path.join(UNFINISHED))?;
+        leftovers.into_iter().try_for_each(fs::remove_file)
     }
 
     fn file(&self, name: &BlobName) -> PathBuf {
@@ -122,22 +130,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blob_is_read_as_it_was_written_and_removed_when_unused() {
+    fn a_blob_is_read_as_it_was_written_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let blobs = BlobFolder::new(folder.path(), "id");
-        let (used, unused) = ([1; 32], [2; 32]);
-        for name in [&used, &unused] {
-            blobs.put(name, b"sealed", false).unwrap();
-            blobs.put(name, b"sealed", true).unwrap();
+        assert_eq!(blobs.names().unwrap(), [[0; 32]; 0]);
+        for sync in [false, true, false] {
+            blobs.put(&[1; 32], b"sealed", sync).unwrap();
         }
-        assert_eq!(blobs.get(&used).unwrap(), b"sealed");
-        let left = blobs.file(&used).with_extension("new");
-        fs::write(&left, b"half").unwrap();
-        let removed = blobs.remove_unless(|name| io::Result::Ok(*name == used));
-        assert_eq!(removed.unwrap(), 1);
-        assert!(blobs.get(&unused).is_err());
-        assert!(blobs.get(&used).is_ok());
-        assert!(!left.exists());
+        assert_eq!(blobs.get(&[1; 32]).unwrap(), b"sealed");
+        let leftover = blobs.path.join(UNFINISHED).join(to_hex(&[2; 32]));
+        fs::write(&leftover, b"half").unwrap();
+        assert_eq!(blobs.names().unwrap(), [[1; 32]]);
+        blobs.remove_leftovers().unwrap();
+        assert!(!leftover.exists());
+        for _ in 0..2 {
+            blobs.remove(&[1; 32]).unwrap();
+        }
+        assert_eq!(blobs.names().unwrap(), [[0; 32]; 0]);
     }
 
     #[test]

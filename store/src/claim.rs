@@ -1,5 +1,7 @@
 //! Taking over a run, and cancelling one.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use pml_protocol::{RunId, TenantId};
 
 use crate::context::Context;
@@ -11,6 +13,7 @@ use crate::run_writer::RunWriter;
 use crate::sql::{Transaction, Work, statement};
 
 /// A run that this process has taken over.
+#[derive(Debug)]
 pub struct ClaimedRun {
     /// Writes its journal from here on.
     pub writer: RunWriter,
@@ -58,6 +61,8 @@ pub(crate) async fn lock_run<T: Transaction>(
 pub(crate) struct Claim {
     pub tenant: TenantId,
     pub id: RunId,
+    /// The fence of an attempt whose commit may have succeeded unseen; 0 before.
+    granted: AtomicI64,
 }
 
 /// What a claim found.
@@ -83,8 +88,16 @@ impl Work for Claim {
         };
         let now = transaction.now().await?;
         row.refuse_if_ended()?;
-        row.refuse_if_owned(now)?;
+        let is_granted = row.fence == self.granted.load(Ordering::Relaxed)
+            && row
+                .owner
+                .as_ref()
+                .is_some_and(|owner| owner.to_string() == context.owner);
+        if !is_granted {
+            row.refuse_if_owned(now)?;
+        }
         let fence = row.fence + 1;
+        self.granted.store(fence, Ordering::Relaxed);
         transaction
             .execute(statement!(
                 "UPDATE pml_runs SET owner = $1, fence = $2, lease_until = $3, updated = $4, \
@@ -109,6 +122,15 @@ impl Work for Claim {
 }
 
 impl Claim {
+    pub fn new(tenant: TenantId, id: RunId) -> Self {
+        let granted = AtomicI64::new(0);
+        Self {
+            tenant,
+            id,
+            granted,
+        }
+    }
+
     async fn checkpoints<T: Transaction>(
         &self,
         transaction: &mut T,

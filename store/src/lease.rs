@@ -18,6 +18,8 @@ pub(crate) struct OwnedRun {
     pub id: RunId,
     /// The fencing token: every write under it is refused once another owner has a higher one.
     pub fence: i64,
+    /// How long a lease is.
+    lease: Duration,
     /// When the lease ends by [`lease_clock`], in milliseconds; 0 once it is given up or lost.
     lease_until: AtomicU64,
     /// The first failed write. The journal has a hole from there on, so nothing more is written.
@@ -31,16 +33,18 @@ impl OwnedRun {
             tenant,
             id,
             fence,
+            lease,
             lease_until: AtomicU64::new(0),
             failure: OnceLock::new(),
         };
-        run.extend_lease(lease_clock(), lease);
+        run.extend_lease(lease_clock());
         run
     }
 
     /// Notes a lease that began at `from` by the [`lease_clock`].
-    pub fn extend_lease(&self, from: Duration, lease: Duration) {
-        let until = u64::try_from((from + lease).as_millis()).unwrap_or(u64::MAX);
+    pub fn extend_lease(&self, from: Duration) {
+        let until = (from + self.lease).as_millis();
+        let until = until.try_into().unwrap_or(u64::MAX);
         self.lease_until.store(until, Ordering::Relaxed);
     }
 
@@ -72,7 +76,7 @@ impl OwnedRun {
 }
 
 /// The clock of leases: it runs on while the machine is suspended or this process is stopped.
-fn lease_clock() -> Duration {
+pub(crate) fn lease_clock() -> Duration {
     #[cfg(target_os = "linux")]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
@@ -118,28 +122,30 @@ impl OwnedRuns {
 
     /// Begins a renewal of all leases.
     pub fn renewal(&self) -> Renewal {
+        let mut runs: Vec<_> = self.map().values().cloned().collect();
+        // Two transactions that lock the rows of several runs do it in the same order.
+        runs.sort_by(|one, other| (&one.tenant, &one.id).cmp(&(&other.tenant, &other.id)));
         Renewal {
             begun: lease_clock(),
-            runs: self.map().values().cloned().collect(),
+            runs,
         }
     }
 
-    /// Notes what a renewal did: leases that were renewed last longer, and runs that were not among
-    /// them have another owner.
-    pub fn finish_renewal(&self, renewal: &Renewal, renewed: &[Renewed], lease: Duration) {
-        for run in &renewal.runs {
-            let is_renewed = renewed.iter().any(|(tenant, id, fence)| {
-                *tenant == run.tenant.as_str() && *id == run.id.as_str() && *fence == run.fence
-            });
-            // One that was given up meanwhile is in the list as well.
-            let is_ours = self
-                .get(&run.tenant, &run.id)
-                .is_some_and(|owned| Arc::ptr_eq(&owned, run));
-            if is_ours && is_renewed {
-                run.extend_lease(renewal.begun, lease);
-            } else if is_ours {
-                run.fail(run.lost());
-                self.remove(run);
+    /// Notes what a renewal did: a lease that was renewed lasts longer, and a run that has no lease any
+    /// more has another owner.
+    pub fn finish_renewal(&self, renewal: &Renewal, renewed: &[bool]) {
+        for (run, is_renewed) in renewal.runs.iter().zip(renewed) {
+            let owned = self.get(&run.tenant, &run.id);
+            // This process may have given it up meanwhile.
+            if !owned.is_some_and(|owned| Arc::ptr_eq(&owned, run)) {
+                continue;
+            }
+            match is_renewed {
+                true => run.extend_lease(renewal.begun),
+                false => {
+                    run.fail(run.lost());
+                    self.remove(run);
+                }
             }
         }
     }
@@ -150,34 +156,38 @@ impl OwnedRuns {
     }
 }
 
-/// Renews the leases of all runs that this process owned when it began.
+/// Renews the leases of all runs that this process owned when it began. A run that this process has
+/// claimed without noticing, because the caller did not wait for it, is not among them.
 pub(crate) struct Renewal {
     begun: Duration,
     runs: Vec<Arc<OwnedRun>>,
 }
 
-/// Tenant, id and fence of a run.
-pub(crate) type Renewed = (String, String, i64);
-
 impl Work for Renewal {
-    type Output = Vec<Renewed>;
+    /// Which of the runs still have this owner.
+    type Output = Vec<bool>;
 
     async fn run<T: Transaction>(
         &self,
         transaction: &mut T,
         context: &Context,
-    ) -> Result<Vec<Renewed>, StoreError> {
+    ) -> Result<Vec<bool>, StoreError> {
         let until = transaction.now().await?.saturating_add(context.lease_ms());
-        let rows = transaction
-            .query(statement!(
-                "UPDATE pml_runs SET lease_until = $1 WHERE owner = $2 RETURNING tenant, id, fence",
-                until,
-                context.owner.as_str(),
-            ))
-            .await?;
-        rows.into_iter()
-            .map(|mut row| Ok((row.text()?, row.text()?, row.number()?)))
-            .collect::<Result<_, _>>()
-            .map_err(|error| context.unexpected(error))
+        let mut renewed = Vec::with_capacity(self.runs.len());
+        for run in &self.runs {
+            let rows = transaction
+                .execute(statement!(
+                    "UPDATE pml_runs SET lease_until = $1 \
+                     WHERE tenant = $2 AND id = $3 AND fence = $4 AND owner = $5",
+                    until,
+                    run.tenant.as_str(),
+                    run.id.as_str(),
+                    run.fence,
+                    context.owner.as_str(),
+                ))
+                .await?;
+            renewed.push(rows == 1);
+        }
+        Ok(renewed)
     }
 }

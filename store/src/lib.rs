@@ -22,6 +22,7 @@ mod model;
 mod options;
 mod owner;
 mod pack;
+mod postgres;
 mod retention;
 mod rows;
 mod run_writer;
@@ -33,6 +34,7 @@ mod store;
 mod url;
 mod vault;
 mod write_group;
+mod write_rows;
 
 pub use approvals::{AnswerOutcome, ApprovalFilter};
 pub use claim::ClaimedRun;

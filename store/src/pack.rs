@@ -10,7 +10,7 @@ use crate::sql::{Row, Transaction, UnexpectedColumn, Value, Work, statement};
 use crate::vault::Place;
 
 /// A pack is full when its entries have this many bytes: it bounds the memory of packing a long journal.
-const PACK_BYTES: usize = 4 * 1024 * 1024;
+const PACK_BYTES: usize = 1024 * 1024;
 
 /// How many entries are read at once.
 const READ_ROWS: usize = 64;

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::model::UnixMs;
 use crate::rows::{CHECKPOINTS, ENTRIES, RUNS, run_id};
-use crate::sql::{Transaction, Work, statement};
+use crate::sql::{BlobKey, Transaction, Work, statement};
 
 /// What [`Store::maintain`](crate::Store::maintain) did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,7 +21,8 @@ pub struct Maintained {
     pub blobs: u64,
 }
 
-/// How many runs one transaction deletes or one query lists: other processes wait for it.
+/// How many runs one query lists, and how many blobs one transaction removes: other processes wait for
+/// it.
 pub(crate) const BATCH: usize = 64;
 
 /// Which ended runs a [`DueRuns`] lists.
@@ -153,11 +154,28 @@ impl Work for DeleteApprovals {
     }
 }
 
-/// Removes the large values that no run needs any more.
-pub(crate) struct RemoveBlobs;
+/// Lists the large values that no run needs any more.
+pub(crate) struct UnusedBlobs;
+
+impl Work for UnusedBlobs {
+    type Output = Vec<BlobKey>;
+
+    async fn run<T: Transaction>(
+        &self,
+        transaction: &mut T,
+        _: &Context,
+    ) -> Result<Vec<BlobKey>, StoreError> {
+        transaction.unused_blobs().await
+    }
+}
+
+/// Removes large values, unless a run has begun to need them.
+pub(crate) struct RemoveBlobs {
+    pub blobs: Vec<BlobKey>,
+}
 
 impl Work for RemoveBlobs {
-    /// How many there were.
+    /// How many were removed.
     type Output = u64;
 
     async fn run<T: Transaction>(
@@ -165,7 +183,7 @@ impl Work for RemoveBlobs {
         transaction: &mut T,
         _: &Context,
     ) -> Result<u64, StoreError> {
-        transaction.remove_unused_blobs().await
+        transaction.remove_unused_blobs(self.blobs.clone()).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! The journal of one run, as the process that executes it writes it.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +8,7 @@ use pml_protocol::RunId;
 use tokio::sync::oneshot;
 
 use crate::error::StoreError;
-use crate::lease::OwnedRun;
+use crate::lease::{OwnedRun, lease_clock};
 use crate::model::{Checkpoint, JournalEntry, NewRun, RunState};
 use crate::write_group::{RunWrite, WriteCommand};
 
@@ -99,7 +100,8 @@ impl RunWriter {
         self.0.write(RunWrite::Flush, false).await
     }
 
-    /// Leaves the run waiting or unknown, and gives it up: another process may claim it.
+    /// Leaves the run waiting or unknown, and gives it up: another process may claim it. As durable as
+    /// [`append_durable`](Self::append_durable).
     ///
     /// # Errors
     /// As for [`append_durable`](Self::append_durable).
@@ -107,7 +109,8 @@ impl RunWriter {
         self.end(state, reason, None).await
     }
 
-    /// Ends the run with its outcome. Writes the row of a run that has none.
+    /// Ends the run with its outcome. Writes the row of a run that has none. As durable as
+    /// [`append_durable`](Self::append_durable).
     ///
     /// # Errors
     /// As for [`append_durable`](Self::append_durable).
@@ -138,9 +141,9 @@ impl RunWriter {
     }
 
     /// Whether the lease of this process has not ended, by a clock of this machine that does not stop
-    /// with the process. `false` also after the run was given up or lost.
+    /// with the process. `true` before the first write, `false` after the run was given up or lost.
     pub fn holds_lease(&self) -> bool {
-        self.0.run.holds_lease()
+        !self.has_begun() || self.0.run.holds_lease()
     }
 
     async fn end(
@@ -155,7 +158,13 @@ impl RunWriter {
             reason,
             outcome,
         };
-        self.0.write(write, false).await
+        self.0.write(write, true).await
+    }
+}
+
+impl fmt::Debug for RunWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunWriter({})", self.id())
     }
 }
 
@@ -186,7 +195,10 @@ impl Inner {
         let mut phase = self.phase();
         let is_last = matches!(write, RunWrite::State { .. } | RunWrite::Release);
         let begin = match std::mem::replace(&mut *phase, Phase::Writing) {
-            Phase::New(row) => Some(row),
+            Phase::New(row) => {
+                self.run.extend_lease(lease_clock());
+                Some(row)
+            }
             Phase::Writing => None,
             Phase::GivenUp => {
                 *phase = Phase::GivenUp;

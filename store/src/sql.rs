@@ -98,6 +98,14 @@ impl Row {
     }
 }
 
+/// A blob in the store.
+#[derive(Debug, Clone)]
+pub(crate) struct BlobKey {
+    /// Empty where the name alone is the key.
+    pub tenant: String,
+    pub name: BlobName,
+}
+
 /// A transaction of a database.
 pub(crate) trait Transaction: Send {
     /// What a `SELECT` of a run ends with, so that no other transaction claims the run meanwhile.
@@ -139,8 +147,15 @@ pub(crate) trait Transaction: Send {
         name: BlobName,
     ) -> impl Future<Output = Result<Option<Vec<u8>>, StoreError>> + Send;
 
-    /// Removes the blobs that no row of `pml_blob_refs` names; returns how many.
-    fn remove_unused_blobs(&mut self) -> impl Future<Output = Result<u64, StoreError>> + Send;
+    /// The blobs that no row of `pml_blob_refs` names.
+    fn unused_blobs(&mut self) -> impl Future<Output = Result<Vec<BlobKey>, StoreError>> + Send;
+
+    /// Removes blobs that no row of `pml_blob_refs` names; returns how many. No transaction can begin to
+    /// refer to one of them before this one ends.
+    fn remove_unused_blobs(
+        &mut self,
+        blobs: Vec<BlobKey>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }
 
 /// Something to do in one transaction.

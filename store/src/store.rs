@@ -1,5 +1,6 @@
 //! The store: what the rest of pml calls.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -13,23 +14,26 @@ use crate::backend::Backend;
 use crate::claim::{Cancel, Claim, ClaimedRun};
 use crate::error::StoreError;
 use crate::journal::{GetJournal, GetRun, ListRuns, Resumable, RunFilter};
-use crate::key::not_writable;
-use crate::lease::OwnedRun;
+use crate::key::{not_writable, random_bytes};
+use crate::lease::{OwnedRun, lease_clock};
 use crate::model::{JournalEntry, NewApproval, NewRun, StoredApproval, StoredRun, UnixMs};
 use crate::options::{Retention, StoreOptions};
 use crate::pack::Pack;
-use crate::retention::{DeleteApprovals, DeleteRuns, Due, DueRuns, Maintained, Now, RemoveBlobs};
+use crate::retention::{
+    BATCH, DeleteApprovals, DeleteRuns, Due, DueRuns, Maintained, Now, RemoveBlobs, UnusedBlobs,
+};
 use crate::run_writer::RunWriter;
 use crate::settle::{Settle, Settlement};
 use crate::sql::Work;
+use crate::url::StoreUrl;
 
 /// How often a row is tried that another transaction holds, and how long to wait between. A write of
 /// the owner holds it for a few milliseconds.
 const BUSY_TRIES: u32 = 20;
 const BUSY_PAUSE: Duration = Duration::from_millis(25);
 
-/// How far apart the first fencing tokens of new runs are. Each claim of a run adds one, so an owner
-/// never has the same token for two runs with one id: the second of them is refused.
+/// How far apart the first fencing tokens of new runs are. Each claim of a run adds one, so the claims of
+/// one run never reach the token of another.
 const FENCE_STEP: i64 = 1 << 20;
 
 /// A store of durable runs. Clones are the same store.
@@ -68,11 +72,19 @@ const FENCE_STEP: i64 = 1 << 20;
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.0.url)
+    }
+}
+
 struct Inner {
+    url: StoreUrl,
     backend: Backend,
     retention: Retention,
     lease: Duration,
-    /// The first fencing token of the next new run.
+    /// The first fencing token of the next new run. It begins with a random number: two processes that
+    /// begin a run with the same id do not have the same token, so the second of them is refused.
     next_fence: AtomicI64,
 }
 
@@ -86,12 +98,14 @@ impl Store {
         let folder = &options.data_folder;
         pml_files::create_private_dir(folder).map_err(|error| not_writable(folder, &error))?;
         let (retention, lease) = (options.retention, options.lease);
+        let url = options.url.clone();
         let backend = Backend::open(options).await?;
         Ok(Self(Arc::new(Inner {
+            url,
             backend,
             retention,
             lease,
-            next_fence: AtomicI64::new(FENCE_STEP),
+            next_fence: AtomicI64::new(i64::from(u32::from_le_bytes(random_bytes()?)) * FENCE_STEP),
         })))
     }
 
@@ -110,15 +124,12 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`], [`StoreError::Owned`], [`StoreError::Ended`].
     pub async fn claim(&self, tenant: &TenantId, id: &RunId) -> Result<ClaimedRun, StoreError> {
-        let claim = || Claim {
-            tenant: tenant.clone(),
-            id: id.clone(),
-        };
-        // The lease begins before the store grants it.
-        let granted = std::time::Instant::now();
+        let claim = || Claim::new(tenant.clone(), id.clone());
+        let asked = lease_clock();
         let claimed = self.write_when_free(id, claim).await?;
-        let lease = self.0.lease.saturating_sub(granted.elapsed());
-        let owned = OwnedRun::new(tenant.clone(), id.clone(), claimed.fence, lease);
+        let owned = OwnedRun::new(tenant.clone(), id.clone(), claimed.fence, self.0.lease);
+        // The store granted the lease at some time after it was asked.
+        owned.extend_lease(asked);
         let owned = Arc::new(owned);
         self.0.backend.own(owned.clone());
         Ok(ClaimedRun {
@@ -268,7 +279,11 @@ impl Store {
         }
         let before = before(approvals);
         done.approvals = backend.write(DeleteApprovals { before }).await?;
-        done.blobs = backend.write(RemoveBlobs).await?;
+        let unused = backend.read(UnusedBlobs).await?;
+        for blobs in unused.chunks(BATCH) {
+            let blobs = blobs.to_vec();
+            done.blobs += backend.write(RemoveBlobs { blobs }).await?;
+        }
         Ok(done)
     }
 
@@ -367,7 +382,10 @@ impl Store {
             if runs.is_empty() {
                 return Ok(deleted);
             }
-            deleted += self.0.backend.write(DeleteRuns { runs }).await?;
+            for runs in runs.chunks(8) {
+                let runs = runs.to_vec();
+                deleted += self.0.backend.write(DeleteRuns { runs }).await?;
+            }
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use pml_protocol::{RunId, TenantId};
 use tokio::sync::oneshot;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::lease::{OwnedRun, OwnedRuns};
 use crate::model::{Checkpoint, JournalEntry, NewRun, RunState, UnixMs};
-use crate::rows::{checkpoint_place, entry_place, run_place};
+use crate::rows::run_place;
 use crate::sql::{Statement, Transaction, Work, statement};
+use crate::write_rows::{insert_run, upsert_checkpoint, upsert_entry};
 
 /// How many writes one transaction has at most: other processes wait for it.
 pub(crate) const GROUP_MAX: usize = 256;
@@ -173,11 +173,12 @@ impl Work for WriteGroup {
                 true => Ok(group
                     .seal(transaction, context, now, &mut statements)
                     .await?),
+                // Nothing is left to give up.
+                false if group.is_release_only() => Ok(()),
+                false if group.was_written(transaction).await? => Ok(()),
                 false if group.begin.is_some() => Err(StoreError::Exists {
                     id: group.run.id.clone(),
                 }),
-                // Nothing is left to give up.
-                false if group.is_release_only() => Ok(()),
                 false => Err(group.run.lost()),
             };
             results.push(result);
@@ -266,6 +267,21 @@ impl RunGroup {
         Ok(touched == 1)
     }
 
+    /// Whether the last write of this owner is committed already: its transaction is being repeated,
+    /// because the answer to the commit was lost. Every other end of an ownership raises the fence.
+    async fn was_written<T: Transaction>(&self, transaction: &mut T) -> Result<bool, StoreError> {
+        if self.end.is_none() {
+            return Ok(false);
+        }
+        let given_up = statement!(
+            "SELECT id FROM pml_runs WHERE tenant = $1 AND id = $2 AND fence = $3 AND owner IS NULL",
+            self.run.tenant.as_str(),
+            self.run.id.as_str(),
+            self.run.fence,
+        );
+        Ok(!transaction.query(given_up).await?.is_empty())
+    }
+
     /// The statements that write the rows.
     async fn seal<T: Transaction>(
         &self,
@@ -279,17 +295,7 @@ impl RunGroup {
             statements.push(upsert_entry(transaction, context, run, entry).await?);
         }
         for (key, value) in &self.checkpoints {
-            let value = context
-                .seal(transaction, checkpoint_place(run, key), value)
-                .await?;
-            statements.push(statement!(
-                "INSERT INTO pml_checkpoints (tenant, run, key, value) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT (tenant, run, key) DO UPDATE SET value = excluded.value",
-                run.0.as_str(),
-                run.1.as_str(),
-                key.as_str(),
-                value,
-            ));
+            statements.push(upsert_checkpoint(transaction, context, run, (key, value)).await?);
         }
         if let Some(end) = &self.end {
             statements.push(self.end(transaction, context, now, end).await?);
@@ -338,71 +344,4 @@ impl RunGroup {
             id,
         ))
     }
-}
-
-async fn insert_run<T: Transaction>(
-    transaction: &mut T,
-    context: &Context,
-    run: &NewRun,
-    fence: i64,
-    now: UnixMs,
-) -> Result<Statement, StoreError> {
-    let place = run_place(run.tenant.as_str(), run.id.as_str(), "spec");
-    let spec = context.seal(transaction, place, &run.spec).await?;
-    Ok(statement!(
-        "INSERT INTO pml_runs (tenant, id, principal, origin, script, script_digest, spec, state, \
-         created, updated, owner, fence, lease_until, packed) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $8, $9, $10, $11, 0) \
-         ON CONFLICT DO NOTHING",
-        run.tenant.as_str(),
-        run.id.as_str(),
-        run.principal.as_str(),
-        run.origin.as_str(),
-        run.script.as_str(),
-        &run.script_digest,
-        spec,
-        now,
-        context.owner.as_str(),
-        fence,
-        now.saturating_add(context.lease_ms()),
-    ))
-}
-
-async fn upsert_entry<T: Transaction>(
-    transaction: &mut T,
-    context: &Context,
-    run: (&TenantId, &RunId),
-    entry: &JournalEntry,
-) -> Result<Statement, StoreError> {
-    let item = entry.number.to_string();
-    let place = |column| entry_place(run, column, &item);
-    let request = context
-        .seal(transaction, place("request"), &entry.request)
-        .await?;
-    let answer = match &entry.answer {
-        None => None,
-        Some(answer) => Some(context.seal(transaction, place("answer"), answer).await?),
-    };
-    Ok(statement!(
-        "INSERT INTO pml_entries (tenant, run, number, key, occurrence, title, class, state, request, \
-         answer, answer_order, clock_ms, at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
-         ON CONFLICT (tenant, run, number) DO UPDATE SET key = excluded.key, \
-         occurrence = excluded.occurrence, title = excluded.title, class = excluded.class, \
-         state = excluded.state, request = excluded.request, answer = excluded.answer, \
-         answer_order = excluded.answer_order, clock_ms = excluded.clock_ms, at = excluded.at",
-        run.0.as_str(),
-        run.1.as_str(),
-        entry.number,
-        &entry.key,
-        entry.occurrence,
-        entry.title.as_str(),
-        entry.class.map(|class| class.as_str()),
-        entry.state.as_str(),
-        request,
-        answer,
-        entry.answer_order,
-        entry.clock_ms,
-        entry.at,
-    ))
 }

@@ -28,7 +28,6 @@ CREATE TABLE pml_runs (
 );
 CREATE INDEX pml_runs_created ON pml_runs (tenant, created);
 CREATE INDEX pml_runs_ended ON pml_runs (packed, ended) WHERE ended IS NOT NULL;
-CREATE INDEX pml_runs_owner ON pml_runs (owner) WHERE owner IS NOT NULL;
 
 -- Journals. `request` and `answer` are sealed.
 CREATE TABLE pml_entries (

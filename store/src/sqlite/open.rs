@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use super::database::BUSY_TIMEOUT;
@@ -53,6 +54,8 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
+    // Closing the store does not wait for the disk: the next process reads the log.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(connection)
 }
 
@@ -152,35 +155,42 @@ fn unlock(
     path: &Path,
 ) -> Result<(Vault, String), StoreError> {
     let failed = |error: rusqlite::Error| from_sqlite(store, path, &error);
-    let transaction = connection
-        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-        .map_err(failed)?;
-    let meta = |name: &str| {
-        let select = "SELECT value FROM pml_meta WHERE name = ?1";
-        transaction
-            .query_row(select, [name], |row| row.get::<_, Vec<u8>>(0))
-            .optional()
-            .map_err(failed)
-    };
-    let (check, id) = (meta("key_check")?, meta("store_id")?);
-    let vault = Vault::new(&choose_key(options, check.is_none(), store)?);
-    let store_id = match (check, id) {
-        (Some(check), Some(id)) if check == vault.check() => to_hex(&id),
-        (Some(_), Some(_)) => {
-            let store = store.clone();
-            return Err(StoreError::WrongKey { store });
-        }
-        _ => {
+    if read_lock(connection).map_err(failed)?.is_none() {
+        let transaction = connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(failed)?;
+        // Another process may have been first.
+        if read_lock(&transaction).map_err(failed)?.is_none() {
+            let vault = Vault::new(&choose_key(options, true, store)?);
             let id: [u8; 8] = random_bytes()?;
             let insert = "INSERT INTO pml_meta (name, value) VALUES (?1, ?2)";
             for (name, value) in [("key_check", &vault.check()[..]), ("store_id", &id)] {
                 transaction.execute(insert, (name, value)).map_err(failed)?;
             }
-            to_hex(&id)
         }
+        transaction.commit().map_err(failed)?;
+    }
+    let damaged = || StoreError::Damaged {
+        store: store.clone(),
+        detail: "it has no check of its key".to_owned(),
     };
-    transaction.commit().map_err(failed)?;
-    Ok((vault, store_id))
+    let (check, id) = read_lock(connection).map_err(failed)?.ok_or_else(damaged)?;
+    let vault = Vault::new(&choose_key(options, false, store)?);
+    match check == vault.check() {
+        true => Ok((vault, to_hex(&id))),
+        false => Err(StoreError::WrongKey {
+            store: store.clone(),
+        }),
+    }
+}
+
+/// The check of the key and the id of the store; `None` before they are made.
+fn read_lock(connection: &Connection) -> rusqlite::Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let select = "SELECT c.value, i.value FROM pml_meta c, pml_meta i \
+                  WHERE c.name = 'key_check' AND i.name = 'store_id'";
+    connection
+        .query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
 }
 
 #[cfg(test)]

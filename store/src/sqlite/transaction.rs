@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::model::UnixMs;
 use crate::options::Durability;
-use crate::sql::{Row, Statement, Transaction, Value, Work};
+use crate::sql::{BlobKey, Row, Statement, Transaction, Value, Work};
 use crate::vault::{BlobName, SealedBlob};
 
 /// The files of a store.
@@ -110,12 +110,53 @@ impl SqliteTransaction<'_> {
         rows.collect()
     }
 
-    fn remove_unused_blobs_now(&self) -> Result<u64, RemoveError> {
-        let is_used = "SELECT EXISTS (SELECT 1 FROM pml_blob_refs WHERE name = ?1)";
-        let mut is_used = self.connection.prepare_cached(is_used)?;
-        self.files
+    fn is_used(&self, name: &BlobName) -> rusqlite::Result<bool> {
+        let select = "SELECT EXISTS (SELECT 1 FROM pml_blob_refs WHERE name = ?1)";
+        let mut select = self.connection.prepare_cached(select)?;
+        select.query_row([&name[..]], |row| row.get(0))
+    }
+
+    fn unused_blobs_now(&self) -> Result<Vec<BlobKey>, StoreError> {
+        let mut unused = Vec::new();
+        for name in self
+            .files
             .blobs
-            .remove_unless(|name| Ok(is_used.query_row([&name[..]], |row| row.get(0))?))
+            .names()
+            .map_err(|error| self.file_failed(&error))?
+        {
+            if !self
+                .is_used(&name)
+                .map_err(|error| self.files.failed(&error))?
+            {
+                let tenant = String::new();
+                unused.push(BlobKey { tenant, name });
+            }
+        }
+        Ok(unused)
+    }
+
+    fn remove_unused_blobs_now(&self, blobs: &[BlobKey]) -> Result<u64, StoreError> {
+        let folder = &self.files.blobs;
+        folder
+            .remove_leftovers()
+            .map_err(|error| self.file_failed(&error))?;
+        let mut removed = 0;
+        for BlobKey { name, .. } in blobs {
+            if !self
+                .is_used(name)
+                .map_err(|error| self.files.failed(&error))?
+            {
+                folder
+                    .remove(name)
+                    .map_err(|error| self.file_failed(&error))?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    fn file_failed(&self, error: &std::io::Error) -> StoreError {
+        from_io(&self.files.store, self.files.blobs.path(), error)
     }
 }
 
@@ -160,9 +201,11 @@ impl Transaction for SqliteTransaction<'_> {
         _tenant: &str,
         blob: SealedBlob,
     ) -> impl Future<Output = Result<(), StoreError>> + Send {
-        let Files { store, blobs, .. } = self.files;
-        let put = blobs.put(&blob.name, &blob.bytes, self.sync_blobs);
-        ready(put.map_err(|error| from_io(store, blobs.path(), &error)))
+        let put = self
+            .files
+            .blobs
+            .put(&blob.name, &blob.bytes, self.sync_blobs);
+        ready(put.map_err(|error| self.file_failed(&error)))
     }
 
     fn blob(
@@ -180,32 +223,15 @@ impl Transaction for SqliteTransaction<'_> {
         })
     }
 
-    fn remove_unused_blobs(&mut self) -> impl Future<Output = Result<u64, StoreError>> + Send {
-        let removed = self.remove_unused_blobs_now();
-        ready(removed.map_err(|error| match error {
-            RemoveError::Sqlite(error) => self.files.failed(&error),
-            RemoveError::File(error) => {
-                let Files { store, blobs, .. } = self.files;
-                from_io(store, blobs.path(), &error)
-            }
-        }))
+    fn unused_blobs(&mut self) -> impl Future<Output = Result<Vec<BlobKey>, StoreError>> + Send {
+        ready(self.unused_blobs_now())
     }
-}
 
-enum RemoveError {
-    Sqlite(rusqlite::Error),
-    File(std::io::Error),
-}
-
-impl From<rusqlite::Error> for RemoveError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<std::io::Error> for RemoveError {
-    fn from(error: std::io::Error) -> Self {
-        Self::File(error)
+    fn remove_unused_blobs(
+        &mut self,
+        blobs: Vec<BlobKey>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        ready(self.remove_unused_blobs_now(&blobs))
     }
 }
 

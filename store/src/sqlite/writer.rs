@@ -127,8 +127,7 @@ impl Writer {
     fn renew_leases(&mut self) {
         let renewal = self.owned.renewal();
         if let Ok(renewed) = self.run(&renewal) {
-            let lease = self.context.lease;
-            self.owned.finish_renewal(&renewal, &renewed, lease);
+            self.owned.finish_renewal(&renewal, &renewed);
         }
     }
 
