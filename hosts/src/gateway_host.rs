@@ -132,11 +132,15 @@ impl GatewayHost {
 }
 
 impl ToolHost for GatewayHost {
-    fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
             match request {
                 Request::Call { tool, args } => {
-                    let _memory = call_memory::reserve(args.get()).await?;
+                    let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
                     self.received(server_of(tool), self.call(tool, args).await)
                 }
                 Request::Describe { tool } => {

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 mod failure;
+mod fair_share;
 pub mod framing;
 mod hint;
 mod host;
@@ -21,6 +22,7 @@ mod run_context;
 mod virtual_clock;
 
 pub use failure::{Failure, FailureKind};
+pub use fair_share::FairShareKey;
 pub use hint::Hint;
 pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
 pub use limits::{Limits, RequestedLimits};

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use crate::FairShareKey;
+
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
 /// clones are the same run.
 #[derive(Debug, Clone)]
@@ -15,12 +17,13 @@ pub struct RunContext {
     dispatched: Arc<OnceLock<Instant>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Run {
     id: RunId,
     session: SessionId,
     tenant: TenantId,
     principal: Principal,
+    fair_share: FairShareKey,
     clock: RunClock,
 }
 
@@ -30,7 +33,7 @@ impl RunContext {
         Self::new(SessionId::random(), TenantId::local(), Principal::local())
     }
 
-    /// A new run of a session.
+    /// A new run of a session, with a fair share of its own.
     pub fn new(session: SessionId, tenant: TenantId, principal: Principal) -> Self {
         Self {
             run: Arc::new(Run {
@@ -38,9 +41,23 @@ impl RunContext {
                 session,
                 tenant,
                 principal,
+                fair_share: FairShareKey::new(),
                 clock: RunClock::default(),
             }),
             dispatched: Arc::default(),
+        }
+    }
+
+    /// The same run with another fair share, that of its client.
+    #[must_use]
+    pub fn with_fair_share(&self, fair_share: FairShareKey) -> Self {
+        let run = Run {
+            fair_share,
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            dispatched: self.dispatched.clone(),
         }
     }
 
@@ -71,6 +88,11 @@ impl RunContext {
     /// Who asked for the run.
     pub fn principal(&self) -> &Principal {
         &self.run.principal
+    }
+
+    /// Whose memory the arguments and answers of the run are counted as.
+    pub fn fair_share(&self) -> &FairShareKey {
+        &self.run.fair_share
     }
 
     /// The clock of the run's time limit.

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
-use pml_protocol::{Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
+use pml_protocol::{FairShareKey, Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
 use pml_reply::ReplyScrubber;
-use pml_runtime::FairShareKey;
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -63,7 +62,7 @@ impl ClientSession {
         }
     }
 
-    /// The same session with another share of the workers.
+    /// The same session with another share of workers and memory.
     #[must_use]
     pub fn with_fair_share(self, fair_share: FairShareKey) -> Self {
         Self { fair_share, ..self }
@@ -95,14 +94,10 @@ impl ClientSession {
         &self.shapes
     }
 
-    /// The client's share of the workers.
-    pub fn fair_share(&self) -> &FairShareKey {
-        &self.fair_share
-    }
-
     /// The identity of a new run.
     pub fn new_run(&self) -> RunContext {
         RunContext::new(self.id, self.tenant.clone(), self.principal.clone())
+            .with_fair_share(self.fair_share.clone())
     }
 
     /// Begins a run. `written` is what the model wrote for it: the source of a script, or the

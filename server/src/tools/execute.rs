@@ -64,7 +64,6 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let run = session.new_run();
     let options = RunOptions {
         context: Some(run.clone()),
-        fair_share: Some(session.fair_share().clone()),
         ..RunOptions::default()
     };
     let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
