@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
-use crate::registry::Tool;
+use crate::registry::{SlowChecks, Tool};
 
 /// The arguments of a call. Where placeholders stand for private values, the written form is checked
 /// and the restored form is sent: no error message can contain what was restored. The type has no
@@ -36,15 +36,20 @@ impl CallArguments {
     /// The arguments to send, if they fit the schema. A placeholder is a text, so arguments that fit
     /// only with its value (a number, a pattern) are accepted; what does not fit is described by the
     /// written form.
-    pub(super) async fn checked(self, id: &str, tool: &Arc<Tool>) -> Result<Value, CallError> {
+    pub(super) async fn checked(
+        self,
+        id: &str,
+        tool: &Arc<Tool>,
+        turns: &SlowChecks,
+    ) -> Result<Value, CallError> {
         let written = object(id, self.written)?;
-        let checked = tool.check_arguments(written).await;
+        let checked = tool.check_arguments(written, turns).await;
         match (checked, self.restored) {
             (Ok(written), None) => Ok(written),
             (Ok(_), Some(restored)) => Ok(restored),
             (Err(mistake), None) => Err(does_not_fit(id, &mistake)),
             (Err(mistake), Some(restored)) => {
-                let checked = tool.check_arguments(restored).await;
+                let checked = tool.check_arguments(restored, turns).await;
                 checked.map_err(|_| does_not_fit(id, &mistake))
             }
         }

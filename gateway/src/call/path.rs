@@ -124,7 +124,7 @@ impl Inner {
         self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
-        let arguments = arguments.checked(id, &tool).await?;
+        let arguments = arguments.checked(id, &tool, &server.slow_checks).await?;
         Ok(PreparedCall {
             server,
             tool,
