@@ -71,7 +71,9 @@ impl GatewayHost {
     async fn arguments(&self, tool: &str, args: &RawValue) -> Result<CallArguments, Failure> {
         let written: Value = arguments::parse_off_loop(args).await?;
         let restored = match &self.placeholders {
-            Some(run) if run.may_hold_placeholders(args.get()) => run.restored(tool, &written)?,
+            Some(run) if run.may_hold_placeholders(args.get()) => {
+                run.restored(tool, &written).await?
+            }
             _ => None,
         };
         Ok(match restored {
@@ -82,7 +84,7 @@ impl GatewayHost {
 
     /// Notes what the run received from a server. Errors of the server are data of it, too; other
     /// errors are words of pml.
-    fn received(&self, server: &str, result: ToolResult) -> ToolResult {
+    async fn received(&self, server: &str, result: ToolResult) -> ToolResult {
         let Some(run) = &self.placeholders else {
             return result;
         };
@@ -95,7 +97,7 @@ impl GatewayHost {
                 if is_of_server(failure.kind) {
                     run.received(&Origin::server(server), &failure.message);
                 }
-                Err(run.hidden(failure))
+                Err(run.hidden(failure).await)
             }
         }
     }
@@ -142,12 +144,15 @@ impl ToolHost for GatewayHost {
                 Request::Call { tool, args } => {
                     let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
                     self.received(server_of(tool), self.call(tool, args).await)
+                        .await
                 }
                 Request::Describe { tool } => {
                     self.received(server_of(tool), self.describe(tool).await)
+                        .await
                 }
                 Request::Resource { server, request } => {
                     self.received(server, self.resource(server, request).await)
+                        .await
                 }
                 other => Err(unsupported(other)),
             }
