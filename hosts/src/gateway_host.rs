@@ -117,6 +117,16 @@ impl GatewayHost {
             let message = "a dry run sends no request for resources or prompts";
             return Err(Failure::new(FailureKind::Denied, message));
         }
+        if let Some(run) = &self.placeholders {
+            match request {
+                ResourceRequest::ListResources | ResourceRequest::ListPrompts => {}
+                ResourceRequest::ReadResource { uri } => run.refuse_in(uri)?,
+                ResourceRequest::GetPrompt { name, args } => {
+                    run.refuse_in(name)?;
+                    run.refuse_in(args.get())?;
+                }
+            }
+        }
         let (gateway, scope) = (&self.gateway, &self.scope);
         let answer = match request {
             ResourceRequest::ListResources => gateway.list_resources(scope, server).await,

@@ -81,6 +81,20 @@ impl RunPlaceholders {
         Ok((count > 0).then_some(restored))
     }
 
+    /// Refuses a request whose text holds a placeholder that the model wrote. Placeholders are restored in
+    /// the arguments of tools alone. Sent as text, one would tell the server its random part, and data of
+    /// the server could then contain it.
+    pub(crate) fn refuse_in(&self, text: &str) -> Result<(), Failure> {
+        let Some(found) = self.written.first_in(text) else {
+            return Ok(());
+        };
+        let message = format!(
+            "the request was not sent: {found} stands for a private value, and only the arguments of a \
+             tool may contain it"
+        );
+        Err(Failure::new(FailureKind::Denied, message))
+    }
+
     /// Whether the text can hold a placeholder that is restored: most arguments have no bracket.
     pub(crate) fn may_hold_placeholders(&self, args: &str) -> bool {
         !self.written.is_empty() && args.contains('[')

@@ -466,3 +466,33 @@ async fn what_servers_say_of_their_tools_is_data_of_servers() {
     }
     fixture.gateway.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_server_does_not_learn_a_placeholder_from_a_uri_or_a_prompt() {
+    let fixture = Fixture::new();
+    let session = session();
+    let shown = session.lock().scrub_text("jo@example.com", None).unwrap();
+    let written = format!("await readResource('mail', 'a:{}')", *shown);
+    let run = Arc::new(RunPlaceholders::new(&session, &written).await);
+    let approver: Arc<dyn Approver> = FixedApprover::new(Decision::AllowAll);
+    let host = fixture.host_with(Stack::Live, Some(approver), run);
+    let requests = [
+        ResourceRequest::ReadResource {
+            uri: format!("a:{}", *shown),
+        },
+        ResourceRequest::GetPrompt {
+            name: "p".to_owned(),
+            args: raw(&json!({ "to": *shown }).to_string()),
+        },
+    ];
+    for request in requests {
+        let request = Request::Resource {
+            server: "mail".to_owned(),
+            request,
+        };
+        let failure = ask(&host, &request).await.unwrap_err();
+        assert!(failure.message.contains("was not sent"), "{failure:?}");
+    }
+    assert!(fixture.take_received().is_empty());
+    fixture.gateway.shutdown().await;
+}
