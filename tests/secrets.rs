@@ -87,7 +87,7 @@ fn a_script_cannot_read_the_credentials_in_an_address() {
         "q": { "url": "http://127.0.0.1:9/mcp?api_key=${KEY}" },
         "u": { "url": "http://me:${PASS}@127.0.0.1:9/mcp" },
         "sse": { "url": "http://127.0.0.1:9/s/${ZAP}/sse" },
-        "literal": { "url": "http://127.0.0.1:9/s/a1b2c3d4e5f6a7b8c9/mcp?key=l1teral" },
+        "literal": { "url": "http://127.0.0.1:9/s/a1b2c3d4e5f6a7b8c9/mcp?key=l1teral-9" },
     }));
     let values = [
         ("ZAP", "q7Zp-secret-path-9921"),

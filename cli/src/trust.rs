@@ -211,7 +211,7 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
                 false => format!("  (with {})", variables.join(", ")),
             };
             let off = if server.disabled { "  (disabled)" } else { "" };
-            let what = config.secrets().hide(what);
+            let what = config.secrets().hide_for_people(what);
             let shown = shortened(&visible(&what));
             format!(
                 "  {}: {shown}{}{off}",

@@ -75,7 +75,7 @@ impl ServerReport {
         ];
         let texts = texts.into_iter().flatten();
         for text in texts.chain(&mut self.remarks).chain(&mut self.stderr) {
-            secrets.hide_in(text);
+            secrets.hide_for_people_in(text);
         }
     }
 }

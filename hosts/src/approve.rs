@@ -70,13 +70,14 @@ impl Person {
     async fn gated(&self, asked: Asked<'_>) -> Result<GatedCall, Failure> {
         let details = asked.details.parsed().await?;
         let foreign = match asked.details {
-            Details::Arguments(_) => self.placeholders.foreign_values(asked.id, &details)?,
+            Details::Arguments(_) => self.placeholders.foreign_values(asked.id, &details).await?,
             Details::Prompt { .. } | Details::Resource(_) => Vec::new(),
         };
         let digest = asked.details.digest();
         let shortened = ShortenedCall::new(details);
         // Nothing that grows with the arguments is done while the session's placeholders are locked.
-        let mut map = self.placeholders.shared().lock();
+        let turn = self.placeholders.shared().turn().await;
+        let mut map = turn.lock();
         let shown = shortened.and_then(|call| call.shown(&foreign, &mut map));
         Ok(GatedCall {
             id: asked.id.to_owned(),

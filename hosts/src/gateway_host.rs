@@ -71,7 +71,9 @@ impl GatewayHost {
     async fn arguments(&self, tool: &str, args: &RawValue) -> Result<CallArguments, Failure> {
         let written: Value = arguments::parse_off_loop(args).await?;
         let restored = match &self.placeholders {
-            Some(run) if run.may_hold_placeholders(args.get()) => run.restored(tool, &written)?,
+            Some(run) if run.may_hold_placeholders(args.get()) => {
+                run.restored(tool, &written).await?
+            }
             _ => None,
         };
         Ok(match restored {
@@ -82,7 +84,7 @@ impl GatewayHost {
 
     /// Notes what the run received from a server. Errors of the server are data of it, too; other
     /// errors are words of pml.
-    fn received(&self, server: &str, result: ToolResult) -> ToolResult {
+    async fn received(&self, server: &str, result: ToolResult) -> ToolResult {
         let Some(run) = &self.placeholders else {
             return result;
         };
@@ -95,7 +97,7 @@ impl GatewayHost {
                 if is_of_server(failure.kind) {
                     run.received(&Origin::server(server), &failure.message);
                 }
-                Err(run.hidden(failure))
+                Err(run.hidden(failure).await)
             }
         }
     }
@@ -116,6 +118,16 @@ impl GatewayHost {
             let message = "a dry run sends no request for resources or prompts";
             return Err(Failure::new(FailureKind::Denied, message));
         }
+        if let Some(run) = &self.placeholders {
+            match request {
+                ResourceRequest::ListResources | ResourceRequest::ListPrompts => {}
+                ResourceRequest::ReadResource { uri } => run.refuse_in(uri)?,
+                ResourceRequest::GetPrompt { name, args } => {
+                    run.refuse_in(name)?;
+                    run.refuse_in(args.get())?;
+                }
+            }
+        }
         let (gateway, scope) = (&self.gateway, &self.scope);
         let answer = match request {
             ResourceRequest::ListResources => gateway.list_resources(scope, server).await,
@@ -133,18 +145,25 @@ impl GatewayHost {
 }
 
 impl ToolHost for GatewayHost {
-    fn handle<'a>(&'a self, request: &'a Request, _: &'a RunContext) -> HostFuture<'a, ToolResult> {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
             match request {
                 Request::Call { tool, args } => {
-                    let _memory = call_memory::reserve(args.get()).await?;
+                    let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
                     self.received(server_of(tool), self.call(tool, args).await)
+                        .await
                 }
                 Request::Describe { tool } => {
                     self.received(server_of(tool), self.describe(tool).await)
+                        .await
                 }
                 Request::Resource { server, request } => {
                     self.received(server, self.resource(server, request).await)
+                        .await
                 }
                 other => Err(unsupported(other)),
             }

@@ -23,10 +23,10 @@ pub struct RunPlaceholders {
 impl RunPlaceholders {
     /// A run of a session. `written` is what the model wrote: the source of a script, or the
     /// arguments of a call as JSON.
-    pub fn new(session: &SharedPlaceholders, written: &str) -> Self {
+    pub async fn new(session: &SharedPlaceholders, written: &str) -> Self {
         let origins = Arc::<RunOrigins>::default();
         Self {
-            written: session.lock().written_in(written),
+            written: session.turn().await.lock().written_in(written),
             shared: session.for_run(origins.clone()),
             origins,
         }
@@ -50,7 +50,7 @@ impl RunPlaceholders {
     }
 
     /// The values in the arguments of a call that would go to a server which they did not come from.
-    pub(crate) fn foreign_values(
+    pub(crate) async fn foreign_values(
         &self,
         tool: &str,
         args: &Value,
@@ -58,22 +58,41 @@ impl RunPlaceholders {
         if self.written.is_empty() {
             return Ok(Vec::new());
         }
-        let checked = self.shared.lock().check_args(args, tool, &self.written);
+        let turn = self.shared.turn().await;
+        let checked = turn.lock().check_args(args, tool, &self.written);
         checked.map_err(|refusal| denied(&refusal))
     }
 
     /// The arguments with values; `None` if nothing in them is restored.
-    pub(crate) fn restored(&self, tool: &str, args: &Value) -> Result<Option<Value>, Failure> {
+    pub(crate) async fn restored(
+        &self,
+        tool: &str,
+        args: &Value,
+    ) -> Result<Option<Value>, Failure> {
         if self.written.is_empty() {
             return Ok(None);
         }
         let mut restored = args.clone();
-        let count = self
-            .shared
+        let turn = self.shared.turn().await;
+        let count = turn
             .lock()
             .restore_args(&mut restored, tool, &self.written)
             .map_err(|refusal| denied(&refusal))?;
         Ok((count > 0).then_some(restored))
+    }
+
+    /// Refuses a request whose text holds a placeholder that the model wrote. Placeholders are restored in
+    /// the arguments of tools alone. Sent as text, one would tell the server its random part, and data of
+    /// the server could then contain it.
+    pub(crate) fn refuse_in(&self, text: &str) -> Result<(), Failure> {
+        let Some(found) = self.written.first_in(text) else {
+            return Ok(());
+        };
+        let message = format!(
+            "the request was not sent: {found} stands for a private value, and only the arguments of a \
+             tool may contain it"
+        );
+        Err(Failure::new(FailureKind::Denied, message))
     }
 
     /// Whether the text can hold a placeholder that is restored: most arguments have no bracket.
@@ -82,8 +101,9 @@ impl RunPlaceholders {
     }
 
     /// The failure of a call, with placeholders in the place of values that were restored.
-    pub(crate) fn hidden(&self, failure: Failure) -> Failure {
-        let hidden = self.shared.lock().hide_restored(&failure.message);
+    pub(crate) async fn hidden(&self, failure: Failure) -> Failure {
+        let turn = self.shared.turn().await;
+        let hidden = turn.lock().hide_restored(&failure.message);
         Failure {
             message: hidden.unwrap_or(failure.message),
             ..failure

@@ -165,10 +165,14 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 /// The placeholders of a run in a new session.
-fn placeholders() -> Arc<RunPlaceholders> {
+async fn placeholders() -> Arc<RunPlaceholders> {
+    let session = session();
+    Arc::new(RunPlaceholders::new(&session, "").await)
+}
+
+fn session() -> SharedPlaceholders {
     let scrubber = Scrubber::new(&ScrubConfig::default()).unwrap();
-    let session = SharedPlaceholders::new(PlaceholderMap::reversible(Arc::new(scrubber)));
-    Arc::new(RunPlaceholders::new(&session, ""))
+    SharedPlaceholders::new(PlaceholderMap::reversible(Arc::new(scrubber)))
 }
 
 /// A gateway with the server `mail`, whose policy asks before everything.
@@ -200,8 +204,8 @@ impl Fixture {
         }
     }
 
-    fn host(&self, stack: Stack, approver: Option<Arc<dyn Approver>>) -> Arc<dyn ToolHost> {
-        self.host_with(stack, approver, placeholders())
+    async fn host(&self, stack: Stack, approver: Option<Arc<dyn Approver>>) -> Arc<dyn ToolHost> {
+        self.host_with(stack, approver, placeholders().await)
     }
 
     fn host_with(
@@ -283,7 +287,7 @@ async fn assert_nothing_is_sent(approver: impl Fn() -> Option<Arc<dyn Approver>>
             if method_at_server(&request).is_none() {
                 continue;
             }
-            let host = fixture.host(stack, approver());
+            let host = fixture.host(stack, approver()).await;
             let failure = ask(&host, &request).await.unwrap_err();
             let expected = refusal_kind(stack, &request);
             assert_eq!(failure.kind, expected, "{stack:?} {request:?}: {failure}");
@@ -327,7 +331,7 @@ async fn what_a_person_allows_is_sent_except_in_a_dry_run() {
                 continue;
             };
             let approver = FixedApprover::new(Decision::AllowAll);
-            let host = fixture.host(stack, Some(approver.clone()));
+            let host = fixture.host(stack, Some(approver.clone())).await;
             let result = ask(&host, &request).await;
             let received = fixture.take_received();
             if stack == Stack::DryRun {
@@ -347,7 +351,7 @@ async fn a_request_that_reaches_no_server_needs_no_approval() {
     let fixture = Fixture::new();
     for stack in STACKS {
         let approver = FixedApprover::new(Decision::Deny);
-        let host = fixture.host(stack, Some(approver.clone()));
+        let host = fixture.host(stack, Some(approver.clone())).await;
         for request in requests() {
             if method_at_server(&request).is_some() {
                 continue;
@@ -389,7 +393,7 @@ async fn the_clock_of_the_run_stands_while_the_person_thinks_in_every_stack() {
     for stack in STACKS {
         let released = Arc::new(Notify::new());
         let approver = SlowApprover(released.clone());
-        let host = fixture.host(stack, Some(Arc::new(approver)));
+        let host = fixture.host(stack, Some(Arc::new(approver))).await;
         let run = RunContext::local();
         let mut pauses = run.clock().pauses();
         let call = tokio::spawn({
@@ -436,7 +440,7 @@ async fn arguments_that_cannot_be_parsed_or_shown_are_refused_without_a_question
         ),
     ] {
         let approver = FixedApprover::new(Decision::AllowAll);
-        let host = fixture.host(Stack::Live, Some(approver.clone()));
+        let host = fixture.host(Stack::Live, Some(approver.clone())).await;
         let failure = ask(&host, &request).await.unwrap_err();
         assert_eq!(failure.kind, kind, "{failure}");
         assert!(failure.message.contains(words), "{failure}");
@@ -455,10 +459,40 @@ async fn what_servers_say_of_their_tools_is_data_of_servers() {
             Request::Search { .. } => Origin::unknown(),
             _ => continue,
         };
-        let placeholders = placeholders();
+        let placeholders = placeholders().await;
         let host = fixture.host_with(Stack::Live, None, placeholders.clone());
         ask(&host, &request).await.unwrap();
         assert_eq!(placeholders.origin(), origin, "{request:?}");
     }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_does_not_learn_a_placeholder_from_a_uri_or_a_prompt() {
+    let fixture = Fixture::new();
+    let session = session();
+    let shown = session.lock().scrub_text("jo@example.com", None).unwrap();
+    let written = format!("await readResource('mail', 'a:{}')", *shown);
+    let run = Arc::new(RunPlaceholders::new(&session, &written).await);
+    let approver: Arc<dyn Approver> = FixedApprover::new(Decision::AllowAll);
+    let host = fixture.host_with(Stack::Live, Some(approver), run);
+    let requests = [
+        ResourceRequest::ReadResource {
+            uri: format!("a:{}", *shown),
+        },
+        ResourceRequest::GetPrompt {
+            name: "p".to_owned(),
+            args: raw(&json!({ "to": *shown }).to_string()),
+        },
+    ];
+    for request in requests {
+        let request = Request::Resource {
+            server: "mail".to_owned(),
+            request,
+        };
+        let failure = ask(&host, &request).await.unwrap_err();
+        assert!(failure.message.contains("was not sent"), "{failure:?}");
+    }
+    assert!(fixture.take_received().is_empty());
     fixture.gateway.shutdown().await;
 }

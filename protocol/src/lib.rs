@@ -10,6 +10,7 @@
 
 mod effect;
 mod failure;
+mod fair_share;
 pub mod framing;
 mod hint;
 mod host;
@@ -24,6 +25,7 @@ mod virtual_clock;
 
 pub use effect::EffectClass;
 pub use failure::{Failure, FailureKind};
+pub use fair_share::FairShareKey;
 pub use hint::Hint;
 pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
 pub use limits::{Limits, RequestedLimits};

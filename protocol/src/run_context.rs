@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use crate::FairShareKey;
+use crate::run_control::RunControl;
 use crate::run_id::RunId;
 
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
@@ -13,17 +15,38 @@ use crate::run_id::RunId;
 #[derive(Debug, Clone)]
 pub struct RunContext {
     run: Arc<Run>,
-    /// When the request was sent on, after approval and queueing. Each request has its own.
-    dispatched: Arc<OnceLock<Instant>>,
+    /// Each request has its own.
+    request: Arc<RequestState>,
 }
 
-#[derive(Debug)]
+/// What the layers note about one request.
+#[derive(Debug, Default)]
+struct RequestState {
+    /// When the request was sent on, after approval and queueing.
+    dispatched: OnceLock<Instant>,
+    key: OnceLock<RequestKey>,
+}
+
+/// The identity of a request within its run, the same in every execution of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RequestKey {
+    /// Its number in the run's journal, from 1.
+    pub number: u32,
+    /// The digest of the request in canonical form.
+    pub digest: [u8; 32],
+    /// How many equal requests came before it.
+    pub occurrence: u32,
+}
+
+#[derive(Debug, Clone)]
 struct Run {
     id: RunId,
     session: SessionId,
     tenant: TenantId,
     principal: Principal,
+    fair_share: FairShareKey,
     clock: RunClock,
+    control: RunControl,
 }
 
 impl RunContext {
@@ -32,27 +55,37 @@ impl RunContext {
         Self::new(SessionId::random(), TenantId::local(), Principal::local())
     }
 
-    /// A new run of a session.
+    /// A new run of a session, with a fair share of its own.
     pub fn new(session: SessionId, tenant: TenantId, principal: Principal) -> Self {
         Self::with_id(RunId::random(), session, tenant, principal)
     }
 
     /// A run with a given id: one that is resumed, or whose caller chose the id.
-    pub fn with_id(
-        id: RunId,
-        session: SessionId,
-        tenant: TenantId,
-        principal: Principal,
-    ) -> Self {
+    pub fn with_id(id: RunId, session: SessionId, tenant: TenantId, principal: Principal) -> Self {
         Self {
             run: Arc::new(Run {
                 id,
                 session,
                 tenant,
                 principal,
+                fair_share: FairShareKey::new(),
                 clock: RunClock::default(),
+                control: RunControl::default(),
             }),
-            dispatched: Arc::default(),
+            request: Arc::default(),
+        }
+    }
+
+    /// The same run with another fair share, that of its client.
+    #[must_use]
+    pub fn with_fair_share(&self, fair_share: FairShareKey) -> Self {
+        let run = Run {
+            fair_share,
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: self.request.clone(),
         }
     }
 
@@ -61,7 +94,7 @@ impl RunContext {
     pub fn for_request(&self) -> Self {
         Self {
             run: self.run.clone(),
-            dispatched: Arc::default(),
+            request: Arc::default(),
         }
     }
 
@@ -85,20 +118,40 @@ impl RunContext {
         &self.run.principal
     }
 
+    /// Whose memory the arguments and answers of the run are counted as.
+    pub fn fair_share(&self) -> &FairShareKey {
+        &self.run.fair_share
+    }
+
     /// The clock of the run's time limit.
     pub fn clock(&self) -> &RunClock {
         &self.run.clock
     }
 
+    /// Ends or suspends the run.
+    pub fn control(&self) -> &RunControl {
+        &self.run.control
+    }
+
+    /// Gives the request its identity. The first one stands.
+    pub fn set_request_key(&self, key: RequestKey) {
+        let _ = self.request.key.set(key);
+    }
+
+    /// The identity of the request; `None` in a run without a journal.
+    pub fn request_key(&self) -> Option<RequestKey> {
+        self.request.key.get().copied()
+    }
+
     /// Notes that the request waits for nothing of ours any more: its time counts from here. The
     /// first note stands.
     pub fn mark_dispatched(&self) {
-        let _ = self.dispatched.set(Instant::now());
+        let _ = self.request.dispatched.set(Instant::now());
     }
 
     /// When the request was dispatched; `None` if it was refused before.
     pub fn dispatched_at(&self) -> Option<Instant> {
-        self.dispatched.get().copied()
+        self.request.dispatched.get().copied()
     }
 }
 

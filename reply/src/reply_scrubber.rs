@@ -3,7 +3,7 @@
 use std::sync::{Arc, MutexGuard};
 
 use pml_protocol::{ErrorKind, Failure, Limits, Outcome, RunError, Stats, ToolResult};
-use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed, SharedPlaceholders};
+use pml_scrub::{PlaceholderMap, PlaceholderTurn, ScrubError, Scrubbed, SharedPlaceholders};
 use serde_json::{Value, json};
 
 use crate::reply_parts::ReplyParts;
@@ -44,6 +44,12 @@ impl ReplyScrubber {
             placeholders,
             reader: Reader::Person,
         }
+    }
+
+    /// Waits until no other task scrubs for this client. Tasks of an event loop hold it while they call
+    /// the other methods, which otherwise block the thread.
+    pub async fn turn(&self) -> PlaceholderTurn {
+        self.placeholders.turn().await
     }
 
     /// A scrubbed text: progress, a log line, an error message. If the policy blocks a value in it, the

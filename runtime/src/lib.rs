@@ -30,7 +30,5 @@ mod worker_options;
 
 #[cfg(feature = "worker")]
 pub use broker::hide_environment;
-pub use broker::{
-    Event, FairShareKey, OnEvent, Pool, PoolOptions, PreforkedWorker, RunOptions, Script,
-};
+pub use broker::{Event, OnEvent, Pool, PoolOptions, PreforkedWorker, RunOptions, Script};
 pub use worker_options::WorkerOptions;

@@ -55,5 +55,5 @@ pub use report::{Finding, Place, Report};
 pub use restore::{ForeignValue, RestoreRefusal};
 pub use scrubbed::Scrubbed;
 pub use scrubber::Scrubber;
-pub use shared_placeholders::SharedPlaceholders;
+pub use shared_placeholders::{PlaceholderTurn, SharedPlaceholders};
 pub use written::WrittenPlaceholders;

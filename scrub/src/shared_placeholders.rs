@@ -2,13 +2,34 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::OwnedMutexGuard;
+
 use crate::{PlaceholderMap, RunOrigins};
 
 /// A [`PlaceholderMap`] behind a lock. Clones are the same map.
+///
+/// A large text is scrubbed for seconds while the map is locked. Tasks of an event loop wait for their
+/// [`turn`](Self::turn), which blocks no thread; while one has it, the lock is free.
 #[derive(Clone)]
 pub struct SharedPlaceholders {
     map: Arc<Mutex<PlaceholderMap>>,
+    turns: Arc<tokio::sync::Mutex<()>>,
     origins: Option<Arc<RunOrigins>>,
+}
+
+/// The right to lock the placeholders of a session, until this is dropped. It can be moved to another
+/// thread.
+#[must_use = "other tasks lock the placeholders as soon as this is dropped"]
+pub struct PlaceholderTurn {
+    shared: SharedPlaceholders,
+    _turn: OwnedMutexGuard<()>,
+}
+
+impl PlaceholderTurn {
+    /// The map, until the guard is dropped.
+    pub fn lock(&self) -> MutexGuard<'_, PlaceholderMap> {
+        self.shared.lock()
+    }
 }
 
 impl SharedPlaceholders {
@@ -16,6 +37,7 @@ impl SharedPlaceholders {
     pub fn new(map: PlaceholderMap) -> Self {
         Self {
             map: Arc::new(Mutex::new(map)),
+            turns: Arc::default(),
             origins: None,
         }
     }
@@ -26,11 +48,24 @@ impl SharedPlaceholders {
     pub fn for_run(&self, origins: Arc<RunOrigins>) -> Self {
         Self {
             map: self.map.clone(),
+            turns: self.turns.clone(),
             origins: Some(origins),
         }
     }
 
-    /// The map, until the guard is dropped.
+    /// Waits for the turn of a task.
+    ///
+    /// # Cancel safety
+    /// A future that is dropped leaves the queue.
+    pub async fn turn(&self) -> PlaceholderTurn {
+        PlaceholderTurn {
+            _turn: self.turns.clone().lock_owned().await,
+            shared: self.clone(),
+        }
+    }
+
+    /// The map, until the guard is dropped. It blocks the thread while another one has the map, so it is
+    /// for programs without an event loop; others take a [`turn`](Self::turn) first.
     pub fn lock(&self) -> MutexGuard<'_, PlaceholderMap> {
         // Each placeholder is added in one step, so the map is whole after a panic.
         let mut map = self.map.lock().unwrap_or_else(PoisonError::into_inner);

@@ -42,6 +42,15 @@ impl WrittenPlaceholders {
         }
     }
 
+    /// The first of them in a text.
+    pub fn first_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let mut names = placeholder::spans(text).map(|span| &text[span]);
+        names.find(|name| self.names.contains(*name))
+    }
+
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }

@@ -6,20 +6,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
-use pml_protocol::{Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
+use pml_protocol::{FairShareKey, Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
 use pml_reply::ReplyScrubber;
-use pml_runtime::FairShareKey;
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
-/// The replies of one client that are made off the event loop at once. They scrub with one set of
-/// placeholders, so more threads would only wait for each other.
-const REPLIES_IN_THE_MAKING: usize = 1;
 
 /// One client. Everything it reads goes through [`ClientSession::replies`].
 pub struct ClientSession {
@@ -30,10 +26,9 @@ pub struct ClientSession {
     storage: Arc<SessionStorage>,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
-    replies: ReplyScrubber,
+    replies: SessionReplies,
     fair_share: FairShareKey,
     log_level: AtomicU8,
-    reply_permits: Arc<Semaphore>,
 }
 
 impl ClientSession {
@@ -52,18 +47,17 @@ impl ClientSession {
             // A process serves one tenant, and each token is a principal of it.
             tenant: TenantId::local(),
             principal,
-            replies: ReplyScrubber::for_model(placeholders.clone(), keep),
+            replies: SessionReplies::new(ReplyScrubber::for_model(placeholders.clone(), keep)),
             placeholders,
             storage: Arc::default(),
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
             fair_share: FairShareKey::new(),
             log_level: AtomicU8::new(NO_LOGS),
-            reply_permits: Arc::new(Semaphore::new(REPLIES_IN_THE_MAKING)),
         }
     }
 
-    /// The same session with another share of the workers.
+    /// The same session with another share of workers and memory.
     #[must_use]
     pub fn with_fair_share(self, fair_share: FairShareKey) -> Self {
         Self { fair_share, ..self }
@@ -74,14 +68,8 @@ impl ClientSession {
         &self.principal
     }
 
-    /// Waits until the client may occupy a thread with a large reply.
-    pub async fn reply_permit(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed.
-        self.reply_permits.clone().acquire_owned().await.ok()
-    }
-
     /// Scrubs what the client reads, except the replies to runs: see [`ClientRun::replies`].
-    pub fn replies(&self) -> &ReplyScrubber {
+    pub fn replies(&self) -> &SessionReplies {
         &self.replies
     }
 
@@ -95,25 +83,22 @@ impl ClientSession {
         &self.shapes
     }
 
-    /// The client's share of the workers.
-    pub fn fair_share(&self) -> &FairShareKey {
-        &self.fair_share
-    }
-
     /// The identity of a new run.
     pub fn new_run(&self) -> RunContext {
         RunContext::new(self.id, self.tenant.clone(), self.principal.clone())
+            .with_fair_share(self.fair_share.clone())
     }
 
     /// Begins a run. `written` is what the model wrote for it: the source of a script, or the
     /// arguments of a call as JSON. Only placeholders that stand in it are restored.
-    pub fn begin_run(&self, written: &str) -> ClientRun<'_> {
-        let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written));
+    pub async fn begin_run(&self, written: &str) -> ClientRun<'_> {
+        let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written).await);
         let (storage, run) = (self.storage.clone(), placeholders.clone());
         let keep = Arc::new(move |json: &str| storage.keep(json, run.origin()).ok());
+        let replies = ReplyScrubber::for_model(placeholders.shared().clone(), keep);
         ClientRun {
             session: self,
-            replies: ReplyScrubber::for_model(placeholders.shared().clone(), keep),
+            replies: SessionReplies::new(replies),
             placeholders,
         }
     }
@@ -134,12 +119,12 @@ impl ClientSession {
 pub struct ClientRun<'s> {
     session: &'s ClientSession,
     placeholders: Arc<RunPlaceholders>,
-    replies: ReplyScrubber,
+    replies: SessionReplies,
 }
 
 impl ClientRun<'_> {
     /// Makes the reply to the run, whose values get their origin from what the run received.
-    pub fn replies(&self) -> &ReplyScrubber {
+    pub fn replies(&self) -> &SessionReplies {
         &self.replies
     }
 

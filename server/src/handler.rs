@@ -145,7 +145,7 @@ impl Handler {
         let new = || Arc::new(self.state.new_session(principal_of(&context)));
         let session = known.map_or_else(new, |known| known.0);
         let (gateway, limits) = (self.state.gateway(), self.state.limits());
-        let tools = tool_descriptions::tools(session.replies(), gateway, limits);
+        let tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
         Ok(ListToolsResult::with_all_items(tools))
     }
 

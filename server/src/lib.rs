@@ -23,6 +23,7 @@ pub mod log;
 mod notice_pace;
 mod notifications;
 mod pending_approvals;
+mod session_replies;
 mod state;
 mod stateless_clients;
 mod tool_descriptions;

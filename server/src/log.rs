@@ -105,7 +105,7 @@ impl ScrubbingWriter {
                 for event in waiting {
                     // A line that makes the scrubber panic is lost, and the log goes on.
                     let scrub = AssertUnwindSafe(|| {
-                        let text = secrets.hide(event.text.as_str());
+                        let text = secrets.hide_for_people(event.text.as_str());
                         placeholders.scrub_text(&text, None)
                     });
                     let line = match catch_unwind(scrub) {

@@ -156,13 +156,9 @@ async fn send(subscriber: Subscriber, mut queue: mpsc::Receiver<RunEvent>) {
         }
         if let (Some(token), Some(text)) = (&subscriber.progress, last) {
             step += 1.0;
-            let notification = Notification::new(
-                subscriber
-                    .session
-                    .replies()
-                    .beginning(&text, PROGRESS_CHARS),
-            );
-            notification
+            let replies = subscriber.session.replies();
+            let text = replies.beginning(&text, PROGRESS_CHARS).await;
+            Notification::new(text)
                 .progress(&subscriber.peer, token.clone(), step)
                 .await;
         }
@@ -179,7 +175,8 @@ async fn log(subscriber: &Subscriber, level: Level, text: &str) {
         .log_level
         .is_some_and(|lowest| severity_number(severity) >= lowest)
     {
-        let text = subscriber.session.replies().beginning(text, LOG_CHARS);
+        let replies = subscriber.session.replies();
+        let text = replies.beginning(text, LOG_CHARS).await;
         Notification::new(text)
             .log(&subscriber.peer, severity)
             .await;

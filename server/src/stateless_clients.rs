@@ -5,8 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pml_protocol::Principal;
-use pml_runtime::FairShareKey;
+use pml_protocol::{FairShareKey, Principal};
 
 use crate::client_session::ClientSession;
 

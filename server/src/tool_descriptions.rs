@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use pml_gateway::Gateway;
 use pml_protocol::Limits;
-use pml_reply::ReplyScrubber;
 use pml_scrub::Scrubbed;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
+
+use crate::session_replies::SessionReplies;
 
 pub const EXECUTE: &str = "execute_code";
 pub const SEARCH: &str = "search_tools";
@@ -89,8 +90,12 @@ fn listed(items: impl Iterator<Item = String>) -> String {
 }
 
 /// The description of `execute_code`.
-pub fn execute(replies: &ReplyScrubber, gateway: &Gateway, limits: &Limits) -> Scrubbed<String> {
-    replies.text(&format!(
+pub async fn execute(
+    replies: &SessionReplies,
+    gateway: &Gateway,
+    limits: &Limits,
+) -> Scrubbed<String> {
+    let text = format!(
         "Run TypeScript with the tools of MCP servers (tools each): {roster}.
 const paths = await tools.fs.list({{ dir: \"logs\" }});
 const texts = await Promise.all(paths.map((path) => tools.fs.read({{ path }})));
@@ -102,12 +107,13 @@ Filter before you return: at most {limit} characters are shown. store(key, value
 keep state. For one whole answer use call_tool.",
         roster = roster(gateway),
         limit = limits.output_chars,
-    ))
+    );
+    replies.text(&text).await
 }
 
 /// The three tools.
-pub fn tools(replies: &ReplyScrubber, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
-    let execute = execute(replies, gateway, limits).into_inner();
+pub async fn tools(replies: &SessionReplies, gateway: &Gateway, limits: &Limits) -> Vec<Tool> {
+    let execute = execute(replies, gateway, limits).await.into_inner();
     vec![
         Tool::new(EXECUTE, execute, execute_input())
             .with_title("Run code")

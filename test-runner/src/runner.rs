@@ -10,8 +10,8 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use pml_hosts::stack;
-use pml_protocol::{LogLine, RunError, TestSpec};
-use pml_runtime::{Event, FairShareKey, Pool, RunOptions, Script};
+use pml_protocol::{LogLine, RunContext, RunError, TestSpec};
+use pml_runtime::{Event, Pool, RunOptions, Script};
 use pml_script::code_frame;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -118,8 +118,8 @@ impl<'p> Runner<'p> {
         };
         let host = Arc::new(TestHost::new(self.root.clone(), file.to_owned(), snapshots));
         let options = RunOptions {
-            // A key of its own: one key never gets all the slots of a pool.
-            fair_share: Some(FairShareKey::new()),
+            // A fair share of its own: one share never gets all the slots of a pool.
+            context: Some(RunContext::local()),
             test: Some(TestSpec {
                 path: shown.clone(),
                 settings,

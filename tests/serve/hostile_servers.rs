@@ -1,6 +1,8 @@
 //! Servers and scripts that want `pml serve` to hang or to fill its memory.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
@@ -161,6 +163,76 @@ fn a_script_cannot_fill_the_memory_of_pml_with_arguments_or_results() {
             worst < Duration::from_secs(3),
             "a ping took {worst:?}: {code}"
         );
+    }
+}
+
+/// A server over HTTP, until this is dropped.
+struct HttpServer(Child);
+
+impl HttpServer {
+    fn start() -> (Self, Value) {
+        let script = repository().join("gateway/tests/servers/hostile_http.py");
+        let mut child = Command::new("python3")
+            .arg(script)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut port).unwrap();
+        let url = format!("http://127.0.0.1:{}/whole", port.trim());
+        (Self(child), json!({ "type": "http", "url": url }))
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_over_http_cannot_fill_the_memory_of_pml_or_delay_another() {
+    let (_evil, evil) = HttpServer::start();
+    let (_other, other) = HttpServer::start();
+    let place = Place::with_servers(json!({ "evil": evil, "other": other }));
+    let mut client = StdioClient::open(&place, &[]);
+    client.run("await callTool('evil:go', {}); return await callTool('other:go', {})");
+    let messages = client.listen();
+    for args in [
+        "{ mib: 15 }",
+        "{ mib: 15, events: true }",
+        "{ mib: 2, zeros: true }",
+        "{ mib: 2, zeros: true, events: true }",
+    ] {
+        let code = format!(
+            "const calls = Array.from({{ length: 24 }}, async () => {{ const {{ success }} = await callTool('evil:go', {args}); return success; }}); return (await Promise.all(calls)).length"
+        );
+        let began = Instant::now();
+        let arguments = json!({ "code": code, "memory_mb": 64 });
+        let evil = client.request(
+            "tools/call",
+            json!({ "name": "execute_code", "arguments": arguments }),
+        );
+        let mut slowest = Duration::ZERO;
+        for _ in 0..5 {
+            let sent = Instant::now();
+            let arguments = json!({ "tool": "other:go", "args": { "mib": 0.3 } });
+            let other = client.request(
+                "tools/call",
+                json!({ "name": "call_tool", "arguments": arguments }),
+            );
+            let (found, worst) = answers(&mut client, &messages, &[other], Duration::from_secs(60));
+            assert_eq!(found[0]["result"]["isError"], false, "{}", found[0]);
+            assert!(worst < Duration::from_secs(3), "a ping took {worst:?}: {args}");
+            slowest = slowest.max(sent.elapsed());
+        }
+        assert!(slowest < Duration::from_secs(10), "{slowest:?}: {args}");
+        answers(&mut client, &messages, &[evil], Duration::from_secs(60));
+        let peak = peak_mib(client.id());
+        eprintln!("peak {peak} MiB, slowest {slowest:?} of {:?}: {args}", began.elapsed());
+        assert!(peak < PEAK_MIB, "{peak} MiB: {args}");
     }
 }
 

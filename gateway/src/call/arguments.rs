@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::error::{CallError, CallErrorKind};
 use crate::effects::Effect;
-use crate::registry::Tool;
+use crate::registry::{SlowChecks, Tool};
 
 /// The arguments of a call. Where placeholders stand for private values, the written form is checked
 /// and the restored form is sent: no error message can contain what was restored. The type has no
@@ -53,17 +53,18 @@ impl CallArguments {
         id: &str,
         tool: &Arc<Tool>,
         effect: &Effect,
+        turns: &SlowChecks,
     ) -> Result<Value, CallError> {
         let key = effect.key_argument.as_deref().zip(self.idempotency_key);
         let written = with_key(object(id, self.written)?, &key);
         let restored = self.restored.map(|restored| with_key(restored, &key));
-        let checked = tool.check_arguments(written).await;
+        let checked = tool.check_arguments(written, turns).await;
         match (checked, restored) {
             (Ok(written), None) => Ok(written),
             (Ok(_), Some(restored)) => Ok(restored),
             (Err(mistake), None) => Err(does_not_fit(id, &mistake, effect)),
             (Err(mistake), Some(restored)) => {
-                let checked = tool.check_arguments(restored).await;
+                let checked = tool.check_arguments(restored, turns).await;
                 checked.map_err(|_| does_not_fit(id, &mistake, effect))
             }
         }

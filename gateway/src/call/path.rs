@@ -130,7 +130,9 @@ impl Inner {
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
         let effect = self.effects.class_of(&tool, &server.config);
-        let arguments = arguments.checked(id, &tool, &effect).await?;
+        let arguments = arguments
+            .checked(id, &tool, &effect, &server.slow_checks)
+            .await?;
         Ok(PreparedCall {
             server,
             tool,

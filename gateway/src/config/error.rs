@@ -107,7 +107,7 @@ impl ConfigError {
                 .iter()
                 .map(|(name, value)| (value.clone(), name.clone()));
             values.add_all(pairs.filter(|(value, _)| value.len() >= MIN_REPLACED));
-            values.hide_in(message);
+            values.hide_for_people_in(message);
         }
         self
     }

@@ -3,7 +3,7 @@
 use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationMetadata};
 use url::Url;
 
-use crate::transport::{Body, read_body};
+use crate::transport::{Body, ServerShare, read_body};
 
 /// Bytes of a metadata document. rmcp bounds those that it reads.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -62,7 +62,9 @@ async fn own_document(server: &Url) -> Option<AuthorizationMetadata> {
         .ok()?;
     let response = client.get(address).send().await.ok()?;
     let response = response.error_for_status().ok()?;
-    let Body::Whole(body) = read_body(response, MAX_DOCUMENT_BYTES).await.ok()? else {
+    let mut memory = ServerShare::new(server.as_str()).text();
+    let body = read_body(response, MAX_DOCUMENT_BYTES, &mut memory).await;
+    let Ok(Body::Whole(body)) = body else {
         return None;
     };
     let document: AuthorizationMetadata = serde_json::from_slice(&body).ok()?;

@@ -3,9 +3,11 @@
 mod arguments;
 mod linear_patterns;
 mod schema_graph;
+mod slow_checks;
 mod tool;
 mod tool_set;
 mod validation_cost;
 
+pub(crate) use slow_checks::SlowChecks;
 pub use tool::{RefusedTool, Tool};
 pub(crate) use tool_set::{ToolChange, ToolChangeKind, ToolSet};

@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
 
 use super::arguments::ArgumentCheck;
 use super::schema_graph::{SchemaGraph, SchemaProblem};
+use super::slow_checks::SlowChecks;
 use crate::ToolId;
 use crate::printable::is_tool_name;
 
@@ -22,9 +22,6 @@ const MAX_SHOWN_NAME: usize = 64;
 const QUICK_SUBSCHEMAS: u64 = 300;
 /// How long a check waits for its thread and its result.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Checks that take long. One at a time: they are pure computation.
-static SLOW_CHECKS: Semaphore = Semaphore::const_new(1);
 
 /// A tool, as its server describes it.
 #[derive(Debug, Serialize)]
@@ -151,10 +148,11 @@ impl Tool {
     }
 
     /// Validates `arguments` against the input schema and returns them. The error says where they are
-    /// invalid. What takes longer than a millisecond is done on another thread.
+    /// invalid. What takes longer than a millisecond is done on another thread, in the server's turn.
     pub(crate) async fn check_arguments(
         self: &Arc<Self>,
         arguments: Value,
+        turns: &SlowChecks,
     ) -> Result<Value, String> {
         let compiled = match self.check.get() {
             None if self.compiles_quickly => Some(self.check()),
@@ -167,11 +165,9 @@ impl Tool {
         }
         let tool = self.clone();
         let checked = async move {
-            let Ok(permit) = SLOW_CHECKS.acquire().await else {
-                return None;
-            };
+            let turn = turns.turn().await?;
             let work = move || {
-                let _permit = permit;
+                let _turn = turn;
                 tool.check().check(&arguments).map(|()| arguments)
             };
             tokio::task::spawn_blocking(work).await.ok()
@@ -264,7 +260,11 @@ mod tests {
         let tool = Arc::new(read(json!({ "name": "go" })).unwrap());
         assert_eq!(tool.id.as_str(), "s:go");
         let arguments = json!({ "anything": 1 });
-        assert!(tool.check_arguments(arguments).await.is_ok());
+        assert!(
+            tool.check_arguments(arguments, &SlowChecks::default())
+                .await
+                .is_ok()
+        );
         assert!(Tool::read("s", &json!({ "description": "no name" })).is_none());
     }
 
@@ -273,10 +273,11 @@ mod tests {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "array", "items": { "type": "integer", "pattern": "a" } } } });
         let tool = Arc::new(read(json!({ "name": "go", "inputSchema": schema })).unwrap());
         let arguments = json!({ "n": vec![1; 50_000] });
-        let checked = tool.check_arguments(arguments.clone()).await;
+        let turns = SlowChecks::default();
+        let checked = tool.check_arguments(arguments.clone(), &turns).await;
         assert_eq!(checked, Ok(arguments));
         let error = tool
-            .check_arguments(json!({ "n": vec!["a"; 50_000] }))
+            .check_arguments(json!({ "n": vec!["a"; 50_000] }), &turns)
             .await;
         assert!(error.unwrap_err().starts_with("arguments.n[0]"));
     }

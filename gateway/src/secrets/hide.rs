@@ -3,13 +3,18 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::encodings::forms;
+use super::rule::{is_guessable, needs_whole_word};
+
+/// Secrets of one login that are kept: those of the last four or five refreshes.
+const MAX_OF_LOGIN: usize = 12;
 
 /// Credentials that must not leave the gateway. Clones share them.
 ///
@@ -26,52 +31,71 @@ pub struct Secrets(Arc<RwLock<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The values, so that none is added twice.
+    /// Every value once, the oldest first.
+    values: Vec<Known>,
+    /// The same values.
     known: HashSet<String>,
-    /// The forms of all values with their replacements.
-    patterns: Vec<(String, Arc<str>)>,
+    /// Those that cannot be guessed, for what scripts read.
     finder: Option<Arc<Finder>>,
+    /// All of them, for what only people read.
+    full_finder: Option<Arc<Finder>>,
+    is_outdated: bool,
+}
+
+/// One secret.
+struct Known {
+    value: String,
+    /// What takes its place.
+    label: Arc<str>,
+    /// The server whose login it is of; `None` for a value of the configuration.
+    login: Option<Url>,
 }
 
 struct Finder {
     automaton: AhoCorasick,
-    replacements: Vec<Arc<str>>,
+    /// By pattern.
+    replacements: Vec<Replacement>,
     longest: usize,
     /// Values that may be sent as a JSON number.
     has_numbers: bool,
 }
 
+struct Replacement {
+    label: Arc<str>,
+    /// The value is so short that only a whole word is replaced.
+    whole_word: bool,
+}
+
 impl Secrets {
-    /// Adds a value; `label` says where it comes from and takes its place.
-    pub(crate) fn add(&self, value: &str, label: &str) {
-        self.add_all([(value.to_owned(), label.to_owned())]);
+    /// Adds values of the configuration; a label says where its value comes from and takes its place.
+    /// The first label of a value stays.
+    pub(crate) fn add_all(&self, values: impl IntoIterator<Item = (String, String)>) {
+        let mut state = self.write();
+        for (value, label) in values {
+            state.add(value, &label, None);
+        }
+        state.update();
     }
 
-    /// Adds values with their labels. The first label of a value stays.
-    pub(crate) fn add_all(&self, values: impl IntoIterator<Item = (String, String)>) {
-        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let before = state.known.len();
-        for (value, label) in values {
-            if value.is_empty() || !state.known.insert(value.clone()) {
-                continue;
-            }
-            let label: Arc<str> = format!("${{{}}}", plain(&label)).into();
-            let forms = forms(&value).into_iter();
-            state
-                .patterns
-                .extend(forms.map(|form| (form, label.clone())));
+    /// Adds the secrets of a login. Of each login, only the latest are kept: a token is replaced
+    /// several times a day.
+    pub(crate) fn add_login(
+        &self,
+        server: &Url,
+        secrets: impl IntoIterator<Item = (String, String)>,
+    ) {
+        let mut state = self.write();
+        for (value, label) in secrets {
+            state.forget(server, &value);
+            state.add(value, &label, Some(server));
         }
-        if state.known.len() > before {
-            // A number is sent as it was written, never in an encoded form.
-            let has_numbers = state.known.iter().any(|value| value.parse::<f64>().is_ok());
-            state.finder = Finder::new(&state.patterns, has_numbers).map(Arc::new);
-        }
+        state.forget_oldest(server);
+        state.update();
     }
 
     /// Whether the value is known already.
     pub(crate) fn contains(&self, value: &str) -> bool {
-        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        state.known.contains(value)
+        self.read().known.contains(value)
     }
 
     /// Bytes of the longest form of a secret: a text that is cut must have so many more when its
@@ -80,7 +104,21 @@ impl Secrets {
         self.finder().map_or(0, |finder| finder.longest)
     }
 
-    /// The text with each secret replaced by its label.
+    /// The text with each secret replaced by its label, for what no script reads or has a part in: logs,
+    /// reports, and errors about the configuration.
+    pub fn hide_for_people<'a>(&self, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+        let text = text.into();
+        let finder = self.read().full_finder.clone();
+        match finder.and_then(|finder| finder.replace(&text)) {
+            Some(replaced) => Cow::Owned(replaced),
+            None => text,
+        }
+    }
+
+    /// The text with each secret replaced by its label. A value that can be guessed is left: see
+    /// [`rule`].
+    ///
+    /// [`rule`]: super::rule
     pub fn hide<'a>(&self, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
         let text = text.into();
         match self.finder().and_then(|finder| finder.replace(&text)) {
@@ -115,9 +153,69 @@ impl Secrets {
         }
     }
 
+    /// [`Secrets::hide_for_people`] in place.
+    pub(crate) fn hide_for_people_in(&self, text: &mut String) {
+        if let Cow::Owned(replaced) = self.hide_for_people(text.as_str()) {
+            *text = replaced;
+        }
+    }
+
     fn finder(&self) -> Option<Arc<Finder>> {
-        let state = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        state.finder.clone()
+        self.read().finder.clone()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn add(&mut self, value: String, label: &str, login: Option<&Url>) {
+        if value.is_empty() || !self.known.insert(value.clone()) {
+            return;
+        }
+        self.is_outdated = true;
+        self.values.push(Known {
+            value,
+            label: format!("${{{}}}", plain(label)).into(),
+            login: login.cloned(),
+        });
+    }
+
+    /// Forgets one value of a login, if it is known as one.
+    fn forget(&mut self, login: &Url, value: &str) {
+        let is_it = |known: &Known| known.login.as_ref() == Some(login) && known.value == value;
+        if let Some(at) = self.values.iter().position(is_it) {
+            self.remove(at);
+        }
+    }
+
+    fn forget_oldest(&mut self, login: &Url) {
+        let is_of = |known: &Known| known.login.as_ref() == Some(login);
+        while self.values.iter().filter(|known| is_of(known)).count() > MAX_OF_LOGIN
+            && let Some(oldest) = self.values.iter().position(is_of)
+        {
+            self.remove(oldest);
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        let removed = self.values.remove(at);
+        self.known.remove(&removed.value);
+        self.is_outdated = true;
+    }
+
+    /// Makes the finders anew if a value has changed.
+    fn update(&mut self) {
+        if std::mem::take(&mut self.is_outdated) {
+            let hidden = |known: &&Known| !is_guessable(&known.value);
+            self.finder = Finder::new(self.values.iter().filter(hidden)).map(Arc::new);
+            self.full_finder = Finder::new(self.values.iter()).map(Arc::new);
+        }
     }
 }
 
@@ -128,33 +226,48 @@ impl fmt::Debug for Secrets {
 }
 
 impl Finder {
-    fn new(patterns: &[(String, Arc<str>)], has_numbers: bool) -> Option<Self> {
+    fn new<'k>(values: impl Iterator<Item = &'k Known>) -> Option<Self> {
+        let mut patterns = Vec::new();
+        let mut replacements = Vec::new();
+        let mut has_numbers = false;
+        for known in values {
+            // A number is sent as it was written, never in an encoded form.
+            has_numbers |= known.value.parse::<f64>().is_ok();
+            for form in forms(&known.value) {
+                patterns.push(form);
+                replacements.push(Replacement {
+                    label: known.label.clone(),
+                    whole_word: needs_whole_word(&known.value),
+                });
+            }
+        }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(patterns.iter().map(|(form, _)| form))
+            .build(&patterns)
             .inspect_err(|error| tracing::error!(%error, "the secrets cannot be searched for"))
             .ok()?;
         Some(Self {
             automaton,
-            replacements: patterns.iter().map(|(_, label)| label.clone()).collect(),
-            longest: patterns.iter().map(|(form, _)| form.len()).max()?,
+            replacements,
+            longest: patterns.iter().map(String::len).max()?,
             has_numbers,
         })
     }
 
     /// The text with replacements; `None` if it holds no secret.
     fn replace(&self, text: &str) -> Option<String> {
-        let mut found = self.automaton.find_iter(text).peekable();
-        found.peek()?;
-        let mut replaced = String::with_capacity(text.len());
+        let mut replaced = String::new();
         let mut end = 0;
-        for one in found {
-            replaced.push_str(&text[end..one.start()]);
-            replaced.push_str(&self.replacements[one.pattern().as_usize()]);
-            end = one.end();
+        for found in self.automaton.find_iter(text) {
+            let replacement = &self.replacements[found.pattern().as_usize()];
+            if replacement.whole_word && !is_whole_word(text.as_bytes(), found.range()) {
+                continue;
+            }
+            replaced.push_str(&text[end..found.start()]);
+            replaced.push_str(&replacement.label);
+            end = found.end();
         }
-        replaced.push_str(&text[end..]);
-        Some(replaced)
+        (end > 0).then(|| replaced + &text[end..])
     }
 
     fn replace_in(&self, value: &mut Value) {
@@ -184,6 +297,23 @@ impl Finder {
     }
 }
 
+/// Whether no letter or digit touches a range. The end of an escape (`%3A`, `\\n`) is not a letter.
+fn is_whole_word(text: &[u8], range: Range<usize>) -> bool {
+    let is_word = |at: usize| {
+        text.get(at)
+            .is_some_and(|byte| byte.is_ascii_alphanumeric())
+    };
+    if is_word(range.end) {
+        return false;
+    }
+    let before = &text[..range.start];
+    let after_escape = match before {
+        [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        _ => false,
+    } || matches!(before, [.., b'\\', _]);
+    after_escape || !before.last().is_some_and(u8::is_ascii_alphanumeric)
+}
+
 /// A label without characters that mean something in JSON or in a terminal.
 fn plain(label: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-:".contains(c);
@@ -196,4 +326,69 @@ fn plain(label: &str) -> String {
 /// Scheme, host and port of an address: the parts that hold no credentials.
 pub(crate) fn shown_origin(url: &Url) -> String {
     url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(values: &[(&str, &str)]) -> Secrets {
+        let secrets = Secrets::default();
+        let owned = |(value, label): &(&str, &str)| ((*value).to_owned(), (*label).to_owned());
+        secrets.add_all(values.iter().map(owned));
+        secrets
+    }
+
+    #[test]
+    fn a_short_secret_cannot_be_guessed_by_what_is_hidden() {
+        let secrets = secrets(&[
+            ("482913", "PIN"),
+            ("hunter2", "KEY"),
+            ("20261118", "DAY"),
+            ("swordfish1", "PASSWORD"),
+        ]);
+        let text = "482913 hunter2 20261118 4829130 hunter2x";
+        assert_eq!(
+            secrets.hide(text),
+            text,
+            "what is hidden would tell the value"
+        );
+        let for_people = secrets.hide_for_people("?pin=482913&key=hunter2");
+        assert_eq!(for_people, "?pin=${PIN}&key=${KEY}");
+        // Guesses cannot overlap.
+        let packed = "aswordfish1swordfish1b";
+        assert_eq!(secrets.hide(packed), packed);
+        for text in [
+            "is swordfish1!",
+            "swordfish1",
+            "user%3Aswordfish1%40host",
+            "line\\nswordfish1",
+        ] {
+            assert!(!secrets.hide(text).contains("swordfish1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_secret_is_hidden_inside_of_words() {
+        let secrets = secrets(&[("k3y-0f-the-0per4tor", "KEY")]);
+        assert_eq!(secrets.hide("xk3y-0f-the-0per4tory"), "x${KEY}y");
+    }
+
+    #[test]
+    fn the_tokens_of_a_login_are_bounded_and_the_latest_are_hidden() {
+        let secrets = secrets(&[("k3y-0f-the-0per4tor", "KEY")]);
+        let server: Url = "https://a.example/mcp".parse().unwrap();
+        let token = |number: usize| format!("access-token-number-{number}-0123456789");
+        let client = "the-secret-of-the-client-9921";
+        for number in 0..100 {
+            let label = || "oauth.secret".to_owned();
+            let all = [token(number), client.to_owned(), token(number + 1_000)];
+            secrets.add_login(&server, all.map(|secret| (secret, label())));
+        }
+        assert_eq!(secrets.read().values.len(), 1 + MAX_OF_LOGIN);
+        let text = format!("{} {client} k3y-0f-the-0per4tor", token(99));
+        assert_eq!(secrets.hide(text), "${oauth.secret} ${oauth.secret} ${KEY}");
+        assert!(!secrets.contains(&token(0)));
+        assert!(secrets.contains(&token(98)));
+    }
 }

@@ -9,7 +9,15 @@
 //!    credentials, an e-mail address, or the path of an existing file.
 //!
 //! `true`, `null` and the like, and existing paths, are never secrets.
+//!
+//! A secret is hidden in logs and reports for people. What scripts read is different: what is hidden there
+//! tells a script that it has guessed the value, and it can send some million guesses through any tool
+//! that returns them. So a value with fewer than 8 characters or 40 bits ([`is_guessable`]), for example a
+//! PIN of six digits, is not hidden from scripts: that would reveal it to all of them, and leaving it
+//! reveals it only where its own server sends it back. Below 64 bits, a value is hidden only as a whole
+//! word ([`needs_whole_word`]), so that guesses cannot overlap.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use url::Url;
@@ -17,6 +25,13 @@ use url::Url;
 const MIN_NAMED: usize = 6;
 const MIN_OTHER: usize = 8;
 const MIN_RANDOM: usize = 16;
+/// Characters and bits of a value that is hidden from scripts, and bits of one that is hidden inside of
+/// words.
+const MIN_LENGTH: usize = 8;
+const MIN_BITS: f64 = 40.0;
+const MIN_BITS_IN_WORDS: f64 = 64.0;
+/// A value with fewer different characters is no more random than its length.
+const MIN_DISTINCT: usize = 4;
 
 const SECRET_WORDS: [&str; 28] = [
     "ACCESSKEY",
@@ -143,6 +158,32 @@ pub fn is_secret(name: &str, value: &str) -> bool {
         Kind::Ordinary => looks_random(value),
         Kind::Other => length >= MIN_OTHER && (looks_random(value) || !is_plain(value)),
     }
+}
+
+/// Whether a script can find the value by sending guesses: it has few characters, or few that differ.
+pub fn is_guessable(value: &str) -> bool {
+    let distinct: HashSet<char> = value.chars().collect();
+    value.chars().count() < MIN_LENGTH || distinct.len() < MIN_DISTINCT || bits(value) < MIN_BITS
+}
+
+/// Whether the value is hidden only where it is a whole word.
+pub fn needs_whole_word(value: &str) -> bool {
+    bits(value) < MIN_BITS_IN_WORDS
+}
+
+/// The bits of a random value of this length from these kinds of characters.
+fn bits(value: &str) -> f64 {
+    let kinds: [(fn(&char) -> bool, f64); 4] = [
+        (char::is_ascii_digit, 10.0),
+        (char::is_ascii_lowercase, 26.0),
+        (char::is_ascii_uppercase, 26.0),
+        (|letter| !letter.is_ascii_alphanumeric(), 33.0),
+    ];
+    let used = kinds
+        .iter()
+        .filter(|(is_of, _)| value.chars().any(|letter| is_of(&letter)));
+    let alphabet: f64 = used.map(|(_, size)| size).sum();
+    value.chars().count() as f64 * alphabet.max(1.0).log2()
 }
 
 enum Kind {
@@ -296,6 +337,25 @@ mod tests {
         ] {
             assert!(is_secret(name, value), "{name}={value}");
         }
+    }
+
+    #[test]
+    fn values_with_few_bits_are_guessable() {
+        for value in [
+            "482913",
+            "hunter2",
+            "20261118",
+            "password",
+            "aaaaaaaaaaaaaaaa",
+            "Ab1-",
+        ] {
+            assert!(is_guessable(value), "{value}");
+        }
+        for value in ["swordfish", "k3y-0123", "p@ssw0rd", "4829130018274"] {
+            assert!(!is_guessable(value), "{value}");
+            assert!(needs_whole_word(value), "{value}");
+        }
+        assert!(!needs_whole_word("ghp_notforspies"));
     }
 
     #[test]

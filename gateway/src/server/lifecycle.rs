@@ -17,7 +17,7 @@ use super::start_history::StartHistory;
 use super::tools;
 use crate::config::ServerConfig;
 use crate::policy::Policy;
-use crate::registry::ToolSet;
+use crate::registry::{SlowChecks, ToolSet};
 use crate::secrets::Secrets;
 use crate::transport::{ConnectOptions, Login, StartError, StderrTail, TransportContext, connect};
 
@@ -63,6 +63,8 @@ pub(crate) struct Server {
     /// Held while the tools are being listed. Callers that wait for it find them current.
     pub(super) listing: tokio::sync::Mutex<()>,
     pub(super) changed: Arc<ToolsChanged>,
+    /// The turns of calls whose arguments take long to check.
+    pub slow_checks: SlowChecks,
     history: Mutex<StartHistory>,
     /// Counts how often the cached answers of this server were discarded.
     cache_epoch: AtomicU64,
@@ -78,6 +80,7 @@ impl Server {
             tools: RwLock::new(None),
             listing: tokio::sync::Mutex::new(()),
             changed: Arc::default(),
+            slow_checks: SlowChecks::default(),
             history: Mutex::new(StartHistory::default()),
             cache_epoch: AtomicU64::new(0),
         }

@@ -21,11 +21,13 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+use super::body_memory::{NoRoom, TextMemory};
 use super::events::events_of;
+use super::large_events::{Parking, ResponseTo};
 use super::size_limit::too_large;
-use super::{MAX_MESSAGE_BYTES, MAX_PARSED_BYTES};
+use super::{MAX_MESSAGE_BYTES, MAX_PARSED_BYTES, NO_ROOM};
 use crate::json_size;
-use crate::off_loop::off_loop;
+use crate::off_loop::{SMALL_TEXT, off_loop};
 use crate::secrets::Secrets;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -47,6 +49,8 @@ pub struct Envelope<'a> {
     pub headers: HashMap<HeaderName, HeaderValue>,
     /// Replaced in what an error repeats of a body.
     pub secrets: &'a Secrets,
+    /// For responses that rmcp must neither parse nor keep.
+    pub parking: &'a Parking,
 }
 
 impl Envelope<'_> {
@@ -69,6 +73,7 @@ pub async fn get(
     last_event: Option<&str>,
     envelope: Envelope<'_>,
 ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpError> {
+    let parking = envelope.parking.clone();
     let mut request = envelope.apply(client.get(uri));
     if let Some(last_event) = last_event {
         request = request.header(LAST_EVENT_ID, last_event);
@@ -91,7 +96,8 @@ pub async fn get(
     if !is(EVENT_STREAM) && !is(JSON) {
         return Err(StreamableHttpError::UnexpectedContentType(kind));
     }
-    Ok(events_of(response))
+    let events = events_of(response, parking.share.clone());
+    Ok(parking.events(events, ResponseTo::Other))
 }
 
 /// Sends `message` and reads the response.
@@ -102,7 +108,7 @@ pub async fn post(
     envelope: Envelope<'_>,
 ) -> Result<StreamableHttpPostResponse, HttpError> {
     let has_session = envelope.session.is_some();
-    let secrets = envelope.secrets;
+    let (secrets, parking) = (envelope.secrets, envelope.parking);
     let response = envelope
         .apply(client.post(uri))
         .json(message)
@@ -133,6 +139,7 @@ pub async fn post(
             has_session,
             session,
             secrets,
+            memory: parking.share.text(),
         };
         return failure.read(response, message).await;
     }
@@ -141,39 +148,65 @@ pub async fn post(
         return Ok(StreamableHttpPostResponse::Accepted);
     }
     if is(EVENT_STREAM) {
-        return Ok(StreamableHttpPostResponse::Sse(
-            events_of(response),
-            session,
-        ));
+        let events = events_of(response, parking.share.clone());
+        let events = parking.clone().events(events, ResponseTo::message(message));
+        return Ok(StreamableHttpPostResponse::Sse(events, session));
     }
     if !is(JSON) {
         return Err(StreamableHttpError::UnexpectedContentType(kind));
     }
     let id = request_id(message);
+    let answered = |message| Ok(StreamableHttpPostResponse::Json(message, session.clone()));
     let announced = response.content_length();
-    let body = match read_body(response, MAX_MESSAGE_BYTES).await? {
+    let mut memory = parking.share.text();
+    let body = match read_body(response, MAX_MESSAGE_BYTES, &mut memory).await? {
         Body::Whole(body) => body,
         Body::Cut(_) => {
             let bytes = announced.and_then(|bytes| usize::try_from(bytes).ok());
             let bytes = bytes.unwrap_or(0).max(MAX_MESSAGE_BYTES + 1);
-            return Ok(StreamableHttpPostResponse::Json(
-                too_large(id, bytes),
-                session,
-            ));
+            return answered(too_large(id, bytes));
         }
+        Body::NoRoom => return answered(no_room(id)),
     };
+    let values = match body.len() > SMALL_TEXT {
+        true => {
+            let bytes = off_loop(body.len(), || json_size::parsed_bytes(&body));
+            if bytes > MAX_PARSED_BYTES {
+                return answered(too_large(id, body.len()));
+            }
+            match parking.share.values(bytes).await {
+                Ok(values) => Some(values),
+                Err(NoRoom) => return answered(no_room(id)),
+            }
+        }
+        false => None,
+    };
+    let to = ResponseTo::message(message);
     match off_loop(body.len(), || parse(&body)) {
-        Parsed::Message(message) => Ok(StreamableHttpPostResponse::Json(*message, session)),
-        Parsed::TooLarge => Ok(StreamableHttpPostResponse::Json(
-            too_large(id, body.len()),
-            session,
-        )),
+        Parsed::Message(message) => {
+            let is_kept_apart = match to {
+                ResponseTo::Handshake => false,
+                ResponseTo::ListTools => true,
+                ResponseTo::Other => values.is_some(),
+            };
+            answered(match is_kept_apart {
+                true => parking.parked.park(*message, values),
+                false => *message,
+            })
+        }
+        Parsed::TooLarge => answered(too_large(id, body.len())),
         Parsed::Invalid(_) if !awaits_response => Ok(StreamableHttpPostResponse::Accepted),
         Parsed::Invalid(reason) => Err(unexpected(format!(
             "the response is not a JSON-RPC message: {reason}: {}",
             secrets.beginning(&body, MAX_SHOWN_BYTES)
         ))),
     }
+}
+
+/// The error in place of a response for which there is no memory.
+fn no_room(id: Option<RequestId>) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(NO_ROOM, NoRoom.to_string(), None);
+    ServerJsonRpcMessage::error(error, id)
 }
 
 /// A response with the status of an error.
@@ -183,6 +216,7 @@ struct FailedResponse<'a> {
     has_session: bool,
     session: Option<String>,
     secrets: &'a Secrets,
+    memory: TextMemory,
 }
 
 impl FailedResponse<'_> {
@@ -198,6 +232,7 @@ impl FailedResponse<'_> {
             has_session,
             session,
             secrets,
+            mut memory,
         } = self;
         let by_status = status_error(status, response.headers());
         let by_status = match by_status {
@@ -206,9 +241,9 @@ impl FailedResponse<'_> {
             }
             error => error,
         };
-        let body = match read_body(response, MAX_ERROR_BYTES).await {
+        let body = match read_body(response, MAX_ERROR_BYTES, &mut memory).await {
             Ok(Body::Whole(body) | Body::Cut(body)) => body,
-            Err(_) => Vec::new(),
+            Ok(Body::NoRoom) | Err(_) => Vec::new(),
         };
         let is_auth_failure = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let error = match parse(&body) {
@@ -313,20 +348,33 @@ fn unexpected(message: String) -> HttpError {
 pub enum Body {
     Whole(Vec<u8>),
     Cut(Vec<u8>),
+    /// The other bodies of the server hold its share of the memory.
+    NoRoom,
 }
 
-/// Reads at most `limit` bytes of the body.
-pub async fn read_body(response: Response, limit: usize) -> reqwest::Result<Body> {
+/// Reads at most `limit` bytes of the body. They are counted as `memory` while they are read.
+pub async fn read_body(
+    response: Response,
+    limit: usize,
+    memory: &mut TextMemory,
+) -> reqwest::Result<Body> {
+    let announced = response.content_length();
+    let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
+    let most = announced.unwrap_or(limit).min(limit);
     let mut body = Vec::new();
     let mut pieces = response.bytes_stream();
     while let Some(piece) = pieces.next().await {
         let piece = piece?;
         let left = limit - body.len();
-        if piece.len() > left {
-            body.extend_from_slice(&piece[..left]);
+        let is_cut = piece.len() > left;
+        let piece = &piece[..piece.len().min(left)];
+        if memory.cover(body.len() + piece.len(), most).await.is_err() {
+            return Ok(Body::NoRoom);
+        }
+        body.extend_from_slice(piece);
+        if is_cut {
             return Ok(Body::Cut(body));
         }
-        body.extend_from_slice(&piece);
     }
     Ok(Body::Whole(body))
 }

@@ -11,6 +11,8 @@ use rmcp::service::{
 
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+use super::body_memory::ServerShare;
+use super::http::HttpOptions;
 use super::process::ServerProcess;
 use super::sse::{SseError, SseTransport};
 use super::stdio::StdioTransport;
@@ -100,8 +102,16 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             }
         },
         Endpoint::Sse(remote) => {
+            let traffic = Arc::new(Traffic::default());
+            let transport = HttpOptions {
+                client: options.transports.client()?,
+                login: options.login.clone(),
+                secrets: options.secrets.clone(),
+                share: ServerShare::new(options.server),
+                traffic: traffic.clone(),
+            };
             let transport =
-                SseTransport::open(options.transports.client()?, remote, options.login.clone())
+                SseTransport::open(remote, transport)
                     .await
                     .map_err(|error| match error {
                         SseError::Status(401) => StartError::LoginNeeded {
@@ -117,7 +127,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
                 .await
                 .map_err(|error| remote_error(error, remote, options.server))?;
-            Ok(remote_link(service))
+            Ok(remote_link(service, traffic))
         }
     }
 }
@@ -134,25 +144,33 @@ async fn over_http<S: Service<RoleClient>>(
     lifecycle: ClientLifecycleMode,
     options: &ConnectOptions<'_>,
 ) -> Result<Link<S>, StartError> {
+    let traffic = Arc::new(Traffic::default());
     let transport = http::transport(
-        options.transports.client()?,
         remote,
-        options.login.clone(),
-        options.secrets.clone(),
+        HttpOptions {
+            client: options.transports.client()?,
+            login: options.login.clone(),
+            secrets: options.secrets.clone(),
+            share: ServerShare::new(options.server),
+            traffic: traffic.clone(),
+        },
     );
     let service = handler
         .serve_with_lifecycle(transport, lifecycle)
         .await
         .map_err(|error| remote_error(error, remote, options.server))?;
-    Ok(remote_link(service))
+    Ok(remote_link(service, traffic))
 }
 
-fn remote_link<S: Service<RoleClient>>(service: RunningService<RoleClient, S>) -> Link<S> {
+fn remote_link<S: Service<RoleClient>>(
+    service: RunningService<RoleClient, S>,
+    traffic: Arc<Traffic>,
+) -> Link<S> {
     Link {
         service,
         process: None,
         stderr: StderrTail::default(),
-        traffic: Arc::default(),
+        traffic,
     }
 }
 

@@ -123,15 +123,21 @@ impl StartError {
     /// The error without secrets in its texts.
     pub(crate) fn hidden(mut self, secrets: &Secrets) -> Self {
         let (text, stderr) = match &mut self {
-            Self::ProgramNotFound { program: text }
-            | Self::FolderNotFound { cwd: text }
-            | Self::HttpClient { reason: text } => (Some(text), None),
-            Self::Spawn { program, reason } => {
-                secrets.hide_in(program);
-                (Some(reason), None)
+            // Words of the configuration, in which no script has a part.
+            Self::ProgramNotFound { program: text } | Self::FolderNotFound { cwd: text } => {
+                secrets.hide_for_people_in(text);
+                (None, None)
             }
-            Self::Unreachable { origin, reason } => {
-                secrets.hide_in(origin);
+            Self::HttpClient { reason } => (Some(reason), None),
+            Self::Spawn {
+                program: configured,
+                reason,
+            }
+            | Self::Unreachable {
+                origin: configured,
+                reason,
+            } => {
+                secrets.hide_for_people_in(configured);
                 (Some(reason), None)
             }
             Self::Handshake { reason, stderr } => (Some(reason), Some(stderr)),

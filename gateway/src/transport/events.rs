@@ -8,8 +8,10 @@ use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::Sse;
 
+use super::body_memory::{ServerShare, TextMemory};
 use super::id_scanner::IdScanner;
 use super::size_limit::{MAX_EVENT_BYTES, limit_event, too_large};
+use crate::off_loop::SMALL_TEXT;
 
 /// Events that are parsed before the stream is polled again: a piece of the stream can hold many.
 type Ready = VecDeque<Sse>;
@@ -59,7 +61,12 @@ impl EventParser {
         }
     }
 
-    /// The next complete event.
+    /// Bytes of the event that is not complete yet.
+    fn held_bytes(&self) -> usize {
+        self.line.len() + self.event_bytes
+    }
+
+    /// The next complete event. A large one is not checked: see [`limit_event`].
     pub fn pop(&mut self) -> Option<Sse> {
         self.ready.pop_front()
     }
@@ -104,7 +111,14 @@ impl EventParser {
             let event = std::mem::take(&mut self.event);
             self.event_bytes = 0;
             if event != Sse::default() {
-                self.ready.push_back(limit_event(event));
+                let is_large = event
+                    .data
+                    .as_ref()
+                    .is_some_and(|data| data.len() > SMALL_TEXT);
+                self.ready.push_back(match is_large {
+                    true => event,
+                    false => limit_event(event),
+                });
             }
             return;
         }
@@ -139,28 +153,70 @@ impl Oversized {
     }
 }
 
+/// An event, and the memory of its text.
+pub struct ReceivedEvent {
+    pub event: Sse,
+    /// Held until this is dropped.
+    pub memory: TextMemory,
+}
+
 /// The events of the body of `response`.
-pub fn events_of(response: reqwest::Response) -> BoxStream<'static, Result<Sse, SseError>> {
-    let bytes = response.bytes_stream().boxed();
-    let state = (bytes, EventParser::default(), false);
-    futures::stream::unfold(state, |(mut bytes, mut parser, failed)| async move {
-        if failed {
-            return None;
-        }
-        loop {
-            if let Some(event) = parser.pop() {
-                return Some((Ok(event), (bytes, parser, false)));
-            }
-            match bytes.next().await? {
-                Ok(piece) => parser.feed(&piece),
-                Err(error) => {
-                    let error = SseError::Body(Box::new(error));
-                    return Some((Err(error), (bytes, parser, true)));
-                }
-            }
-        }
+pub fn events_of(
+    response: reqwest::Response,
+    share: ServerShare,
+) -> BoxStream<'static, Result<ReceivedEvent, SseError>> {
+    let state = EventStream {
+        bytes: response.bytes_stream().boxed(),
+        parser: EventParser::default(),
+        memory: share.text(),
+        share,
+        failed: false,
+    };
+    futures::stream::unfold(state, |mut state| async move {
+        let event = state.next().await?;
+        Some((event, state))
     })
     .boxed()
+}
+
+struct EventStream<B> {
+    bytes: B,
+    parser: EventParser,
+    share: ServerShare,
+    /// Of the event that is being read.
+    memory: TextMemory,
+    failed: bool,
+}
+
+impl<B, P> EventStream<B>
+where
+    B: futures::Stream<Item = reqwest::Result<P>> + Unpin,
+    P: AsRef<[u8]>,
+{
+    async fn next(&mut self) -> Option<Result<ReceivedEvent, SseError>> {
+        loop {
+            if self.failed {
+                return None;
+            }
+            if let Some(event) = self.parser.pop() {
+                let memory = std::mem::replace(&mut self.memory, self.share.text());
+                return Some(Ok(ReceivedEvent { event, memory }));
+            }
+            let read = match self.bytes.next().await? {
+                Ok(piece) => {
+                    self.parser.feed(piece.as_ref());
+                    let bytes = self.parser.held_bytes();
+                    let covered = self.memory.cover(bytes, MAX_EVENT_BYTES).await;
+                    covered.map_err(|error| SseError::Body(Box::new(error)))
+                }
+                Err(error) => Err(SseError::Body(Box::new(error))),
+            };
+            if let Err(error) = read {
+                self.failed = true;
+                return Some(Err(error));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use super::body_memory::ValueMemory;
 
 /// Bytes of a response that is counted.
 const LARGE: usize = 1024 * 1024;
@@ -16,11 +18,16 @@ const MAX_HELD: usize = 32 * 1024 * 1024;
 /// How long to wait for their calls. A call that was cancelled takes no response.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
+/// How long the memory of a response is reserved for a call that was cancelled.
+const MAX_RESERVED: Duration = Duration::from_secs(10);
+
 /// The large responses of a connection that no call has read yet, by request id.
 #[derive(Debug, Default)]
 pub struct HeldResults {
     bytes: Mutex<HashMap<i64, usize>>,
     released: Notify,
+    /// The memory of responses over HTTP.
+    reserved: Mutex<HashMap<i64, (Instant, ValueMemory)>>,
 }
 
 impl HeldResults {
@@ -31,8 +38,16 @@ impl HeldResults {
         }
     }
 
+    /// A response over HTTP to the request `id` has arrived, with its memory.
+    pub fn reserve(&self, id: i64, memory: ValueMemory) {
+        let mut reserved = self.lock_reserved();
+        reserved.retain(|_, (since, _)| since.elapsed() < MAX_RESERVED);
+        reserved.insert(id, (Instant::now(), memory));
+    }
+
     /// The call has read its response, or no longer waits for one.
     pub fn release(&self, id: i64) {
+        self.lock_reserved().remove(&id);
         if self.lock().remove(&id).is_some() {
             self.released.notify_one();
         }
@@ -51,6 +66,10 @@ impl HeldResults {
         if tokio::time::timeout(MAX_WAIT, room).await.is_err() {
             self.lock().clear();
         }
+    }
+
+    fn lock_reserved(&self) -> MutexGuard<'_, HashMap<i64, (Instant, ValueMemory)>> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<i64, usize>> {

@@ -15,8 +15,12 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::Login;
+use super::body_memory::ServerShare;
 use super::bounded_http::{self, Envelope};
+use super::large_events::Parking;
+use super::parked_messages::ParkingTransport;
 use super::size_limit::MAX_EVENT_BYTES;
+use super::traffic::Traffic;
 use crate::config::Remote;
 use crate::secrets::Secrets;
 
@@ -52,25 +56,40 @@ pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
         .build()
 }
 
+/// What a transport needs besides its address.
+pub struct HttpOptions {
+    pub client: reqwest::Client,
+    pub login: Option<Login>,
+    pub secrets: Secrets,
+    pub share: ServerShare,
+    /// Receives the memory of large results until their calls have them.
+    pub traffic: Arc<Traffic>,
+}
+
 /// The transport for `remote`.
 pub fn transport(
-    client: reqwest::Client,
     remote: &Remote,
-    login: Option<Login>,
-    secrets: Secrets,
-) -> StreamableHttpClientTransport<AuthorizedClient> {
+    options: HttpOptions,
+) -> ParkingTransport<StreamableHttpClientTransport<AuthorizedClient>> {
+    let parking = Parking {
+        parked: Arc::default(),
+        share: options.share,
+    };
     let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
         .custom_headers(headers(remote))
         .max_concurrent_requests(MAX_POSTS)
         .max_sse_event_size(MAX_EVENT_BYTES)
         .reinit_on_expired_session(true);
     config.channel_buffer_capacity = 256;
+    let parked = parking.parked.clone();
     let client = AuthorizedClient {
-        client,
-        login,
-        secrets,
+        client: options.client,
+        login: options.login,
+        secrets: options.secrets,
+        parking,
     };
-    StreamableHttpClientTransport::with_client(client, config)
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    ParkingTransport::new(transport, parked, options.traffic)
 }
 
 /// The configured headers, which the configuration has validated, without those that the transport
@@ -117,6 +136,7 @@ pub struct AuthorizedClient {
     client: reqwest::Client,
     login: Option<Login>,
     secrets: Secrets,
+    parking: Parking,
 }
 
 impl AuthorizedClient {
@@ -151,6 +171,7 @@ impl StreamableHttpClient for AuthorizedClient {
                 token,
                 headers: headers.clone(),
                 secrets: &self.secrets,
+                parking: &self.parking,
             };
             bounded_http::post(&self.client, &uri, &message, envelope)
         };
@@ -214,6 +235,7 @@ impl StreamableHttpClient for AuthorizedClient {
             token: self.token(auth).await,
             headers,
             secrets: &self.secrets,
+            parking: &self.parking,
         };
         bounded_http::get(&self.client, &uri, last_event.as_deref(), envelope).await
     }

@@ -28,16 +28,17 @@ impl Login {
     /// Adds the token, and the rest of its login, to the secrets.
     fn noted(&self, token: String) -> String {
         if !self.secrets.contains(&token) {
-            self.secrets.add(&token, "oauth.token");
-            for secret in self.logins.secrets_of(&self.server) {
-                self.secrets.add(&secret, "oauth.secret");
-            }
+            let others = self.logins.secrets_of(&self.server).into_iter();
+            let others = others.map(|secret| (secret, "oauth.secret".to_owned()));
+            let own = (token.clone(), "oauth.token".to_owned());
+            // The token last: its label stays.
+            self.secrets.add_login(&self.server, others.chain([own]));
         }
         token
     }
 
     fn report(&self, error: &crate::oauth::OAuthError, message: &str) {
-        let error = self.secrets.hide(error.to_string()).into_owned();
+        let error = self.secrets.hide_for_people(error.to_string()).into_owned();
         tracing::warn!(server = %shown_origin(&self.server), %error, "{message}");
     }
 

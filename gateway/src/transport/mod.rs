@@ -1,5 +1,6 @@
 //! Transports: stdio, streamable HTTP, and HTTP+SSE for old servers.
 
+mod body_memory;
 mod bounded_http;
 mod connect;
 mod context;
@@ -10,10 +11,12 @@ mod events;
 mod held_results;
 mod http;
 mod id_scanner;
+mod large_events;
 mod lenient;
 mod line_reader;
 mod login;
 mod orphan_guard;
+mod parked_messages;
 mod process;
 mod repair;
 mod size_limit;
@@ -24,6 +27,7 @@ mod traffic;
 
 use rmcp::model::ErrorCode;
 
+pub(crate) use body_memory::ServerShare;
 pub(crate) use bounded_http::{Body, read_body};
 pub(crate) use connect::{ConnectOptions, Link, connect};
 pub(crate) use context::TransportContext;
@@ -50,3 +54,4 @@ pub const MAX_PARSED_BYTES: usize = 96 * 1024 * 1024;
 /// of the ranges of JSON-RPC and MCP.
 pub(crate) const TOO_LARGE: ErrorCode = ErrorCode(-31_001);
 pub(crate) const MALFORMED: ErrorCode = ErrorCode(-31_002);
+pub(crate) const NO_ROOM: ErrorCode = ErrorCode(-31_003);

@@ -2,6 +2,7 @@
 //! event names the endpoint for POST.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use ::http::HeaderMap;
 use futures::StreamExt;
@@ -9,13 +10,17 @@ use futures::stream::BoxStream;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use sse_stream::Sse;
 use url::Url;
 
-use super::events::events_of;
+use super::body_memory::ServerShare;
+use super::events::{ReceivedEvent, events_of};
+use super::http::HttpOptions;
+use super::size_limit::limit_event;
+use super::traffic::Traffic;
 use super::{Login, http};
 use crate::config::Remote;
-use crate::off_loop::off_loop;
+use crate::json_size::parsed_bytes;
+use crate::off_loop::{SMALL_TEXT, off_loop};
 
 /// An error of this transport.
 #[derive(Debug, thiserror::Error)]
@@ -38,15 +43,23 @@ pub struct SseTransport {
     login: Option<Login>,
     headers: HeaderMap,
     endpoint: Url,
-    events: BoxStream<'static, Result<Sse, rmcp::transport::streamable_http_client::SseError>>,
+    events: Events,
+    share: ServerShare,
+    traffic: Arc<Traffic>,
 }
 
+type Events =
+    BoxStream<'static, Result<ReceivedEvent, rmcp::transport::streamable_http_client::SseError>>;
+
 impl SseTransport {
-    pub async fn open(
-        client: reqwest::Client,
-        remote: &Remote,
-        login: Option<Login>,
-    ) -> Result<Self, SseError> {
+    pub async fn open(remote: &Remote, options: HttpOptions) -> Result<Self, SseError> {
+        let HttpOptions {
+            client,
+            login,
+            share,
+            traffic,
+            ..
+        } = options;
         let headers: HeaderMap = http::headers(remote).into_iter().collect();
         let mut request = client
             .get(remote.url.clone())
@@ -66,10 +79,12 @@ impl SseTransport {
         if !kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
             return Err(SseError::NoStream);
         }
-        let mut events = events_of(response);
+        let mut events = events_of(response, share.clone());
         let endpoint = loop {
             match events.next().await {
-                Some(Ok(event)) if event.event.as_deref() == Some("endpoint") => {
+                Some(Ok(ReceivedEvent { event, .. }))
+                    if event.event.as_deref() == Some("endpoint") =>
+                {
                     break event.data.unwrap_or_default();
                 }
                 Some(Ok(_)) => {}
@@ -90,6 +105,8 @@ impl SseTransport {
             headers,
             endpoint,
             events,
+            share,
+            traffic,
         })
     }
 }
@@ -122,12 +139,27 @@ impl Transport<RoleClient> for SseTransport {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let event = self.events.next().await?.ok()?;
+            let ReceivedEvent { mut event, memory } = self.events.next().await?.ok()?;
+            let mut values = None;
+            if event
+                .data
+                .as_ref()
+                .is_some_and(|data| data.len() > SMALL_TEXT)
+            {
+                event = off_loop(SMALL_TEXT + 1, || limit_event(event));
+                let data = event.data.as_deref().unwrap_or_default();
+                let bytes = off_loop(data.len(), || parsed_bytes(data.as_bytes()));
+                values = Some(self.share.values(bytes).await.ok()?);
+            }
             let data = event.data.unwrap_or_default();
             let parse = || serde_json::from_str::<ServerJsonRpcMessage>(&data);
             // The parser shares no state with anything else.
             let parsed = off_loop(data.len(), || catch_unwind(AssertUnwindSafe(parse)));
+            drop(memory);
             if let Ok(Ok(message)) = parsed {
+                if let Some(values) = values {
+                    self.traffic.hold_values(&message, values);
+                }
                 return Some(message);
             }
             tracing::debug!(event = ?event.event, "skipped an event that is not a JSON-RPC message");

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use rmcp::model::RequestId;
+use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 
+use super::body_memory::ValueMemory;
 use super::held_results::HeldResults;
 use crate::secrets::Secrets;
 
@@ -71,6 +72,20 @@ impl Traffic {
         match id {
             RequestId::Number(id) => *id <= self.last_sent.load(Ordering::Acquire),
             RequestId::String(_) => true,
+        }
+    }
+
+    /// Keeps the memory of a large message over HTTP until its call has the result. Other messages are
+    /// small, or bounded where they are read.
+    pub(super) fn hold_values(&self, message: &ServerJsonRpcMessage, memory: ValueMemory) {
+        if let JsonRpcMessage::Response(response) = message
+            && let RequestId::Number(id) = response.id
+            && matches!(
+                response.result,
+                ServerResult::CallToolResult(_) | ServerResult::CustomResult(_)
+            )
+        {
+            self.held.reserve(id, memory);
         }
     }
 

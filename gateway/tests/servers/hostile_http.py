@@ -1,6 +1,7 @@
 """An MCP server over HTTP whose bodies do not end. Prints its port. Standard library only.
 
-The path says which response is 400 MB: /initialize, /call, /error or /events.
+The path says which response is 400 MB: /initialize, /call, /error or /events. At /whole the responses
+end: the arguments `mib`, `zeros` and `events` say how large they are and what they are made of.
 """
 
 import http.server
@@ -59,7 +60,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif method == "tools/list":
             self.answer(id, {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]})
         elif method == "tools/call":
-            if self.path == "/error":
+            if self.path == "/whole":
+                self.whole(id, message["params"].get("arguments") or {})
+            elif self.path == "/error":
                 self.flood(500, "application/json", begin)
             elif self.path == "/events":
                 self.flood(200, "text/event-stream", b"data: " + begin)
@@ -67,6 +70,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.flood(200, "application/json", begin)
         else:
             self.answer(id, {})
+
+    def whole(self, id, args):
+        length = int(args.get("mib", 0) * 1048576)
+        if args.get("zeros"):
+            result = '{"content":[],"structuredContent":{"z":[%s0]}}' % ("0," * (length // 2))
+        else:
+            result = '{"content":[{"type":"text","text":"%s"}]}' % ("x" * length)
+        body = ('{"jsonrpc":"2.0","id":%d,"result":%s}' % (id, result)).encode()
+        if args.get("events"):
+            self.reply(200, "text/event-stream", b"data: " + body + b"\n\n")
+        else:
+            self.reply(200, "application/json", body)
 
     def answer(self, id, result):
         body = json.dumps({"jsonrpc": "2.0", "id": id, "result": result}).encode()

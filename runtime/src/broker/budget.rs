@@ -1,27 +1,30 @@
 //! Counts what a script requests and logs. The worker enforces the same limits; a compromised one does
 //! not, so the broker counts again.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
+use pml_fair_budget::FairBudget;
 use pml_protocol::message::LOG_LINE_COST;
-use pml_protocol::{ErrorKind, Failure, FailureKind, Hint, Limits, Request, RunError};
+use pml_protocol::{
+    ErrorKind, Failure, FailureKind, FairShareKey, Hint, Limits, Request, RunError,
+};
 
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
 /// must not fill the broker's memory with either.
 const MAX_IN_FLIGHT_BYTES: usize = 64 * 1024 * 1024;
-/// The same for all runs of the process together: one client must not fill it for the others.
+/// The same for all runs of the process together. One client gets half of it at most.
 const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes of the arguments of one request. Parsed, they can take many times that.
 const MAX_ARGUMENT_BYTES: usize = 4 * 1024 * 1024;
 /// Requests that wait for answers. The limit of calls is lower unless the operator raised it.
 const MAX_PENDING: usize = 4096;
 
-/// What the budgets of all runs hold.
-static TOTAL_BYTES: AtomicUsize = AtomicUsize::new(0);
+/// What the budgets of all runs hold, by client.
+static TOTAL_BYTES: FairBudget<FairShareKey> = FairBudget::new(MAX_TOTAL_BYTES);
 
 /// How much of its limits a run has used.
 pub struct Budget {
     limits: Limits,
+    /// The client of the run.
+    share: FairShareKey,
     /// Whether the run may talk to a test harness or a virtual clock.
     has_harness: bool,
     calls: u32,
@@ -34,9 +37,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    pub fn new(limits: Limits, has_harness: bool) -> Self {
+    pub fn new(limits: Limits, has_harness: bool, share: FairShareKey) -> Self {
         Self {
             limits,
+            share,
             has_harness,
             calls: 0,
             lookups: 0,
@@ -83,8 +87,9 @@ impl Budget {
     /// run goes on; the bytes are reserved all the same until the failure is delivered.
     pub fn reserve(&mut self, request: &Request) -> Result<usize, (usize, Failure)> {
         let bytes = request.size();
+        let fits = TOTAL_BYTES.fits(&self.share, bytes);
         self.in_flight_bytes += bytes;
-        let total = TOTAL_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        TOTAL_BYTES.hold(&self.share, bytes);
         let is_call = matches!(request, Request::Call { .. } | Request::Resource { .. });
         let (kind, message) = if is_call && bytes > MAX_ARGUMENT_BYTES {
             let message = "the arguments of one call exceed 4 MiB; pass less, or several parts";
@@ -93,9 +98,9 @@ impl Budget {
             let message =
                 "the arguments of the calls under way exceed 64 MiB; await some of them first";
             (FailureKind::Arguments, message)
-        } else if total > MAX_TOTAL_BYTES {
-            let message =
-                "the calls of all scripts together hold more than 256 MiB; try again later";
+        } else if !fits {
+            let message = "the calls of this client's scripts hold their share of 256 MiB, at most \
+                           128 MiB; await some of them first, or try again later";
             (FailureKind::Calls, message)
         } else {
             return Ok(bytes);
@@ -109,29 +114,28 @@ impl Budget {
     pub fn release(&mut self, bytes: usize) {
         let bytes = bytes.min(self.in_flight_bytes);
         self.in_flight_bytes -= bytes;
-        TOTAL_BYTES.fetch_sub(bytes, Ordering::Relaxed);
+        TOTAL_BYTES.release(&self.share, bytes);
     }
 
     /// Counts the bytes of answers that wait until the worker reads them.
     pub fn set_unread(&mut self, bytes: usize) {
         if bytes != self.unread_bytes {
-            TOTAL_BYTES.fetch_add(bytes, Ordering::Relaxed);
-            TOTAL_BYTES.fetch_sub(self.unread_bytes, Ordering::Relaxed);
+            TOTAL_BYTES.hold(&self.share, bytes);
+            TOTAL_BYTES.release(&self.share, self.unread_bytes);
             self.unread_bytes = bytes;
         }
     }
 
-    /// Whether the worker reads so slowly, or the other runs hold so much, that no further answer of
-    /// `bytes` is queued for it.
+    /// Whether the worker reads so slowly, or the runs of its client hold so much, that no further
+    /// answer of `bytes` is queued for it.
     pub fn is_backed_up(&self, bytes: usize) -> bool {
-        self.unread_bytes > MAX_IN_FLIGHT_BYTES
-            || TOTAL_BYTES.load(Ordering::Relaxed) + bytes > MAX_TOTAL_BYTES
+        self.unread_bytes > MAX_IN_FLIGHT_BYTES || !TOTAL_BYTES.fits(&self.share, bytes)
     }
 }
 
 impl Drop for Budget {
     fn drop(&mut self) {
-        TOTAL_BYTES.fetch_sub(self.in_flight_bytes + self.unread_bytes, Ordering::Relaxed);
+        TOTAL_BYTES.release(&self.share, self.in_flight_bytes + self.unread_bytes);
     }
 }
 
@@ -148,12 +152,16 @@ mod tests {
     use super::*;
 
     fn budget() -> Budget {
+        budget_of(FairShareKey::new())
+    }
+
+    fn budget_of(share: FairShareKey) -> Budget {
         let limits = Limits {
             calls: 2,
             log_bytes: 100,
             ..Limits::default()
         };
-        Budget::new(limits, false)
+        Budget::new(limits, false, share)
     }
 
     fn describe() -> Request {
@@ -188,7 +196,7 @@ mod tests {
 
     // One test: the total is a value of the process.
     #[test]
-    fn memory_is_bounded_per_request_per_run_and_for_all_runs() {
+    fn a_client_fills_its_share_of_the_memory_and_not_that_of_the_others() {
         let mut one = budget();
         assert!(one.reserve(&call(MAX_ARGUMENT_BYTES - 100)).is_ok());
         let (bytes, failure) = one.reserve(&call(MAX_ARGUMENT_BYTES)).unwrap_err();
@@ -198,18 +206,23 @@ mod tests {
         let refused = (0..64).find_map(|_| one.reserve(&large).err());
         assert!(refused.unwrap().1.message.contains("64 MiB"));
 
-        let mut others: Vec<Budget> = (0..3).map(|_| budget()).collect();
+        // The other runs of a greedy client, and those of another one.
+        let greedy = one.share.clone();
+        let mut others: Vec<Budget> = (0..3).map(|_| budget_of(greedy.clone())).collect();
         for other in &mut others {
-            other.set_unread(MAX_IN_FLIGHT_BYTES);
+            other.set_unread(MAX_IN_FLIGHT_BYTES / 2);
         }
-        let mut last = budget();
+        let mut last = budget_of(greedy);
         let refused = (0..8).find_map(|_| last.reserve(&large).err()).unwrap().1;
         assert_eq!(
             (refused.kind, refused.retryable),
             (FailureKind::Calls, true)
         );
         assert!(last.is_backed_up(1 << 20));
-        drop((one, others));
+        let mut modest = budget();
+        assert!((0..8).all(|_| modest.reserve(&large).is_ok()));
+        assert!(!modest.is_backed_up(1 << 20));
+        drop((one, others, modest));
         assert!(last.reserve(&large).is_ok());
         assert!(!last.is_backed_up(1 << 20));
     }

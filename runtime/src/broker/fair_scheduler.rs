@@ -7,9 +7,9 @@
 //! one with a single script.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pml_protocol::FairShareKey;
 use tokio::sync::oneshot;
 
 /// One slot in this many is reserved for other keys.
@@ -17,24 +17,6 @@ const RESERVED_SHARE: usize = 8;
 /// What each further run of a key adds to its niceness: it leaves about a third of the CPU weight.
 const NICENESS_STEP: i32 = 5;
 const MAX_NICENESS: i32 = 19;
-
-/// Identifies one of the users of a pool, such as a connected client. Clones are the same key.
-#[derive(Debug, Clone)]
-pub struct FairShareKey(u64);
-
-impl FairShareKey {
-    /// A key that differs from all others of this process.
-    pub fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Default for FairShareKey {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// The slots of a pool and the queues of runs that wait for them.
 pub struct FairScheduler {
@@ -86,7 +68,7 @@ impl FairScheduler {
     pub async fn acquire(self: &Arc<Self>, key: &FairShareKey) -> RunPermit {
         let waiting = {
             let (granted, waiting) = oneshot::channel();
-            self.lock().queue(key.0).push_back(granted);
+            self.lock().queue(key.number()).push_back(granted);
             waiting
         };
         self.grant_free_slots();
@@ -95,8 +77,8 @@ impl FairScheduler {
             // Unreachable: the sender is dropped only with `self`, which outlives the call.
             Err(_) => RunPermit {
                 scheduler: self.clone(),
-                key: key.0,
-                rank: self.lock().begin(key.0),
+                key: key.number(),
+                rank: self.lock().begin(key.number()),
             },
         }
     }

@@ -29,7 +29,6 @@ mod worker_process;
 
 #[cfg(feature = "worker")]
 pub use environment::hide_environment;
-pub use fair_scheduler::FairShareKey;
 pub use pool::{Pool, PoolOptions};
 pub use prefork::PreforkedWorker;
 pub use run_loop::{Event, OnEvent, RunOptions, Script};

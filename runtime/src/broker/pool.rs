@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::fair_scheduler::{FairScheduler, FairShareKey};
+use super::fair_scheduler::FairScheduler;
 use super::outcome::failed_to_start;
 use super::prefork::PreforkedWorker;
 use super::reaper::REPLY_FIRST;
@@ -18,7 +18,7 @@ use super::run_loop::{self, OnEvent, RunOptions, RunRequest, Script};
 use super::starter::{Origin, Starter};
 use super::worker_process::WorkerProcess;
 use crate::worker_options::WorkerOptions;
-use pml_protocol::{Limits, Outcome, ToolHost};
+use pml_protocol::{FairShareKey, Limits, Outcome, RunContext, ToolHost};
 
 /// How long after the start of a run its worker is replaced at the earliest: most runs are over by
 /// then, and the replacement does not compete with them for the CPU.
@@ -110,7 +110,7 @@ pub struct Pool {
     /// Cloned for each run that has its worker.
     in_flight: Arc<()>,
     cores: usize,
-    /// Scheduling key of runs without [`RunOptions::fair_share`].
+    /// Scheduling key of runs without [`RunOptions::context`].
     unkeyed: FairShareKey,
 }
 
@@ -183,8 +183,8 @@ impl Pool {
         host: Arc<dyn ToolHost>,
         on_event: &mut OnEvent<'_>,
     ) -> Outcome {
-        let key = options.fair_share.as_ref().unwrap_or(&self.unkeyed);
-        let permit = self.scheduler.acquire(key).await;
+        let key = options.context.as_ref().map(RunContext::fair_share);
+        let permit = self.scheduler.acquire(key.unwrap_or(&self.unkeyed)).await;
         match self.worker(&limits).await {
             Ok(worker) => {
                 worker.set_niceness(permit.niceness());

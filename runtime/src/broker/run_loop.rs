@@ -17,7 +17,6 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use super::budget::Budget;
 use super::call_log::CallLog;
 use super::deadline::{Deadline, DeadlineEvent};
-use super::fair_scheduler::FairShareKey;
 use super::outcome::{Stage, crash_error, explain, failed_to_start, outcome_of};
 use super::pending::{Answered, Ask, PendingRequests, logged_id};
 use super::process::Ending;
@@ -46,10 +45,8 @@ pub struct Script {
 /// Options of a run besides its script, limits and tools.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
-    /// The run's identity; `None` for a run of the local user.
+    /// The run's identity, and for whom it is scheduled; `None` for a run of the local user.
     pub context: Option<RunContext>,
-    /// For whom the run is scheduled, where several clients share a pool.
-    pub fair_share: Option<FairShareKey>,
     /// Deterministic time and randomness; `None` for the real ones.
     pub clock: Option<VirtualClock>,
     /// What timers do on a virtual clock.
@@ -196,7 +193,7 @@ impl<'e> ActiveRun<'e> {
             deadline: Deadline::after(START_LIMIT, context.clock()),
             stage: Stage::Starting,
             verdict: None,
-            budget: Budget::new(limits, has_harness),
+            budget: Budget::new(limits, has_harness, context.fair_share().clone()),
             pending: PendingRequests::new(host, context),
             calls: CallLog::default(),
             logs: Vec::new(),
@@ -395,7 +392,7 @@ impl<'e> ActiveRun<'e> {
             false => result,
             true => Err(Failure::new(
                 FailureKind::Tool,
-                "answers of more than 64 MiB, or of 256 MiB with those of other scripts, wait to be read; await calls before making more",
+                "answers of more than 64 MiB, or of 128 MiB with those of other scripts of this client, wait to be read; await calls before making more",
             )),
         };
         let sent = self.link.send(&ToWorker::Answer { id, answer });

@@ -142,19 +142,19 @@ fn check_v6(scan: &mut Scan<'_>, at: usize) {
     if end > start && scan.before(end) == b':' && !scan.text[start..end].ends_with("::") {
         end -= 1;
     }
-    let previous = scan.before(start);
-    if scan.joins_before(start)
-        || matches!(previous, b'_' | b'.' | b'%')
-        || scan.joins_at(end)
-        || scan.at(end) == b'_'
-    {
+    if scan.joins_at(end) || scan.at(end) == b'_' {
         return;
     }
-    let text = &scan.text[start..end];
+    let begins = !scan.joins_before(start) && !matches!(scan.before(start), b'_' | b'.' | b'%');
     // A MAC address has six groups and belongs to another detector.
-    let Ok(address) = text.parse::<Ipv6Addr>() else {
+    let whole = scan.text[start..end].parse().ok().filter(|_| begins);
+    let Some((start, address)) = whole
+        .map(|address| (start, address))
+        .or_else(|| after_word(scan, start, end))
+    else {
         return;
     };
+    let text = &scan.text[start..end];
     let colons = text.bytes().filter(|b| *b == b':').count();
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     let plain = address.is_loopback() || address.is_unspecified();
@@ -207,6 +207,23 @@ fn after_label(scan: &Scan<'_>, run: usize) -> usize {
     }
 }
 
+/// An address after a word and a colon that look like a part of it. The full-width colon of Chinese and
+/// Japanese text, which has no space after it, is such a colon: `see：2001:db8::1`. Only an address with
+/// several groups, which is nothing else.
+fn after_word(scan: &Scan<'_>, run: usize, end: usize) -> Option<(usize, Ipv6Addr)> {
+    let word = scan.bytes[run..end].iter().take(5);
+    let colon = run + word.take_while(|b| b.is_ascii_hexdigit()).count();
+    let start = scan.run_at_most(colon, 2, |b| b == b':');
+    let text = scan.text.get(start..end)?;
+    let address = text.parse().ok()?;
+    let groups = || text.split(':');
+    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+    let is_long = groups().count() > 3 && digits >= 6 && text.bytes().any(|b| b.is_ascii_digit());
+    // Pairs of digits are a fingerprint.
+    let has_long_group = groups().any(|group| group.len() > 2);
+    (start > colon && is_long && has_long_group).then_some((start, address))
+}
+
 fn zone_end(scan: &Scan<'_>, end: usize) -> usize {
     match scan.at(end) {
         b'%' => scan.run(end + 1, |b| {
@@ -256,6 +273,12 @@ mod tests {
                 ("ip:2001:db8::1", "2001:db8::1"),
                 ("addr:fe80::1", "fe80::1"),
                 ("Deployed build 42 on 203.0.113.7", "203.0.113.7"),
+                ("see：2001:db8::8a2e:370:7334", "2001:db8::8a2e:370:7334"),
+                ("地址：2001:db8::1，", "2001:db8::1"),
+                (
+                    "face：：fe80::1ff:fe23:4567:890a",
+                    "fe80::1ff:fe23:4567:890a",
+                ),
             ],
             &[
                 "256.1.1.1",
@@ -276,6 +299,8 @@ mod tests {
                 "addr::a1::b2",
                 "ip::Addr",
                 "Assembly version: 10.20.30.40",
+                "ab:12:34:56:78:9a:bc:de:f0",
+                "see::a1::b2c",
             ],
         );
     }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use pml_gateway::printable;
 use pml_protocol::{Request, to_result};
+use pml_reply::ReplyScrubber;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{TaskEvents, ToolCall, arguments, make_reply};
+use super::{TaskEvents, ToolCall, arguments};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
@@ -40,7 +41,7 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     } = call;
     let Arguments { tool, args } = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
     // Some models write the arguments as a string of JSON, and an empty one for a tool without input.
     let args = match args {
@@ -52,13 +53,15 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let limits = *state.limits();
     let args = match to_result(&args) {
         Ok(args) => args,
-        Err(failure) => return ToolReply::failure(session.replies().text(&failure.message)),
+        Err(failure) => {
+            return ToolReply::failure(session.replies().text(&failure.message).await);
+        }
     };
     let approver = RunApprover {
         approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(args.get());
+    let client_run = session.begin_run(args.get()).await;
     let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
     let run = session.new_run();
     let request = Request::Call {
@@ -69,10 +72,10 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
-    let replies = client_run.replies().clone();
     let bytes = pml_reply::result_bytes(&result);
-    let reply = move || ToolReply::call(&replies.call(&tool, result, &limits));
-    make_reply(&session, bytes, reply).await
+    let make =
+        move |replies: &ReplyScrubber| ToolReply::call(&replies.call(&tool, result, &limits));
+    client_run.replies().make(bytes, make).await
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use pml_protocol::{Limits, RequestedLimits};
+use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
-use super::{TaskEvents, ToolCall, make_reply};
+use super::{TaskEvents, ToolCall};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
@@ -47,14 +48,14 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     } = call;
     let arguments: Arguments = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
     let limits = arguments.limits(state.limits());
     let approver = RunApprover {
         approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(&arguments.code);
+    let client_run = session.begin_run(&arguments.code).await;
     let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
     let script = Script {
         name: "script.ts".to_owned(),
@@ -64,7 +65,6 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let run = session.new_run();
     let options = RunOptions {
         context: Some(run.clone()),
-        fair_share: Some(session.fair_share().clone()),
         ..RunOptions::default()
     };
     let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
@@ -82,10 +82,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         calls = outcome.calls.len(),
         "a script ended"
     );
-    let replies = client_run.replies().clone();
     let bytes = pml_reply::outcome_bytes(&outcome);
-    let reply = move || ToolReply::run(&replies.outcome(outcome, &limits));
-    make_reply(&session, bytes, reply).await
+    let make = move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));
+    client_run.replies().make(bytes, make).await
 }
 
 #[cfg(test)]

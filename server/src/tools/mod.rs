@@ -17,12 +17,7 @@ use tokio::sync::mpsc;
 use crate::client_session::ClientSession;
 use crate::notifications::Notifications;
 use crate::state::ServerState;
-use crate::tool_reply::ToolReply;
 use crate::tool_task::TaskEvent;
-
-/// A reply that is made from more bytes than this is scrubbed off the event loop, which it would block:
-/// hostile text takes about a millisecond per kilobyte.
-const LARGE_REPLY_BYTES: usize = 16 * 1024;
 
 /// A call of one of our tools, and the client that made it.
 pub struct ToolCall {
@@ -38,24 +33,3 @@ pub struct ToolCall {
 
 /// Receives the approval requests of a call.
 pub type TaskEvents = mpsc::Sender<TaskEvent>;
-
-/// Makes a reply from `bytes` bytes of results, logs and errors. A large one is made off the event
-/// loop, which serves other clients meanwhile. A client has few such replies in the making; further
-/// ones wait, without a thread.
-async fn make_reply(
-    session: &ClientSession,
-    bytes: usize,
-    make: impl FnOnce() -> ToolReply + Send + 'static,
-) -> ToolReply {
-    if bytes <= LARGE_REPLY_BYTES {
-        return make();
-    }
-    let permit = session.reply_permit().await;
-    let reply = tokio::task::spawn_blocking(move || {
-        // Held by the thread and not by the request, which the client may cancel.
-        let _permit = permit;
-        make()
-    });
-    let reply = reply.await;
-    reply.unwrap_or_else(|_| ToolReply::failure("the reply could not be made".into()))
-}

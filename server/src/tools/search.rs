@@ -41,7 +41,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
     let ToolCall { state, session, .. } = call;
     let arguments: Arguments = match arguments::parse(call.arguments) {
         Ok(arguments) => arguments,
-        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake)),
+        Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
     let server = arguments.server.as_deref().map(str::trim);
     let server = server.filter(|name| !name.is_empty());
@@ -55,7 +55,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
             "there is no server \"{}\"; servers (tools each): {servers}",
             printable(unknown)
         );
-        return ToolReply::failure(session.replies().text(&mistake));
+        return ToolReply::failure(session.replies().text(&mistake).await);
     }
     let query: String = arguments.query.chars().take(MAX_QUERY_CHARS).collect();
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, |Whole(limit)| {
@@ -79,7 +79,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
             render(&found, arguments.detail.unwrap_or_default(), &observed)
         }
     };
-    ToolReply::text(session.replies().text(&text))
+    ToolReply::text(session.replies().text(&text).await)
 }
 
 fn render(found: &[FoundTool], detail: Detail, observed: &dyn Fn(&str) -> Option<Value>) -> String {
