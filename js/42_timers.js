@@ -33,6 +33,7 @@ const ONCE = { __proto__: null };
 const REPEATS = { __proto__: null, repeats: true };
 
 let nowMs = 0;
+let running = false;
 
 function readClock() {
   nowMs += READ_STEP_MS;
@@ -49,6 +50,11 @@ let generation = 0;
 // "wait": timers take real time. "skip": the next timer fires as soon as the script is idle.
 // "hold": only `advance` and `drain` fire timers.
 let mode = "wait";
+// "skip" becomes "wait" at the first timer after this virtual time: a resumed run catches up with
+// the time at which it was interrupted.
+let skipUntil = Infinity;
+// The real time that timers after `skipUntil` have waited before the run was resumed.
+let sleptMs = 0;
 // Sorted by due time.
 const timers = list();
 
@@ -69,7 +75,16 @@ function schedule(timer) {
   while (index > 0 && timers[index - 1].at > timer.at) index--;
   ArrayPrototypeSplice(timers, index, 0, timer);
   if (mode === "wait") waitFor(timer, timer.wait);
+  else if (timers[0].at > skipUntil) endCatchUp();
   else pump();
+}
+
+function endCatchUp() {
+  mode = "wait";
+  for (let i = 0; i < timers.length; i++) {
+    waitFor(timers[i], MathMax(0, timers[i].at - nowMs - sleptMs));
+  }
+  sleptMs = 0;
 }
 
 function waitFor(timer, ms) {
@@ -161,6 +176,10 @@ async function fireUnlessPending() {
 function fireNext() {
   pumping = false;
   if (mode !== "skip" || timers.length === 0) return;
+  if (timers[0].at > skipUntil) {
+    endCatchUp();
+    return;
+  }
   try {
     fire(timers[0]);
   } finally {
@@ -192,13 +211,16 @@ async function stalled() {
 }
 
 // Starts the clock, tracks the script's requests, and returns the timer functions for its globals.
-function startTimers(time, timerMode) {
+function startTimers(time, timerMode, until, slept) {
   generation++;
   inFlight = 0;
   pumping = false;
   stalls = 0;
   nowMs = time;
+  running = true;
   mode = timerMode;
+  skipUntil = until;
+  sleptMs = slept;
   const started = generation;
   const ended = () => {
     if (started !== generation) return;
@@ -231,6 +253,7 @@ function startTimers(time, timerMode) {
 // Timers that are still pending never fire.
 function stopTimers() {
   generation++;
+  running = false;
   inFlight = 0;
   watchStall();
   while (timers.length > 0) removeTimer(timers[0].id);
@@ -276,13 +299,25 @@ function now() {
   return MathFloor(nowMs);
 }
 
+// The exact virtual time; negative without a virtual clock.
+function virtualTime() {
+  return running ? nowMs : -1;
+}
+
+// A run that continues behind a checkpoint has the time at which it was made.
+function continueAt(time) {
+  if (running && time > nowMs) moveTo(time);
+}
+
 export {
   addTimer,
   advance,
+  continueAt,
   drain,
   moveTo,
   now,
   readClock,
   startTimers,
   stopTimers,
+  virtualTime,
 };

@@ -146,14 +146,21 @@ function abortAfter(ms) {
 // See `mode` in 42_timers.js.
 const TIMER_MODE = { __proto__: null, wait: "wait", skip: "skip", hold: "hold" };
 
-function installVirtualClock(seed, time, timerMode) {
+function installVirtualClock(
+  seed,
+  time,
+  timerMode,
+  skipUntil = Infinity,
+  slept = 0,
+  durable = false,
+) {
   removeVirtualClock();
   active = true;
   startMs = time;
   seedFromNumber(seed);
-  replaceRandomFill(fillSeeded);
+  if (!durable) replaceRandomFill(fillSeeded);
   installDate();
-  const timers = startTimers(time, timerMode);
+  const timers = startTimers(time, timerMode, skipUntil, slept);
   for (const name in timers) replace(globalThis, name, timers[name]);
   replace(web.AbortSignal, "timeout", { timeout: abortAfter }.timeout);
 }

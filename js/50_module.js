@@ -3,3 +3,4 @@
 export { ToolError } from "ext:pml/39_requests.js";
 export * from "ext:pml/40_tools.js";
 export * from "ext:pml/46_storage.js";
+export * from "ext:pml/47_checkpoint.js";

@@ -88,8 +88,18 @@ const seal = (function () {
   });
 });
 
-// `seed`, `time` and `skipSleep` are given for a run with a virtual clock.
-function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipSleep = false) {
+// `seed` and `time` are given for a run with a virtual clock. Its timers up to the virtual time
+// `skipUntil` do not take real time; `slept` is the real time that later ones have waited before.
+// `durable`: the randomness of `crypto` is that of the run, in the op.
+function begin(
+  scriptArgs,
+  logLimit,
+  seed = undefined,
+  time = 0,
+  skipUntil = 0,
+  slept = 0,
+  durable = false,
+) {
   setLogLimit(logLimit);
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
@@ -98,7 +108,8 @@ function begin(scriptArgs, logLimit, seed = undefined, time = undefined, skipSle
   resetSeed();
   if (seed === undefined) return;
   captureTemporal();
-  installVirtualClock(seed, time, skipSleep ? TIMER_MODE.skip : TIMER_MODE.wait);
+  const mode = skipUntil > time ? TIMER_MODE.skip : TIMER_MODE.wait;
+  installVirtualClock(seed, time, mode, skipUntil, slept, durable);
 }
 
 // Tests install and remove virtual clocks themselves.

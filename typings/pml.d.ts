@@ -321,6 +321,22 @@ declare function store(key: string, value: unknown): Promise<void>;
  */
 declare function load<T = any>(key: string): Promise<T>;
 
+/**
+ * Keeps a value over a resume of a durable run, as JSON, so that a long computation is not repeated.
+ * Without a value, returns what was kept under the key, or `undefined`. What the script did before it
+ * made a checkpoint must not be needed after it: a resumed script skips it.
+ *
+ * @throws {ToolError} if the value is over 4 MiB.
+ *
+ * @example
+ * for (let page = (await checkpoint<number>("page")) ?? 0; page < pages; page++) {
+ *   work(page);
+ *   await checkpoint("page", page + 1);
+ * }
+ */
+declare function checkpoint<T = any>(key: string): Promise<T | undefined>;
+declare function checkpoint(key: string, value: unknown): Promise<void>;
+
 /** The arguments of the script: those after `--` on the command line. */
 declare var args: string[];
 
@@ -356,6 +372,7 @@ declare module "pml" {
   export const args: typeof globalThis.args;
   export const callTool: typeof globalThis.callTool;
   export const callToolsBatch: typeof globalThis.callToolsBatch;
+  export const checkpoint: typeof globalThis.checkpoint;
   export const describeTool: typeof globalThis.describeTool;
   export const getPrompt: typeof globalThis.getPrompt;
   export const listPrompts: typeof globalThis.listPrompts;

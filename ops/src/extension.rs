@@ -2,11 +2,11 @@
 
 use deno_core::Extension;
 
-use crate::entropy::op_random_fill;
+use crate::entropy::{op_random_continue, op_random_fill};
 use crate::harness::op_harness;
 use crate::log::op_log;
 use crate::refused::refuse;
-use crate::storage::{op_load_value, op_store_value};
+use crate::storage::{op_checkpoint, op_load_value, op_store_value};
 use crate::tools::{
     op_call_tool, op_describe_tool, op_get_prompt, op_list_prompts, op_list_resources,
     op_read_resource, op_search_tools,
@@ -34,8 +34,10 @@ deno_core::extension!(
         op_harness,
         op_store_value,
         op_load_value,
+        op_checkpoint,
         op_log,
         op_random_fill,
+        op_random_continue,
     ],
     esm_entry_point = "ext:pml/90_start.js",
     esm = [
@@ -50,6 +52,7 @@ deno_core::extension!(
         "42_timers.js",
         "45_virtual_clock.js",
         "46_storage.js",
+        "47_checkpoint.js",
         "node:pml" = "50_module.js",
         "55_errors.js",
         "60_result.js",

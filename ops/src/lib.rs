@@ -17,5 +17,6 @@ mod tools;
 mod web;
 
 pub use broker_client::{AnswerFuture, BrokerClient, BrokerGone};
+pub use entropy::SeededEntropy;
 pub use extension::{MODULE_SPECIFIER, TEST_MODULE_SPECIFIER, extensions};
 pub use refused::REFUSED_OPS;

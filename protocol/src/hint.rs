@@ -135,6 +135,9 @@ impl Hint {
             | ErrorKind::Type
             | ErrorKind::Runtime
             | ErrorKind::Denied
+            | ErrorKind::Waiting
+            | ErrorKind::Unknown
+            | ErrorKind::Cancelled
             | ErrorKind::Internal => Self::None,
         }
     }

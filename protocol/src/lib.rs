@@ -20,6 +20,7 @@ pub mod message;
 mod outcome;
 mod request;
 mod run_context;
+mod run_control;
 mod run_id;
 mod virtual_clock;
 
@@ -33,6 +34,9 @@ pub use log::{Level, LogLine};
 pub use message::TestSpec;
 pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
 pub use request::{Request, ResourceRequest, Target};
-pub use run_context::{PauseGuard, Principal, RunClock, RunContext, SessionId, TenantId};
+pub use run_context::{
+    PauseGuard, Principal, RequestKey, RunClock, RunContext, SessionId, TenantId,
+};
+pub use run_control::{ControlState, RunControl, SuspendGuard};
 pub use run_id::{InvalidRunId, RunId};
 pub use virtual_clock::{TimerMode, VirtualClock};

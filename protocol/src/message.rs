@@ -83,6 +83,9 @@ pub struct RunSpec {
     /// The deterministic clock and randomness; `None` for the real ones.
     #[serde(rename = "world")]
     pub clock: Option<VirtualClock>,
+    /// The secret that `crypto` draws from in a durable run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<[u8; 32]>,
     /// What timers do on a virtual clock.
     #[serde(rename = "sleep")]
     pub timers: TimerMode,

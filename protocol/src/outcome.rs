@@ -9,10 +9,14 @@ use serde_json::value::RawValue;
 
 use crate::hint::Hint;
 use crate::log::LogLine;
+use crate::run_id::RunId;
 
 /// The end of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Outcome {
+    /// The id of a durable run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// Whether the script ran to its end.
     pub ok: bool,
     /// The result as JSON; `None` when the script returned nothing that JSON can express.
@@ -143,6 +147,12 @@ pub enum ErrorKind {
     Tool,
     /// The script requested something that it may not use.
     Denied,
+    /// The run waits for an approval, and goes on when it is resumed.
+    Waiting,
+    /// The outcome of a call is unknown: a person has to settle it before the run goes on.
+    Unknown,
+    /// The run was cancelled.
+    Cancelled,
     /// A fault of pml or of the machine, not of the script.
     Internal,
 }
@@ -160,6 +170,9 @@ impl fmt::Display for ErrorKind {
             Self::Output => "output",
             Self::Tool => "tool",
             Self::Denied => "denied",
+            Self::Waiting => "waiting",
+            Self::Unknown => "unknown",
+            Self::Cancelled => "cancelled",
             Self::Internal => "internal",
         })
     }

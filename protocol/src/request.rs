@@ -53,6 +53,17 @@ pub enum Request {
         /// The value as JSON.
         value: Box<RawValue>,
     },
+    /// `checkpoint`: keeps a value over a resume, or returns the one that is kept, as a list of one.
+    Checkpoint {
+        /// The script's name for the value.
+        key: String,
+        /// The value as JSON; `None` to ask for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Box<RawValue>>,
+        /// The script's virtual clock.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clock_ms: Option<f64>,
+    },
     /// `load`: the value under a key or a result handle, as a list of one; an empty list if there is
     /// none.
     Load {
@@ -137,7 +148,7 @@ impl Request {
                 true
             }
             Self::Describe { tool: name } | Self::Load { key: name } => is_id(name),
-            Self::Store { key, .. } => is_id(key),
+            Self::Store { key, .. } | Self::Checkpoint { key, .. } => is_id(key),
             Self::Resource { server, request } => {
                 is_id(server)
                     && match request {
@@ -169,6 +180,7 @@ impl Request {
             | Self::Describe { .. }
             | Self::Harness { .. }
             | Self::Store { .. }
+            | Self::Checkpoint { .. }
             | Self::Load { .. } => Target::Local,
         }
     }
@@ -189,6 +201,9 @@ impl Request {
             }
             Self::Harness { message } => message.get().len(),
             Self::Store { key, value } => key.len() + value.get().len(),
+            Self::Checkpoint { key, value, .. } => {
+                key.len() + value.as_ref().map_or(0, |value| value.get().len())
+            }
             Self::Load { key } => key.len(),
         }
     }
@@ -218,6 +233,8 @@ mod tests {
             json!({ "harness": { "message": { "idle": null } } }),
             json!({ "store": { "key": "a", "value": [1] } }),
             json!({ "load": { "key": "a" } }),
+            json!({ "checkpoint": { "key": "a", "value": [1], "clock_ms": 1.5 } }),
+            json!({ "checkpoint": { "key": "a" } }),
         ] {
             assert_eq!(serde_json::to_value(parse(&json)).unwrap(), json);
         }

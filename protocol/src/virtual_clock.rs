@@ -26,6 +26,14 @@ pub enum TimerMode {
     /// It fires as soon as nothing else is left to do: where every answer is known beforehand there
     /// is nothing to wait for.
     Skipped,
+    /// It is skipped up to a virtual time, and takes real time after it: a resumed run catches up with
+    /// the time at which it was interrupted.
+    CatchUp {
+        /// The virtual time in milliseconds since 1970.
+        until_ms: u64,
+        /// The real time that later timers have waited before.
+        slept_ms: u64,
+    },
 }
 
 #[cfg(test)]

@@ -74,7 +74,13 @@ impl ReplyScrubber {
             Reader::Person => limit_output(outcome, limits),
         };
         let stats = outcome.stats;
-        self.reply(stats, |parts| parts.outcome(outcome, limits))
+        let run = match self.reader {
+            // A model needs the id of a run that is not over.
+            Reader::Model { .. } if outcome.ok => None,
+            _ => outcome.run.clone(),
+        };
+        let reply = self.reply(stats, |parts| parts.outcome(outcome, limits));
+        RunReply { run, ..reply }
     }
 
     /// The reply to one call that was made without a script.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pml_protocol::{CallRecord, ErrorKind, Level, LogLine, Outcome, RunError, Stats, Truncated};
+use pml_protocol::{
+    CallRecord, ErrorKind, Level, LogLine, Outcome, RunError, RunId, Stats, Truncated,
+};
 use pml_scrub::{Kind, Report, ScrubError, Scrubbed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +19,9 @@ pub struct RunReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<Scrubbed<Box<RawValue>>>,
     pub(crate) ok: bool,
+    /// The id of a durable run. It is of pml's making, or chosen on the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<RunId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<ReplyError>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +89,7 @@ impl RunReply {
         Self {
             result: None,
             ok,
+            run: None,
             error: None,
             truncated: None,
             logs: Vec::new(),
@@ -144,6 +150,7 @@ impl RunReply {
     /// The whole reply in the form of an outcome, with every value scrubbed.
     pub fn into_outcome(self) -> Outcome {
         Outcome {
+            run: self.run,
             ok: self.ok,
             result: self.result.map(Scrubbed::into_inner),
             logs: self

@@ -13,11 +13,12 @@ pub enum ApiKind {
 }
 
 /// What a script can import from `pml`, and has as globals; in alphabetical order.
-pub const SCRIPT_API: [(&str, ApiKind); 13] = [
+pub const SCRIPT_API: [(&str, ApiKind); 14] = [
     ("ToolError", ApiKind::Class),
     ("args", ApiKind::Value),
     ("callTool", ApiKind::AsyncFunction),
     ("callToolsBatch", ApiKind::AsyncFunction),
+    ("checkpoint", ApiKind::AsyncFunction),
     ("describeTool", ApiKind::AsyncFunction),
     ("getPrompt", ApiKind::AsyncFunction),
     ("listPrompts", ApiKind::AsyncFunction),

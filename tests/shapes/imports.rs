@@ -79,6 +79,7 @@ fn pml_can_be_imported_in_every_form() {
                 "args",
                 "callTool",
                 "callToolsBatch",
+                "checkpoint",
                 "describeTool",
                 "getPrompt",
                 "listPrompts",

@@ -17,6 +17,9 @@ const MAX_ARGUMENT_BYTES: usize = 4 * 1024 * 1024;
 /// Requests that wait for answers. The limit of calls is lower unless the operator raised it.
 const MAX_PENDING: usize = 4096;
 
+/// Checkpoints that a run makes or asks for. Each is written to disk.
+const MAX_CHECKPOINTS: u32 = 10_000;
+
 /// What the budgets of all runs hold, by client.
 static TOTAL_BYTES: FairBudget<FairShareKey> = FairBudget::new(MAX_TOTAL_BYTES);
 
@@ -30,6 +33,7 @@ pub struct Budget {
     calls: u32,
     /// Requests that are not calls: searches, descriptions, stores, loads.
     lookups: u32,
+    checkpoints: u32,
     log_bytes: u64,
     in_flight_bytes: usize,
     /// Bytes of answers that the worker has not read.
@@ -44,6 +48,7 @@ impl Budget {
             has_harness,
             calls: 0,
             lookups: 0,
+            checkpoints: 0,
             log_bytes: 0,
             in_flight_bytes: 0,
             unread_bytes: 0,
@@ -72,6 +77,15 @@ impl Budget {
                 let message =
                     "the worker sent a message for a test harness, and this run is not a test";
                 return Err(RunError::new(ErrorKind::Internal, message));
+            }
+            Request::Checkpoint { .. } => {
+                self.checkpoints += 1;
+                if self.checkpoints > MAX_CHECKPOINTS {
+                    let message =
+                        format!("the script makes more than {MAX_CHECKPOINTS} checkpoints");
+                    return Err(RunError::new(ErrorKind::Calls, message));
+                }
+                return check_pending(pending);
             }
             _ => (&mut self.lookups, "searches, stores and loads"),
         };

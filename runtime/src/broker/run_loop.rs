@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use pml_protocol::message::{FromWorker, Report, RunSpec, ToWorker};
 use pml_protocol::{
-    CallRecord, ErrorKind, Failure, FailureKind, Level, Limits, LogLine, Outcome, Request,
-    RunContext, RunError, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
+    CallRecord, ControlState, ErrorKind, Failure, FailureKind, Level, Limits, LogLine, Outcome,
+    Request, RunContext, RunError, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
 };
+use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::budget::Budget;
@@ -28,6 +29,8 @@ use super::worker_process::WorkerProcess;
 const START_LIMIT: Duration = Duration::from_secs(20);
 /// How long a worker has to end a run by itself after a limit was crossed.
 const GRACE: Duration = Duration::from_millis(250);
+/// How long a run in which every open request is suspended may go on computing.
+const SUSPEND_AFTER: Duration = Duration::from_millis(50);
 /// How often the worker's memory and CPU time are sampled.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -49,6 +52,8 @@ pub struct RunOptions {
     pub context: Option<RunContext>,
     /// Deterministic time and randomness; `None` for the real ones.
     pub clock: Option<VirtualClock>,
+    /// The secret that `crypto` draws from on a virtual clock; `None` for the clock's seed.
+    pub entropy: Option<[u8; 32]>,
     /// What timers do on a virtual clock.
     pub timers: TimerMode,
     /// Set for a test file.
@@ -128,6 +133,14 @@ pub async fn run(
     run.conclude(ended, ending, &source)
 }
 
+/// Returns at this time; never if there is none.
+async fn passed(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
 enum Ended {
     /// The worker sent its report.
     Reported(Box<Report>),
@@ -145,6 +158,9 @@ struct ActiveRun<'e> {
     allow_missing_walls: bool,
     started: Instant,
     deadline: Deadline,
+    control: watch::Receiver<ControlState>,
+    /// When the run ends because every open request is suspended.
+    suspend_at: Option<Instant>,
     stage: Stage,
     /// Why the run has no result. The first verdict stands.
     verdict: Option<RunError>,
@@ -180,6 +196,7 @@ impl<'e> ActiveRun<'e> {
             limits,
             allow_missing_walls,
             clock: options.clock,
+            entropy: options.entropy,
             timers: options.timers,
             test: options.test,
         };
@@ -191,6 +208,8 @@ impl<'e> ActiveRun<'e> {
             allow_missing_walls,
             started: Instant::now(),
             deadline: Deadline::after(START_LIMIT, context.clock()),
+            control: context.control().watch(),
+            suspend_at: None,
             stage: Stage::Starting,
             verdict: None,
             budget: Budget::new(limits, has_harness, context.fair_share().clone()),
@@ -226,9 +245,14 @@ impl<'e> ActiveRun<'e> {
                     }
                 }
                 message = self.link.receive() => match message {
-                    Ok(Some(message)) => if let Some(ended) = self.on_message(message) {
-                        return ended;
-                    },
+                    Ok(Some(message)) => {
+                        if let Some(ended) = self.on_message(message) {
+                            return ended;
+                        }
+                        if self.suspend_at.is_some() {
+                            self.watch_suspension();
+                        }
+                    }
                     Ok(None) => return Ended::Lost,
                     Err(error) => {
                         let message = format!("the worker {error}");
@@ -236,8 +260,42 @@ impl<'e> ActiveRun<'e> {
                     }
                 },
                 answered = self.pending.next() => self.deliver(answered),
+                changed = self.control.changed() => if changed.is_ok()
+                    && let Some(ended) = self.on_control()
+                {
+                    return ended;
+                },
+                () = passed(self.suspend_at), if self.suspend_at.is_some() => {
+                    if let Some(ended) = self.suspend() {
+                        return ended;
+                    }
+                }
             }
         }
+    }
+
+    /// The pipeline ends the run, or has suspended a request of it.
+    fn on_control(&mut self) -> Option<Ended> {
+        let end = self.control.borrow_and_update().end().cloned();
+        if let Some(error) = end {
+            return Some(self.stop(error));
+        }
+        self.watch_suspension();
+        None
+    }
+
+    /// A run whose open requests are all suspended makes no progress: it ends soon, unless the script
+    /// does something else meanwhile.
+    fn watch_suspension(&mut self) {
+        let suspended = self.control.borrow().suspended();
+        let is_stuck = suspended > 0 && suspended >= self.pending.len();
+        self.suspend_at = is_stuck.then(|| Instant::now() + SUSPEND_AFTER);
+    }
+
+    fn suspend(&mut self) -> Option<Ended> {
+        self.suspend_at = None;
+        let error = self.control.borrow().suspension().cloned();
+        error.map(|error| self.stop(error))
     }
 
     fn time_out(&mut self) -> Ended {
@@ -381,6 +439,9 @@ impl<'e> ActiveRun<'e> {
             bytes,
         } = answered;
         self.budget.release(bytes);
+        if self.control.borrow().suspended() > 0 {
+            self.watch_suspension();
+        }
         if let Some((index, time)) = call
             && let Some(call) = self.calls.end(index, time, result.is_ok())
         {

@@ -9,6 +9,7 @@ use deno_core::{ModuleId, ModuleSpecifier, PollEventLoopOptions, v8};
 use deno_error::JsErrorBox;
 
 use super::isolate::Isolate;
+use pml_ops::SeededEntropy;
 use pml_protocol::{TestSpec, TimerMode, VirtualClock};
 use pml_script::Goal;
 
@@ -115,7 +116,12 @@ pub fn begin(
     args: &[String],
     log_bytes: u64,
     clock: Option<(VirtualClock, TimerMode)>,
+    entropy: Option<[u8; 32]>,
 ) {
+    if let Some(secret) = entropy {
+        let state = isolate.runtime.op_state();
+        state.borrow_mut().put(SeededEntropy::new(secret));
+    }
     let begin = isolate.driver.begin.clone();
     deno_core::scope!(scope, &mut isolate.runtime);
     let args: Vec<v8::Local<v8::Value>> = args
@@ -128,7 +134,14 @@ pub fn begin(
     if let Some((clock, timers)) = clock {
         parameters.push(v8::Number::new(scope, f64::from(clock.seed)).into());
         parameters.push(v8::Number::new(scope, clock.time_ms as f64).into());
-        parameters.push(v8::Boolean::new(scope, timers == TimerMode::Skipped).into());
+        let (skip_until, slept) = match timers {
+            TimerMode::Real => (0.0, 0.0),
+            TimerMode::Skipped => (f64::INFINITY, 0.0),
+            TimerMode::CatchUp { until_ms, slept_ms } => (until_ms as f64, slept_ms as f64),
+        };
+        parameters.push(v8::Number::new(scope, skip_until).into());
+        parameters.push(v8::Number::new(scope, slept).into());
+        parameters.push(v8::Boolean::new(scope, entropy.is_some()).into());
     }
     let undefined = v8::undefined(scope).into();
     // `begin` only stores its arguments; it fails only in an isolate that is being terminated.

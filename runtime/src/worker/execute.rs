@@ -118,6 +118,7 @@ async fn run_script(
         &spec.args,
         spec.limits.log_bytes,
         spec.clock.map(|clock| (clock, spec.timers)),
+        spec.entropy,
     );
     let stalled = |error: CoreError| script_error::stalled(&error);
     let completion = match &spec.test {
@@ -167,7 +168,7 @@ async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     let script = transpile(name, REHEARSAL).ok()?;
     let function = evaluate::function_of(isolate, &specifier, script.goal, script.code);
     let function = function.await.ok()?;
-    evaluate::begin(isolate, &[], 0, None);
+    evaluate::begin(isolate, &[], 0, None, None);
     evaluate::run(isolate, function).await.ok()?;
     evaluate::uncaught_error(isolate).await.ok()?;
     // Part of every report.
