@@ -37,6 +37,11 @@ impl Origin {
         Self::server("")
     }
 
+    /// Data of these servers together.
+    pub(crate) fn of(names: &[String]) -> Self {
+        Self(names.iter().map(|name| Arc::from(name.as_str())).collect())
+    }
+
     /// The names of the servers, in alphabetical order. An unknown one is empty.
     pub fn servers(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|server| &**server)

@@ -83,8 +83,8 @@ pub(crate) struct Original {
     pub(crate) number: bool,
     /// Where the value was seen. Empty if that is unknown.
     pub(crate) origins: Vec<Origin>,
-    kind: Kind,
-    detector: &'static Detector,
+    pub(crate) kind: Kind,
+    pub(crate) detector: &'static Detector,
 }
 
 /// A string to scrub, and where it comes from.
@@ -462,6 +462,13 @@ impl PlaceholderMap {
             if !original.origins.contains(&origin) {
                 original.origins.push(origin);
             }
+        }
+    }
+
+    /// Adds a value that a placeholder of another session stands for.
+    pub(crate) fn add_original(&mut self, placeholder: String, original: Original) {
+        if self.tag_key.is_some() && self.originals.len() < self.scrubber.max_entries() {
+            self.originals.entry(placeholder).or_insert(original);
         }
     }
 

@@ -28,6 +28,10 @@ impl WrittenPlaceholders {
         self.names.is_empty()
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// The run received a text. A placeholder in it is not restored any more: it cannot
     /// be distinguished from the one that the model wrote.
     pub fn received(&self, text: &str) {
