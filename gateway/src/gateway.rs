@@ -192,6 +192,11 @@ impl Gateway {
         }
     }
 
+    /// Whether calls of the tool with this id need an idempotency key.
+    pub fn is_keyed(&self, id: &str) -> bool {
+        self.0.effects.is_keyed(id)
+    }
+
     /// Whether the user has to approve calls of this tool. A tool that a rule of `pml.effects` makes
     /// `read` is not asked for because its server marks it as destructive; `pml.policy.ask` still
     /// counts.

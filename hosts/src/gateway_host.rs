@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pml_gateway::{CallArguments, CallError, CallErrorKind, Gateway, RunScope, Tool};
+use pml_gateway::{CallArguments, CallError, CallErrorKind, CallOptions, Gateway, RunScope, Tool};
 use pml_protocol::{
     EffectClass, Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
     ToolResult, to_result,
@@ -13,6 +13,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::intents::Intents;
+use crate::journal::RunJournal;
 use crate::run_placeholders::RunPlaceholders;
 use crate::unsupported::unsupported;
 use crate::{arguments, call_memory};
@@ -35,29 +37,49 @@ pub struct GatewayHost {
     scope: RunScope,
     mode: CallMode,
     placeholders: Option<Arc<RunPlaceholders>>,
+    intents: Intents,
 }
 
 impl GatewayHost {
-    /// Without placeholders, arguments are sent as they are.
+    /// Without placeholders, arguments are sent as they are. Without a journal, no intent is written.
     pub fn new(
         gateway: Gateway,
         scope: RunScope,
         mode: CallMode,
         placeholders: Option<Arc<RunPlaceholders>>,
+        journal: Option<Arc<RunJournal>>,
     ) -> Self {
         Self {
             gateway,
             scope,
             mode,
             placeholders,
+            intents: Intents::new(journal),
         }
     }
 
-    async fn call(&self, tool: &str, args: &RawValue) -> ToolResult {
+    async fn call(
+        &self,
+        request: &Request,
+        tool: &str,
+        args: &RawValue,
+        run: &RunContext,
+    ) -> ToolResult {
         let args = self.arguments(tool, args).await?;
+        let args = match self.gateway.is_keyed(tool) {
+            true => args.with_idempotency_key(self.intents.idempotency_key(request, run)),
+            false => args,
+        };
         match self.mode {
             CallMode::Send => {
-                let answer = self.gateway.call(&self.scope, tool, args).await;
+                let intent = self.intents.of(tool, run);
+                let options = CallOptions {
+                    before_send: Some(&intent),
+                };
+                let answer = self
+                    .gateway
+                    .call_with(&self.scope, tool, args, options)
+                    .await;
                 to_result(&answer.map_err(failure)?.value)
             }
             CallMode::CheckOnly => {
@@ -154,8 +176,8 @@ impl ToolHost for GatewayHost {
             match request {
                 Request::Call { tool, args } => {
                     let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
-                    self.received(server_of(tool), self.call(tool, args).await)
-                        .await
+                    let result = self.call(request, tool, args, run).await;
+                    self.received(server_of(tool), result).await
                 }
                 Request::Describe { tool } => {
                     self.received(server_of(tool), self.describe(tool).await)

@@ -60,6 +60,7 @@ fn kind(request: &RecordedRequest) -> (u8, &str) {
         RecordedRequest::ReadResource { server, .. } => (4, server),
         RecordedRequest::ListPrompts { .. } => (5, ""),
         RecordedRequest::GetPrompt { name, .. } => (6, name),
+        RecordedRequest::Load { .. } => (7, ""),
     }
 }
 

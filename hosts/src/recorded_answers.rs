@@ -64,6 +64,20 @@ impl RecordedAnswers {
             None => Err(nearest_request::explain(request, &self.entries, &self.used)),
         }
     }
+
+    /// The requests whose answers were not taken.
+    pub fn unused(&self) -> Vec<String> {
+        let entries = self.entries.iter().zip(&self.used);
+        entries
+            .filter(|(_, used)| !**used)
+            .map(|(entry, _)| match &entry.request {
+                RecordedRequest::Call { args, .. } => {
+                    format!("{} with {args}", entry.request.title())
+                }
+                other => other.title(),
+            })
+            .collect()
+    }
 }
 
 fn next_unused(queue: &mut VecDeque<usize>, used: &[bool]) -> Option<usize> {

@@ -32,6 +32,11 @@ pub enum RecordedRequest {
         /// `server:tool`
         tool: String,
     },
+    /// A value of the session. Only journals have it: a replay of a recording loads what it has stored.
+    Load {
+        /// The script's name for the value, or a handle.
+        key: String,
+    },
     /// The list of resources.
     ListResources {
         /// The server's name in the configuration.
@@ -108,10 +113,25 @@ impl RecordedRequest {
             Self::Call { tool, .. } => format!("call of `{tool}`"),
             Self::Search { query, .. } => format!("search for \"{query}\""),
             Self::Describe { tool } => format!("description of `{tool}`"),
+            Self::Load { key } => format!("value of \"{key}\""),
             Self::ListResources { server } => format!("list of the resources of `{server}`"),
             Self::ReadResource { server, uri } => format!("resource {uri} of `{server}`"),
             Self::ListPrompts { server } => format!("list of the prompts of `{server}`"),
             Self::GetPrompt { server, name, .. } => format!("prompt `{name}` of `{server}`"),
+        }
+    }
+
+    /// The server whose data the answer is; `None` if it is not of one server.
+    pub fn server(&self) -> Option<&str> {
+        match self {
+            Self::Call { tool, .. } | Self::Describe { tool } => {
+                tool.split_once(':').map(|(server, _)| server)
+            }
+            Self::ListResources { server }
+            | Self::ReadResource { server, .. }
+            | Self::ListPrompts { server }
+            | Self::GetPrompt { server, .. } => Some(server),
+            Self::Search { .. } | Self::Load { .. } => None,
         }
     }
 

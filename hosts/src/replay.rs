@@ -59,6 +59,11 @@ impl Replay {
         self.lock().take(request).cloned()
     }
 
+    /// The recorded requests that were not made, as messages name them.
+    pub fn unused(&self) -> Vec<String> {
+        self.lock().unused()
+    }
+
     /// The answer of an entry, once the virtual clock has the time at which the answer was recorded.
     pub async fn answer(&self, entry: Entry) -> ToolResult {
         match (&entry.answer, entry.after_ms) {

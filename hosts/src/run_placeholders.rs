@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pml_protocol::{Failure, FailureKind};
 use pml_scrub::{
-    ForeignValue, Origin, RestoreRefusal, RunOrigins, SharedPlaceholders, WrittenPlaceholders,
+    ForeignValue, Origin, RestoreRefusal, RunOrigins, SavedPlaceholder, SharedPlaceholders,
+    WrittenPlaceholders,
 };
 use serde_json::Value;
 
@@ -36,6 +37,14 @@ impl RunPlaceholders {
     /// has received.
     pub fn shared(&self) -> &SharedPlaceholders {
         &self.shared
+    }
+
+    /// The placeholders that the run may restore, with their values.
+    pub async fn saved(&self) -> Vec<SavedPlaceholder> {
+        match self.written.is_empty() {
+            true => Vec::new(),
+            false => self.shared.turn().await.lock().save(&self.written),
+        }
     }
 
     /// Whose data everything can hold that the run makes from here on.

@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! Record | RecordMissing | DryRun       the mode of the run, if any
+//! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //!   Approve                             asks a person; the run's clock is paused meanwhile
 //!     ConcurrencyLimit                  permits; a call's time counts from here
 //!       Observe                         notifies observers of successful calls
 //!         RouteSearch → StoreValues     requests that reach no server
-//!           gateway                     restores placeholders; policy, budgets, retries, the servers
+//!           gateway                     restores placeholders; policy, budgets; the intent of a call
+//!                                       is on disk; retries, the servers
 //! ```
 //!
 //! Every function here returns a stack with [`Approve`] above the gateway. The base host that reaches
@@ -28,7 +30,9 @@ use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
 use crate::gateway_host::{CallMode, GatewayHost};
+use crate::journal::{Journal, MemoryCheckpoints, RunJournal};
 use crate::observe::{CallObserver, Observe};
+use crate::reconcile::Reconciler;
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
@@ -54,13 +58,15 @@ pub struct LiveRun {
     pub limits: Limits,
     /// The time limit of one call, if the operator set one; else that of its server.
     pub tool_timeout: Option<Duration>,
+    /// The journal of a durable run.
+    pub journal: Option<Arc<RunJournal>>,
     /// Receives the progress of calls in flight.
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
 /// The stack of a run that sends its calls.
 pub fn live(run: LiveRun) -> Arc<dyn ToolHost> {
-    Arc::new(layers(run, CallMode::Send))
+    layers(run, CallMode::Send)
 }
 
 /// The stack of a run that sends its calls and records them.
@@ -80,11 +86,10 @@ pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolH
         observers: Vec::new(),
         ..run
     };
-    let inner: Arc<dyn ToolHost> = Arc::new(layers(run, CallMode::CheckOnly));
-    Arc::new(DryRun::new(inner, sources))
+    Arc::new(DryRun::new(layers(run, CallMode::CheckOnly), sources))
 }
 
-fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
+fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let limits = RunLimits {
         calls: Some(run.limits.calls),
         concurrent: Some(run.limits.concurrent_calls),
@@ -92,17 +97,38 @@ fn layers(run: LiveRun, mode: CallMode) -> impl ToolHost {
         tool_time: None,
     };
     let scope = run.gateway.run_with_progress(limits, run.progress);
-    let base = GatewayHost::new(run.gateway.clone(), scope, mode, run.placeholders.clone());
+    let base = GatewayHost::new(
+        run.gateway.clone(),
+        scope,
+        mode,
+        run.placeholders.clone(),
+        run.journal.clone(),
+    );
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
-    let base = RouteSearch::new(run.search, run.placeholders, base);
+    let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
     let observed = Observe::new(run.observers, base);
     let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
-    Approve::new(run.gateway, run.person, limited)
+    let approved = Approve::new(run.gateway.clone(), run.person, limited);
+    match run.journal {
+        Some(journal) => {
+            let reconciler = Reconciler::new(run.gateway);
+            Arc::new(Journal::new(
+                journal,
+                reconciler,
+                run.placeholders,
+                approved,
+            ))
+        }
+        None => Arc::new(MemoryCheckpoints::new(approved)),
+    }
 }
 
-/// Adds the concurrency limit and the call timeout of a run to a base host without limits of its own,
+/// Adds the concurrency limit and the call timeout of a run, and checkpoints in memory, to a base host without limits of its own,
 /// such as [`crate::StaticHost`].
 pub fn limited(host: impl ToolHost + 'static, limits: &Limits) -> Arc<dyn ToolHost> {
-    let timed = CallTimeout::new(Duration::from_millis(limits.tool_ms), host);
+    let timed = CallTimeout::new(
+        Duration::from_millis(limits.tool_ms),
+        MemoryCheckpoints::new(host),
+    );
     Arc::new(ConcurrencyLimit::new(limits.concurrent_calls, timed))
 }

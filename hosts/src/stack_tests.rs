@@ -115,6 +115,7 @@ fn method_at_server(request: &Request) -> Option<&'static str> {
         | Request::Describe { .. }
         | Request::Harness { .. }
         | Request::Store { .. }
+        | Request::Checkpoint { .. }
         | Request::Load { .. } => None,
     }
 }
@@ -146,6 +147,11 @@ fn requests() -> Vec<Request> {
         },
         Request::Describe {
             tool: "mail:send".to_owned(),
+        },
+        Request::Checkpoint {
+            key: "a".to_owned(),
+            value: None,
+            clock_ms: None,
         },
         Request::Harness {
             message: raw(r#"{ "clock": 1 }"#),
@@ -226,6 +232,7 @@ impl Fixture {
             observers: Vec::new(),
             limits: Limits::default(),
             tool_timeout: None,
+            journal: None,
             progress: Box::new(|_| {}),
         })
     }

@@ -164,6 +164,12 @@ impl EffectRules {
         }
     }
 
+    /// Whether a rule makes the tool with this id `keyed`.
+    pub(crate) fn is_keyed(&self, id: &str) -> bool {
+        self.rule_for(id)
+            .is_some_and(|(_, rule)| rule.class == EffectClass::Keyed)
+    }
+
     fn rule_for(&self, id: &str) -> Option<&(ToolGlob, EffectRule)> {
         self.rules.iter().find(|(glob, _)| glob.matches(id))
     }

@@ -1,0 +1,22 @@
+//! Durable runs: the journal of a run, and the layer that answers a resumed run from it.
+//!
+//! A run is made durable by its journal ([`RunJournal`]): every request and its answer is appended as
+//! the run goes, and the intent of a call with effects is on disk before it is sent. Resuming a run
+//! executes its script again; [`Journal`] answers what is in the journal from it, in the order in
+//! which the script got the answers, and forwards the rest.
+
+mod answer_order;
+mod checkpoints;
+mod entry;
+mod layer;
+mod run_journal;
+mod spec;
+
+pub use checkpoints::MemoryCheckpoints;
+pub(crate) use entry::JournaledRequest;
+pub use layer::Journal;
+pub use run_journal::{
+    NewRunInfo, ResumeError, RunJournal, UnknownCall, called_tool, given_up, happened,
+    journaled_recording, journaled_request, unknown_calls,
+};
+pub use spec::{DurableScript, DurableSpec};

@@ -1,0 +1,554 @@
+//! The journal of one run: what it has done, on disk as it goes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pml_protocol::{
+    EffectClass, ErrorKind, Failure, FailureKind, Outcome, Principal, RequestKey, RunContext,
+    RunControl, RunError, RunId, SessionId, TenantId, TimerMode, ToolResult, VirtualClock,
+};
+use pml_store::{
+    ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store, StoreError,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer_order::AnswerOrder;
+use super::checkpoints::Checkpoints;
+use super::entry::{self, JournaledRequest};
+use super::spec::DurableSpec;
+use crate::recorded_request::RecordedRequest;
+use crate::recording::{Entry, RecordedAnswer, Recording};
+
+/// Why a run cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    /// The store refuses.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The stored run cannot be read.
+    #[error("{0}")]
+    Spec(String),
+}
+
+/// A call whose outcome is unknown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnknownCall {
+    /// Its number in the run, for `pml runs settle`.
+    pub call: u32,
+    /// `server:tool`
+    pub tool: String,
+    /// Its arguments, with placeholders.
+    pub args: Value,
+}
+
+/// The journal of one run. The layer [`super::Journal`] answers from it and appends answers; the
+/// gateway host appends intents.
+pub struct RunJournal {
+    writer: RunWriter,
+    spec: DurableSpec,
+    order: AnswerOrder,
+    timers: TimerMode,
+    checkpoints: Checkpoints,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What earlier executions left.
+    recorded: HashMap<([u8; 32], u32), JournalEntry>,
+    /// How many requests with this digest were made.
+    occurrences: HashMap<[u8; 32], u32>,
+    /// The number of the next request that the journal does not know.
+    next_number: u32,
+    /// Entries that wait for the first request that reaches a server.
+    buffered: Vec<JournalEntry>,
+    /// Entries in flight: what the intent of a call has to write.
+    open: HashMap<u32, OpenEntry>,
+}
+
+struct OpenEntry {
+    digest: [u8; 32],
+    occurrence: u32,
+    title: String,
+    request: Vec<u8>,
+    class: Option<EffectClass>,
+}
+
+/// What the journal knows of a request.
+pub(super) enum Known {
+    /// Nothing, or that it was not sent, or that it may be sent again.
+    Nothing,
+    /// Its answer.
+    Answer {
+        result: ToolResult,
+        /// `None` for an answer that no earlier execution delivered.
+        place: Option<(u32, u64)>,
+    },
+    /// It was intended and is not answered; it may have happened, and must not happen twice.
+    Unknown,
+}
+
+impl RunJournal {
+    /// The journal of a new run. Nothing is written until the run calls a server.
+    pub fn begin(store: &Store, run: NewRunInfo, spec: DurableSpec) -> Arc<Self> {
+        let writer = store.begin(NewRun {
+            tenant: run.tenant,
+            id: run.id,
+            principal: run.principal,
+            origin: run.origin,
+            script: spec.script.name.clone(),
+            script_digest: spec.script.digest(),
+            spec: spec.to_bytes(),
+        });
+        Arc::new(Self::new(writer, spec, Vec::new(), Checkpoints::default()))
+    }
+
+    /// The journal of a run that this process has taken over.
+    ///
+    /// # Errors
+    ///
+    /// A run of another version of pml.
+    pub fn resume(claimed: ClaimedRun) -> Result<Arc<Self>, ResumeError> {
+        let spec = DurableSpec::from_bytes(&claimed.run.spec).map_err(ResumeError::Spec)?;
+        let checkpoints = Checkpoints::stored(claimed.checkpoints);
+        let journal = Self::new(claimed.writer, spec, claimed.entries, checkpoints);
+        Ok(Arc::new(journal))
+    }
+
+    /// The same with another script in the place of the stored one: it continues where it still
+    /// matches the journal.
+    ///
+    /// # Errors
+    ///
+    /// A run of another version of pml.
+    pub fn resume_changed(
+        claimed: ClaimedRun,
+        script: super::DurableScript,
+    ) -> Result<Arc<Self>, ResumeError> {
+        let mut spec = DurableSpec::from_bytes(&claimed.run.spec).map_err(ResumeError::Spec)?;
+        spec.script = script;
+        let mut entries = claimed.entries;
+        // The changed script may ask in another order.
+        for entry in &mut entries {
+            entry.answer_order = None;
+        }
+        let checkpoints = Checkpoints::stored(claimed.checkpoints);
+        Ok(Arc::new(Self::new(
+            claimed.writer,
+            spec,
+            entries,
+            checkpoints,
+        )))
+    }
+
+    fn new(
+        writer: RunWriter,
+        spec: DurableSpec,
+        entries: Vec<JournalEntry>,
+        checkpoints: Checkpoints,
+    ) -> Self {
+        let last = |of: fn(&JournalEntry) -> Option<u64>| entries.iter().filter_map(of).max();
+        // An answer without a time was settled, or came too late: no execution has delivered it.
+        let last_place = last(|entry| delivered(entry).map(|(place, _)| place.into()));
+        let last_place = last_place.unwrap_or_default();
+        let until_ms = last(|entry| entry.clock_ms).unwrap_or_default();
+        let timers = match last(|entry| Some(entry.at)) {
+            Some(at) => TimerMode::CatchUp {
+                until_ms,
+                slept_ms: unix_ms().saturating_sub(at),
+            },
+            None => TimerMode::Real,
+        };
+        Self {
+            order: AnswerOrder::new(
+                spec.clock.time_ms,
+                u32::try_from(last_place).unwrap_or(u32::MAX),
+            ),
+            timers,
+            checkpoints,
+            state: Mutex::new(State {
+                next_number: 1 + entries.iter().map(|entry| entry.number).max().unwrap_or(0),
+                recorded: entries
+                    .into_iter()
+                    .map(|entry| ((entry.key, entry.occurrence), entry))
+                    .collect(),
+                occurrences: HashMap::new(),
+                buffered: Vec::new(),
+                open: HashMap::new(),
+            }),
+            writer,
+            spec,
+        }
+    }
+
+    /// The id of the run.
+    pub fn id(&self) -> &RunId {
+        self.writer.id()
+    }
+
+    /// The run as one of the local user, in a session of its own.
+    pub fn local_context(&self) -> RunContext {
+        RunContext::with_id(
+            self.id().clone(),
+            SessionId::random(),
+            TenantId::local(),
+            Principal::local(),
+        )
+    }
+
+    /// What the run executes.
+    pub fn spec(&self) -> &DurableSpec {
+        &self.spec
+    }
+
+    /// The deterministic clock of the script.
+    pub fn clock(&self) -> VirtualClock {
+        self.spec.clock
+    }
+
+    /// The secret that the script's `crypto` draws from.
+    pub fn entropy(&self) -> [u8; 32] {
+        self.spec.entropy
+    }
+
+    /// What timers do: a resumed run does not wait for those that have fired before.
+    pub fn timers(&self) -> TimerMode {
+        self.timers
+    }
+
+    /// Whether the run has left anything in the store.
+    pub fn is_stored(&self) -> bool {
+        self.writer.has_begun()
+    }
+
+    pub(super) fn order(&self) -> &AnswerOrder {
+        &self.order
+    }
+
+    pub(super) fn checkpoints(&self) -> &Checkpoints {
+        &self.checkpoints
+    }
+
+    pub(super) fn writer(&self) -> &RunWriter {
+        &self.writer
+    }
+
+    /// Gives a request its identity, and says what the journal knows of it.
+    pub(super) fn identify(&self, request: &JournaledRequest) -> (RequestKey, Known) {
+        let digest = request.digest;
+        let mut state = self.lock();
+        let count = state.occurrences.entry(digest).or_default();
+        let occurrence = *count;
+        *count += 1;
+        let recorded = state.recorded.remove(&(digest, occurrence));
+        let number = match &recorded {
+            Some(entry) => entry.number,
+            None => {
+                let number = state.next_number;
+                state.next_number += 1;
+                number
+            }
+        };
+        let key = RequestKey {
+            number,
+            digest,
+            occurrence,
+        };
+        let known = recorded.as_ref().map_or(Known::Nothing, known_of);
+        let is_delivered = matches!(known, Known::Answer { place: Some(_), .. });
+        if !is_delivered {
+            let open = OpenEntry {
+                digest,
+                occurrence,
+                title: request.title(),
+                request: request.to_bytes(),
+                class: recorded.and_then(|entry| entry.class),
+            };
+            state.open.insert(number, open);
+        }
+        (key, known)
+    }
+
+    /// How many requests the script has made, for a checkpoint.
+    pub(super) fn progress(&self) -> u32 {
+        self.lock().next_number - 1
+    }
+
+    /// The script continues behind a checkpoint that was made after this many requests: those are
+    /// not made again.
+    pub(super) fn skip_requests(&self, requests: u32) {
+        let mut state = self.lock();
+        let mut counts: HashMap<[u8; 32], u32> = HashMap::new();
+        let skipped = |entry: &JournalEntry| entry.number <= requests;
+        for entry in state.recorded.values().filter(|entry| skipped(entry)) {
+            let count = counts.entry(entry.key).or_default();
+            *count = (*count).max(entry.occurrence + 1);
+        }
+        state.recorded.retain(|_, entry| !skipped(entry));
+        for (digest, count) in counts {
+            let known = state.occurrences.entry(digest).or_default();
+            *known = (*known).max(count);
+        }
+    }
+
+    /// Puts the intent of a call on disk, directly before the call is sent.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, or the run belongs to another process now: the call must not be sent.
+    pub(crate) async fn intend(
+        &self,
+        number: u32,
+        class: EffectClass,
+        control: &RunControl,
+    ) -> Result<(), Failure> {
+        let entry = {
+            let mut state = self.lock();
+            let Some(open) = state.open.get_mut(&number) else {
+                return Ok(());
+            };
+            open.class = Some(class);
+            if !class.needs_intent() {
+                return Ok(());
+            }
+            self.flush_buffered(&mut state);
+            state.open.get(&number).map(|open| open.entry(number))
+        };
+        let Some(entry) = entry else { return Ok(()) };
+        let written = self.writer.append_durable(entry).await;
+        if let Err(error) = written {
+            return Err(self.failed(&error, control));
+        }
+        // A process that was stopped for longer than its lease has lost the run without noticing.
+        match self.writer.holds_lease() {
+            true => Ok(()),
+            false => Err(self.failed(
+                &StoreError::LostOwnership {
+                    id: self.id().clone(),
+                },
+                control,
+            )),
+        }
+    }
+
+    /// Appends the answer of a request that was sent, as the answer with this place.
+    pub(super) fn answered(
+        &self,
+        request: &JournaledRequest,
+        number: u32,
+        result: &ToolResult,
+        place: Option<u32>,
+    ) {
+        let mut state = self.lock();
+        let open = match place {
+            Some(_) => state.open.remove(&number),
+            // It is appended again with its place.
+            None => state.open.get(&number).map(OpenEntry::copied),
+        };
+        let Some(open) = open else { return };
+        let entry = JournalEntry {
+            state: EntryState::Answered,
+            answer: Some(entry::answer_to_bytes(result)),
+            answer_order: place,
+            clock_ms: place.map(|_| self.order.now_ms()),
+            ..open.entry(number)
+        };
+        if request.reaches_server() || self.writer.has_begun() {
+            self.flush_buffered(&mut state);
+            self.writer.append(entry);
+        } else {
+            state.buffered.push(entry);
+        }
+    }
+
+    fn flush_buffered(&self, state: &mut State) {
+        for entry in state.buffered.drain(..) {
+            self.writer.append(entry);
+        }
+    }
+
+    /// The failure of a request whose journal cannot be written. The run ends: what it does from here
+    /// on would be lost.
+    pub(super) fn failed(&self, error: &StoreError, control: &RunControl) -> Failure {
+        let kind = match error {
+            StoreError::LostOwnership { .. } => ErrorKind::Cancelled,
+            _ => ErrorKind::Internal,
+        };
+        let message = format!("the journal of the run cannot be written: {error}");
+        control.end(RunError::new(kind, message.clone()));
+        Failure::new(FailureKind::Internal, message)
+    }
+
+    /// Stores how the execution ended. An interrupted or suspended run stays resumable.
+    ///
+    /// # Errors
+    ///
+    /// If the outcome cannot be written. What the journal has stays.
+    pub async fn finish(&self, outcome: &Outcome) -> Result<(), StoreError> {
+        if !self.is_stored() {
+            return Ok(());
+        }
+        let kind = outcome.error.as_ref().map(|error| error.kind);
+        let reason = outcome
+            .error
+            .as_ref()
+            .map(|error| format!("{}", error.kind));
+        match kind {
+            Some(ErrorKind::Unknown) => self.writer.set_state(RunState::Unknown, None).await,
+            Some(ErrorKind::Waiting) => {
+                let reason = Some("approval");
+                self.writer.set_state(RunState::Waiting, reason).await
+            }
+            // A fault of pml or of the machine: the script may go on where it was.
+            Some(ErrorKind::Internal) => self.writer.release().await,
+            // Another process has the run, or somebody has cancelled it: the store knows.
+            Some(ErrorKind::Cancelled) => Ok(()),
+            kind => {
+                let state = match kind {
+                    None => RunState::Done,
+                    Some(_) => RunState::Failed,
+                };
+                // Plain fields always become JSON.
+                let bytes = serde_json::to_vec(outcome).unwrap_or_default();
+                self.writer.finish(state, reason.as_deref(), &bytes).await
+            }
+        }
+    }
+
+    /// Stops executing the run, so that another process can resume it.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be written; the lease of this process ends by itself then.
+    pub async fn interrupt(&self) -> Result<(), StoreError> {
+        match self.is_stored() {
+            true => self.writer.release().await,
+            false => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Entries are added and taken in one step each.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// For whom a run is journaled.
+#[derive(Debug, Clone)]
+pub struct NewRunInfo {
+    /// Whose data it works on.
+    pub tenant: TenantId,
+    /// Its id.
+    pub id: RunId,
+    /// Who asked for it.
+    pub principal: String,
+    /// What started it and resumes it at a start.
+    pub origin: String,
+}
+
+impl OpenEntry {
+    fn copied(&self) -> Self {
+        Self {
+            title: self.title.clone(),
+            request: self.request.clone(),
+            ..*self
+        }
+    }
+
+    fn entry(&self, number: u32) -> JournalEntry {
+        JournalEntry {
+            number,
+            key: self.digest,
+            occurrence: self.occurrence,
+            title: self.title.clone(),
+            class: self.class,
+            state: EntryState::Intended,
+            request: self.request.clone(),
+            answer: None,
+            answer_order: None,
+            clock_ms: None,
+            at: unix_ms(),
+        }
+    }
+}
+
+fn known_of(entry: &JournalEntry) -> Known {
+    match (entry.state, &entry.answer) {
+        (EntryState::Answered, Some(answer)) => Known::Answer {
+            result: entry::answer_from_bytes(answer),
+            place: delivered(entry),
+        },
+        (EntryState::Intended, _) if is_unknown(entry) => Known::Unknown,
+        _ => Known::Nothing,
+    }
+}
+
+/// The place of an answer that an execution of the script has had, and the virtual time.
+fn delivered(entry: &JournalEntry) -> Option<(u32, u64)> {
+    entry.answer_order.zip(entry.clock_ms)
+}
+
+/// Whether a journaled request may have happened and must not happen twice.
+fn is_unknown(entry: &JournalEntry) -> bool {
+    entry.state == EntryState::Intended && entry.class.is_none_or(|class| !class.is_repeatable())
+}
+
+/// The calls of a journal whose outcome is unknown.
+pub fn unknown_calls(entries: &[JournalEntry]) -> Vec<UnknownCall> {
+    let unknown = entries.iter().filter(|entry| is_unknown(entry));
+    unknown
+        .map(|entry| UnknownCall {
+            call: entry.number,
+            tool: called_tool(entry).to_owned(),
+            args: entry::arguments(entry::request_from_bytes(&entry.request)),
+        })
+        .collect()
+}
+
+/// The tool of a journaled call, or the title of another request.
+pub fn called_tool(entry: &JournalEntry) -> &str {
+    entry.title.strip_prefix("call ").unwrap_or(&entry.title)
+}
+
+/// The request of a journal entry; `None` if it is damaged.
+pub fn journaled_request(entry: &JournalEntry) -> Option<RecordedRequest> {
+    entry::request_from_bytes(&entry.request)
+}
+
+/// Milliseconds since 1970.
+pub(super) fn unix_ms() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The journal's form of the result of a call that happened, given as JSON.
+///
+/// # Errors
+///
+/// A text that is not JSON.
+pub fn happened(json: &str) -> Result<Vec<u8>, serde_json::Error> {
+    let value: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
+    Ok(entry::answer_to_bytes(&Ok(value)))
+}
+
+/// The journal's form of the answer to a call that is given up.
+pub fn given_up() -> Vec<u8> {
+    let message = "the outcome of this call is unknown, and a person gave it up";
+    entry::answer_to_bytes(&Err(Failure::new(FailureKind::Cancelled, message)))
+}
+
+/// The answered requests of a journal as a recording.
+pub fn journaled_recording(spec: &DurableSpec, entries: &[JournalEntry]) -> Recording {
+    let entries = entries.iter().filter_map(|entry| {
+        let answer = entry::answer_from_bytes(entry.answer.as_deref()?);
+        Some(Entry {
+            request: entry::request_from_bytes(&entry.request)?,
+            after_ms: 0,
+            answer: RecordedAnswer::of(&answer),
+        })
+    });
+    Recording::new(&spec.script.name, spec.clock, entries.collect())
+}
