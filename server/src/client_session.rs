@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use pml_gateway::{Gateway, Progress};
+use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
-use pml_protocol::{FairShareKey, Limits, Principal, RunContext, SessionId, TenantId, ToolHost};
+use pml_hosts::{
+    ApprovalRequest, Approver, Decision, DecisionFuture, IfUnasked, ObservedShapes, Person,
+    RunPlaceholders, SessionStorage,
+};
+use pml_protocol::{
+    FairShareKey, Limits, Principal, RunContext, RunId, SessionId, TenantId, ToolHost,
+};
 use pml_reply::ReplyScrubber;
-use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
+use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 
 use crate::session_replies::SessionReplies;
@@ -89,6 +96,12 @@ impl ClientSession {
             .with_fair_share(self.fair_share.clone())
     }
 
+    /// The identity of a run that an earlier server began.
+    pub fn resumed_run(&self, id: RunId) -> RunContext {
+        RunContext::with_id(id, self.id, self.tenant.clone(), self.principal.clone())
+            .with_fair_share(self.fair_share.clone())
+    }
+
     /// Begins a run. `written` is what the model wrote for it: the source of a script, or the
     /// arguments of a call as JSON. Only placeholders that stand in it are restored.
     pub async fn begin_run(&self, written: &str) -> ClientRun<'_> {
@@ -101,6 +114,11 @@ impl ClientSession {
             replies: SessionReplies::new(replies),
             placeholders,
         }
+    }
+
+    /// Adds the placeholders of a run that another session began.
+    pub async fn load_placeholders(&self, saved: &[SavedPlaceholder]) {
+        self.placeholders.turn().await.lock().load(saved);
     }
 
     /// The lowest severity that the client wants, as a number; `None` if it did not ask for logs.
@@ -123,6 +141,11 @@ pub struct ClientRun<'s> {
 }
 
 impl ClientRun<'_> {
+    /// The placeholders that the model wrote, with their values, for the journal of the run.
+    pub async fn saved_placeholders(&self) -> Vec<SavedPlaceholder> {
+        self.placeholders.saved().await
+    }
+
     /// Makes the reply to the run, whose values get their origin from what the run received.
     pub fn replies(&self) -> &SessionReplies {
         &self.replies
@@ -134,6 +157,7 @@ impl ClientRun<'_> {
         state: &ServerState,
         limits: &Limits,
         approver: RunApprover,
+        journal: Option<Arc<RunJournal>>,
         progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Arc<dyn ToolHost> {
         let (session, gateway) = (self.session, state.gateway().clone());
@@ -151,8 +175,22 @@ impl ClientRun<'_> {
             observers: vec![session.shapes.clone(), session.finder.clone()],
             limits: *limits,
             tool_timeout: state.tool_timeout(),
+            journal,
             progress: Box::new(progress),
         })
+    }
+}
+
+/// There is no person to ask: the client is gone.
+pub struct CannotAsk;
+
+impl Approver for CannotAsk {
+    fn can_ask(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, _: ApprovalRequest, _: Duration) -> DecisionFuture {
+        Box::pin(std::future::ready(Decision::CannotAsk))
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod catch_panics;
 mod client_session;
+mod durable_runs;
 mod elicitation;
 mod error;
 mod handler;
@@ -23,6 +24,7 @@ pub mod log;
 mod notice_pace;
 mod notifications;
 mod pending_approvals;
+mod resume;
 mod session_replies;
 mod state;
 mod stateless_clients;
@@ -33,6 +35,7 @@ mod tool_task;
 mod tools;
 mod transport;
 
+pub use durable_runs::DurableOptions;
 pub use error::ServeError;
 pub use state::{ServerOptions, ServerState};
 pub use tool_observer::ToolObserver;

@@ -14,7 +14,9 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client_session::ClientSession;
+use crate::durable_runs::{DurableOptions, DurableRuns};
 use crate::pending_approvals::{COLLECT_TIME, PendingApprovals, RequestFingerprint};
+use crate::resume::{maintain_store, resume_runs};
 use crate::stateless_clients::StatelessClients;
 use crate::tool_observer::ToolObserver;
 use crate::tool_task::ToolTask;
@@ -40,6 +42,8 @@ pub struct ServerOptions {
     pub tool_timeout: Option<Duration>,
     /// How long calls in flight have when the server shuts down.
     pub drain: Duration,
+    /// Where the journals of runs are kept; `None` for runs without journals.
+    pub durable: Option<DurableOptions>,
     /// Keeps what is learned about tools.
     pub observer: Arc<dyn ToolObserver>,
 }
@@ -61,6 +65,7 @@ struct Parts {
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
     stateless: StatelessClients,
+    durable: Option<Arc<DurableRuns>>,
     pending: PendingApprovals,
 }
 
@@ -71,6 +76,10 @@ impl ServerState {
     ///
     /// If called outside a Tokio runtime.
     pub fn open(options: ServerOptions) -> Self {
+        let closing = CancellationToken::new();
+        let durable = options
+            .durable
+            .map(|durable| DurableRuns::new(durable, closing.clone()));
         let state = Self(Arc::new(Parts {
             pool: options.pool,
             gateway: options.gateway,
@@ -80,7 +89,8 @@ impl ServerState {
             tool_timeout: options.tool_timeout,
             drain: options.drain,
             observer: options.observer,
-            closing: CancellationToken::new(),
+            closing,
+            durable,
             in_flight: watch::Sender::new(0),
             has_listed: watch::Sender::new(false),
             stateless: StatelessClients::default(),
@@ -88,6 +98,8 @@ impl ServerState {
         }));
         let first = state.clone();
         tokio::spawn(async move { first.list_servers().await });
+        tokio::spawn(resume_runs(state.clone()));
+        tokio::spawn(maintain_store(state.clone()));
         state
     }
 
@@ -136,6 +148,11 @@ impl ServerState {
             let observer = self.0.observer.clone();
             tokio::task::spawn_blocking(move || observer.record_shapes(observed));
         }
+    }
+
+    /// The journals of runs, unless they are switched off.
+    pub(crate) fn durable_runs(&self) -> Option<&Arc<DurableRuns>> {
+        self.0.durable.as_ref()
     }
 
     pub(crate) fn stateless_clients(&self) -> &StatelessClients {
@@ -213,6 +230,13 @@ impl ServerState {
         if tokio::time::timeout(self.0.drain, none).await.is_err() {
             let calls = *self.0.in_flight.borrow();
             tracing::warn!(calls, "calls were cut off: their time to end was up");
+        }
+        let interrupted = self.durable_runs().map_or(0, |runs| runs.interrupted());
+        if interrupted > 0 {
+            tracing::warn!(
+                runs = interrupted,
+                "runs were interrupted: they go on at the next start of the server, or with `pml resume --all`"
+            );
         }
     }
 }

@@ -62,7 +62,7 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
         if_unasked: call.if_unasked,
     };
     let client_run = session.begin_run(args.get()).await;
-    let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
+    let host = client_run.pipeline(&state, &limits, approver, None, notifications.on_progress());
     let run = session.new_run();
     let request = Request::Call {
         tool: tool.clone(),

@@ -56,22 +56,43 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         if_unasked: call.if_unasked,
     };
     let client_run = session.begin_run(&arguments.code).await;
-    let host = client_run.pipeline(&state, &limits, approver, notifications.on_progress());
     let script = Script {
         name: "script.ts".to_owned(),
         source: arguments.code,
         args: Vec::new(),
     };
     let run = session.new_run();
+    let durable = match state.durable_runs() {
+        Some(runs) => {
+            let placeholders = client_run.saved_placeholders().await;
+            Some(runs.begin(&run, &script, limits, state.tool_timeout(), placeholders))
+        }
+        None => None,
+    };
+    let journal = durable.as_ref().map(|durable| durable.journal().clone());
+    let host = client_run.pipeline(
+        &state,
+        &limits,
+        approver,
+        journal,
+        notifications.on_progress(),
+    );
     let options = RunOptions {
         context: Some(run.clone()),
         ..RunOptions::default()
     };
+    let options = match &durable {
+        Some(durable) => durable.options(options),
+        None => options,
+    };
     let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
-    let outcome = state
+    let mut outcome = state
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
         .await;
+    if let Some(durable) = durable {
+        durable.finish(&mut outcome).await;
+    }
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(

@@ -1,0 +1,124 @@
+//! Resumes the durable runs that an earlier server left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pml_hosts::IfUnasked;
+use pml_hosts::journal::RunJournal;
+use pml_protocol::{Principal, RunId, TenantId};
+use pml_runtime::{RunOptions, Script};
+use pml_store::{ClaimedRun, StoreError};
+
+use crate::client_session::{CannotAsk, RunApprover};
+use crate::durable_runs::DurableRuns;
+use crate::state::ServerState;
+
+/// How often the store deletes and compresses what has ended long ago.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// Keeps the store to its retention until the server ends.
+pub async fn maintain_store(state: ServerState) {
+    let Some(runs) = state.durable_runs().cloned() else {
+        return;
+    };
+    let mut interval = tokio::time::interval(MAINTENANCE_INTERVAL);
+    loop {
+        tokio::select! {
+            _ = interval.tick() => {}
+            () = state.closing().cancelled() => return,
+        }
+        if let Err(error) = runs.store().maintain().await {
+            tracing::warn!(%error, "the store cannot be maintained");
+        }
+    }
+}
+
+/// Resumes all runs that this server owned before it ended. They run in the background; their results
+/// are in the store, and `pml resume ID` prints them.
+pub async fn resume_runs(state: ServerState) {
+    let Some(runs) = state.durable_runs().cloned() else {
+        return;
+    };
+    let tenant = TenantId::local();
+    let ids = match runs.store().resumable(&tenant, Some(runs.origin())).await {
+        Ok(ids) => ids,
+        Err(error) => {
+            tracing::warn!(%error, "the runs that were interrupted cannot be listed");
+            return;
+        }
+    };
+    if ids.is_empty() {
+        return;
+    }
+    tracing::info!(runs = ids.len(), "resuming the runs that were interrupted");
+    // The tools of all servers must be known before a script runs: it found them the first time.
+    state.first_listing().await;
+    for id in ids {
+        let (state, runs, tenant) = (state.clone(), runs.clone(), tenant.clone());
+        tokio::spawn(async move {
+            if let Err(error) = resume_run(&state, &runs, &tenant, &id).await {
+                tracing::warn!(run = %id, %error, "a run cannot be resumed");
+            }
+        });
+    }
+}
+
+async fn resume_run(
+    state: &ServerState,
+    runs: &Arc<DurableRuns>,
+    tenant: &TenantId,
+    id: &RunId,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let Some(_in_flight) = state.begin_call() else {
+        return Ok(());
+    };
+    let claimed = match runs.store().claim(tenant, id).await {
+        Ok(claimed) => claimed,
+        // Another process was faster.
+        Err(StoreError::Owned { .. } | StoreError::Ended { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    execute(state, runs, claimed).await
+}
+
+async fn execute(
+    state: &ServerState,
+    runs: &Arc<DurableRuns>,
+    claimed: ClaimedRun,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let principal = Principal::named(&claimed.run.principal);
+    let session = state.new_session(principal);
+    let run = session.resumed_run(claimed.run.id.clone());
+    let journal = RunJournal::resume(claimed)?;
+    let spec = journal.spec().clone();
+    session.load_placeholders(&spec.placeholders).await;
+    let client_run = session.begin_run(&spec.script.source).await;
+    let approver = RunApprover {
+        approver: Arc::new(CannotAsk),
+        if_unasked: IfUnasked::Refuse,
+    };
+    let active = runs.active(journal.clone(), &run);
+    let host = client_run.pipeline(state, &spec.limits, approver, Some(journal), |_| {});
+    let script = Script {
+        name: spec.script.name.clone(),
+        source: spec.script.source.clone(),
+        args: spec.script.args.clone(),
+    };
+    let options = active.options(RunOptions {
+        context: Some(run.clone()),
+        ..RunOptions::default()
+    });
+    let mut outcome = state
+        .pool()
+        .run_with(script, options, spec.limits, host, &mut |_| {})
+        .await;
+    active.finish(&mut outcome).await;
+    tracing::info!(
+        run = %run.id(),
+        ok = outcome.ok,
+        kind = outcome.error.as_ref().map(|error| error.kind.to_string()),
+        calls = outcome.calls.len(),
+        "a resumed script ended"
+    );
+    Ok(())
+}
