@@ -11,7 +11,7 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     add, call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login,
-    logout, model, run, scrub, search, serve, test, tools, trust, types,
+    logout, model, resume, run, runs, scrub, search, serve, test, tools, trust, types,
 };
 
 #[derive(Parser)]
@@ -43,6 +43,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
+    Runs(runs::RunsArgs),
     Test(test::TestArgs),
     Check(check::CheckArgs),
     Types(types::TypesArgs),
@@ -107,6 +109,8 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
     }
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
+        Command::Resume(args) => resume::run(&args, config),
+        Command::Runs(args) => runs::run(&args, config),
         Command::Test(args) => test::run(&args),
         Command::Check(args) => check::run(&args, config),
         Command::Types(args) => types::run(&args, config),
@@ -138,8 +142,8 @@ fn parse(argv: Vec<OsString>) -> Result<Cli, clap::Error> {
 
 /// Suggests the command that a mistyped one is nearest to.
 ///
-/// clap compares by Jaro similarity, which finds nothing for swapped letters in a short name:
-/// `rnu` and `run` have 0.56, and clap suggests from 0.7.
+/// clap compares by Jaro similarity, which is low for swapped letters in a short name: `rnu` and `run`
+/// have 0.56, and clap suggests from 0.7. Its suggestion stays where no name is a typing mistake away.
 fn with_suggestion(
     mut error: clap::Error,
     command: &clap::Command,
@@ -148,9 +152,6 @@ fn with_suggestion(
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
     };
-    if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        return error;
-    }
     // The mistyped name is a verb of the last command before it.
     let mut parent = command;
     for word in argv

@@ -21,6 +21,10 @@ const GROUPS: &[Group] = &[
         commands: &["run", "test", "check", "types"],
     },
     Group {
+        heading: "Durable runs",
+        commands: &["runs", "resume"],
+    },
+    Group {
         heading: "Servers and tools",
         commands: &[
             "init", "add", "trust", "doctor", "tools", "search", "call", "login", "logout",

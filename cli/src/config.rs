@@ -11,10 +11,13 @@ use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
+use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 5] = ["effects", "limits", "policy", "pool", "scrub"];
+const SECTIONS: [&str; 7] = [
+    "effects", "limits", "policy", "pool", "runs", "scrub", "store",
+];
 
 /// The configuration of the operator.
 #[derive(Default)]
@@ -23,6 +26,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     pub pool: PoolSettings,
     pub scrub: ScrubConfig,
+    pub store: StoreSettings,
+    pub runs: RunsSettings,
 }
 
 /// Loads the file named with `--config`, else that of the working folder, else that of the user.
@@ -67,11 +72,15 @@ fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigErro
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;
     check_restore(&servers, &scrub)?;
+    let store = servers.section("store")?;
+    let runs = servers.section("runs")?;
     Ok(Settings {
         servers,
         limits,
         pool,
         scrub,
+        store,
+        runs,
     })
 }
 
@@ -102,6 +111,14 @@ fn check_restore(servers: &Config, scrub: &ScrubConfig) -> Result<(), ConfigErro
 pub struct PoolSettings {
     /// The number of idle workers kept ready.
     pub warm: Option<usize>,
+}
+
+/// `pml.runs`: the runs of `pml serve`.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct RunsSettings {
+    /// Whether `pml serve` keeps journals of its runs.
+    pub durable: bool,
 }
 
 /// `pml.limits`: a missing key keeps its default.

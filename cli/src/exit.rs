@@ -27,6 +27,8 @@ impl ExitCode {
 /// Wrong usage or configuration.
 const USAGE: u8 = 2;
 const INTERNAL: u8 = 70;
+/// The run is not over: it waits for a person. `EX_TEMPFAIL` of `sysexits.h`.
+const WAITING: u8 = 75;
 const TIMEOUT: u8 = 124;
 /// 128 + SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
@@ -56,6 +58,7 @@ pub fn of(outcome: &Outcome) -> ExitCode {
         Some(ErrorKind::Timeout) => ExitCode(TIMEOUT),
         Some(ErrorKind::Memory) => ExitCode(MEMORY),
         Some(ErrorKind::Internal) => internal(),
+        Some(ErrorKind::Waiting | ErrorKind::Unknown) => ExitCode(WAITING),
         Some(_) => ExitCode::FAILURE,
     }
 }

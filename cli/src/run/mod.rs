@@ -1,5 +1,6 @@
 //! `pml run`: one script, once.
 
+mod durable;
 mod report;
 mod run_tools;
 pub mod script;
@@ -11,9 +12,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use pml_hosts::journal::RunJournal;
 use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats};
+use pml_reply::ReplyScrubber;
 use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, Script, WorkerOptions};
-use pml_scrub::Scrubber;
+use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
+use pml_store::Store;
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
@@ -21,9 +25,10 @@ use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
 use crate::{diagnostics, exit, interrupt, progress, search_setup};
+use durable::{DurableArgs, DurableRun};
 use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
 use script::Origin;
-use tool_source::{ToolSource, ToolSourceArgs};
+use tool_source::{LiveMode, ToolSource, ToolSourceArgs};
 use trace::Trace;
 
 /// Run a script in the sandbox
@@ -39,9 +44,10 @@ use trace::Trace;
     pml run --json --timeout 2s --memory 64 audit.ts\n  \
     pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n  \
     pml run --record audit.json audit.ts       then, anywhere: pml run --replay audit.json audit.ts\n  \
-    pml run --dry-run audit.ts                 what it would call, without calling it\n\n\
-    Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 124 time limit, 137 memory limit,\n\
-    130 interrupted, 70 internal error.")]
+    pml run --dry-run audit.ts                 what it would call, without calling it\n  \
+    pml run --durable --run-id audit-7 audit.ts    after a crash: pml resume audit-7\n\n\
+    Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 75 it waits for a person (pml runs show),\n\
+    124 time limit, 137 memory limit, 130 interrupted, 70 internal error.")]
 pub struct RunArgs {
     /// The script, or - for standard input
     #[arg(
@@ -87,6 +93,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     source: ToolSourceArgs,
+
+    #[command(flatten)]
+    durable: DurableArgs,
 
     /// Replace personal data and secrets in the result, the logs and the error
     ///
@@ -171,16 +180,27 @@ pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<PreforkedWorker
 }
 
 /// A run whose files are read and whose worker is starting.
-struct PreparedRun<'a> {
-    args: &'a RunArgs,
+pub struct PreparedRun {
     settings: Settings,
     limits: Limits,
+    tool_timeout: Option<Duration>,
     pool: Pool,
     script: Script,
     trace: Option<Trace>,
+    output: RunOutput,
     scrubber: Option<Arc<Scrubber>>,
     cache: ToolCache,
     source: ToolSource,
+    durable: Option<DurableRun>,
+}
+
+/// How a run is printed.
+#[derive(Debug, Clone, Copy)]
+pub struct RunOutput {
+    /// The whole outcome as JSON.
+    pub json: bool,
+    /// Without personal data and secrets.
+    pub scrub: bool,
 }
 
 /// A run that has ended, or was interrupted.
@@ -189,10 +209,10 @@ struct EndedRun {
     is_interrupted: bool,
 }
 
-impl<'a> PreparedRun<'a> {
+impl PreparedRun {
     /// An error is a mistake in the usage or the configuration; everything else is an outcome.
     fn new(
-        args: &'a RunArgs,
+        args: &RunArgs,
         config: Option<&Path>,
         worker: Option<PreforkedWorker>,
     ) -> anyhow::Result<Self> {
@@ -215,8 +235,13 @@ impl<'a> PreparedRun<'a> {
         };
         let cache = ToolCache::for_settings(&settings);
         let source = args.source.source(&cache)?;
+        let durable = args.durable.run(&args.origin());
         Ok(Self {
-            args,
+            tool_timeout: args.tool_timeout(&settings),
+            output: RunOutput {
+                json: args.json,
+                scrub: args.scrub,
+            },
             settings,
             limits,
             pool,
@@ -225,6 +250,45 @@ impl<'a> PreparedRun<'a> {
             scrubber,
             cache,
             source,
+            durable,
+        })
+    }
+
+    /// The further execution of a durable run.
+    pub fn resumed(
+        settings: Settings,
+        journal: Arc<RunJournal>,
+        store: Store,
+        output: RunOutput,
+    ) -> anyhow::Result<Self> {
+        let spec = journal.spec();
+        let limits = spec.limits;
+        let pool = Pool::new(PoolOptions {
+            warm: 0,
+            limits,
+            ..PoolOptions::new()?
+        });
+        pool.prepare(None);
+        let scrubber = match output.scrub {
+            true => Some(Arc::new(Scrubber::new(&settings.scrub)?)),
+            false => None,
+        };
+        Ok(Self {
+            tool_timeout: spec.tool_ms.map(Duration::from_millis),
+            script: Script {
+                name: spec.script.name.clone(),
+                source: spec.script.source.clone(),
+                args: spec.script.args.clone(),
+            },
+            cache: ToolCache::for_settings(&settings),
+            settings,
+            limits,
+            pool,
+            trace: None,
+            output,
+            scrubber,
+            source: ToolSource::Servers(LiveMode::Send),
+            durable: Some(DurableRun::Resumed { journal, store }),
         })
     }
 
@@ -235,18 +299,29 @@ impl<'a> PreparedRun<'a> {
         event_loop.block_on(self.run_in_event_loop(style))
     }
 
-    async fn run_in_event_loop(mut self, style: Style) -> anyhow::Result<ExitCode> {
+    /// Runs the script to its end and prints what it left.
+    pub async fn run_in_event_loop(mut self, style: Style) -> anyhow::Result<ExitCode> {
+        let output = self.output;
         // Logs and progress that are printed as they come are not scrubbed.
-        let is_live = !self.args.json && !self.args.scrub;
+        let is_live = !output.json && !output.scrub;
+        let durable = match self.durable {
+            Some(durable) => {
+                let script = &self.script;
+                let open = durable.open(&self.settings, script, self.limits, self.tool_timeout);
+                Some(open.await?)
+            }
+            None => None,
+        };
         let scrub_rules = std::mem::take(&mut self.settings.scrub);
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: self.source,
-            tool_timeout: self.args.tool_timeout(&self.settings),
+            tool_timeout: self.tool_timeout,
             config: self.settings.servers,
             search,
             scrubber: self.scrubber,
             limits: self.limits,
+            journal: durable.as_ref().map(|durable| durable.journal.clone()),
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);
@@ -261,29 +336,35 @@ impl<'a> PreparedRun<'a> {
         };
         let ended = execute(&self.pool, self.script, self.limits, &tools, &mut observer).await?;
         let EndedRun {
-            outcome,
+            mut outcome,
             is_interrupted,
         } = ended;
+        if let Some(durable) = &durable {
+            durable.ended(&mut outcome, is_interrupted).await;
+        }
         let scrub_started = Instant::now();
         let outcome = tools.printed(outcome, &self.limits);
-        if self.args.scrub {
+        if output.scrub {
             if let Some(trace) = &mut observer.trace {
                 trace.scrubbed(scrub_started);
             }
-            if !self.args.json {
+            if !output.json {
                 let lines = outcome.logs.iter();
                 lines.for_each(|line| report::print_log(line, style));
             }
         }
 
         // The result first: servers take their time to stop.
-        let code = report_run(self.args, &tools, &outcome, is_interrupted, style);
+        let code = report_run(output, &name, &tools, &outcome, is_interrupted, style);
         let saved = tools.save_recording(&name, &scrub_rules);
         let traced = observer.trace.map_or(Ok(()), |trace| {
             trace.finish(&outcome, |tool| tools.printed_text(tool))
         });
         tools.save_tools(&self.cache);
         tools.close().await;
+        if let Some(durable) = durable {
+            durable.store.close().await;
+        }
         saved.and(traced).map(|()| code)
     }
 }
@@ -340,7 +421,8 @@ impl RunObserver {
 
 /// Prints what the run left, and returns the exit code.
 fn report_run(
-    args: &RunArgs,
+    output: RunOutput,
+    name: &str,
     tools: &RunTools,
     outcome: &Outcome,
     is_interrupted: bool,
@@ -350,10 +432,11 @@ fn report_run(
     if let Some(notice) = tools.search_notice() {
         diagnostics::warning(format_args!("searched by words alone: {notice}"));
     }
-    if is_interrupted && !args.json {
+    if is_interrupted && !output.json {
         return exit::interrupted();
     }
-    let code = print(args, outcome, tools.dry_run_plan().as_ref(), style);
+    let plan = tools.dry_run_plan();
+    let code = print(output, name, outcome, plan.as_ref(), style);
     match is_interrupted {
         true => exit::interrupted(),
         false => code,
@@ -373,14 +456,21 @@ fn interrupted(so_far: Outcome, started: Instant) -> Outcome {
     }
 }
 
-fn print(args: &RunArgs, outcome: &Outcome, plan: Option<&DryRunPlan>, style: Style) -> ExitCode {
-    let printed = if args.json {
+/// Prints an outcome, and returns the exit code.
+pub fn print(
+    output: RunOutput,
+    name: &str,
+    outcome: &Outcome,
+    plan: Option<&DryRunPlan>,
+    style: Style,
+) -> ExitCode {
+    let printed = if output.json {
         report::print_json(outcome, plan)
     } else {
         if let Some(plan) = plan {
             report::print_plan(plan, style);
         }
-        report::print(outcome, args.origin().name().as_ref(), style)
+        report::print(outcome, name, style)
     };
     match exit::check_pipe(printed) {
         Ok(()) => exit::of(outcome),
@@ -389,4 +479,12 @@ fn print(args: &RunArgs, outcome: &Outcome, plan: Option<&DryRunPlan>, style: St
             exit::internal()
         }
     }
+}
+
+/// A stored outcome without personal data and secrets.
+pub fn scrubbed(outcome: Outcome, settings: &Settings, limits: &Limits) -> anyhow::Result<Outcome> {
+    let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
+    let placeholders = SharedPlaceholders::new(PlaceholderMap::new(scrubber));
+    let replies = ReplyScrubber::for_person(placeholders);
+    Ok(replies.outcome(outcome, limits).into_outcome())
 }

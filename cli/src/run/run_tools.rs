@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pml_gateway::{Config, Gateway, Progress, StartError};
+use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording};
 use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
@@ -40,12 +41,15 @@ pub struct RunToolsOptions {
     pub scrubber: Option<Arc<Scrubber>>,
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
+    /// Set for a durable run.
+    pub journal: Option<Arc<RunJournal>>,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
     /// `None` without `--scrub`: the reader sees values as they are.
@@ -94,6 +98,7 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    journal: None,
                     servers: None,
                     replies,
                 });
@@ -112,9 +117,11 @@ impl RunTools {
             observers: vec![servers.shapes.clone(), servers.finder.clone()],
             limits: options.limits,
             tool_timeout: options.tool_timeout,
+            journal: options.journal.clone(),
             progress: options.progress,
         };
         Ok(Self {
+            journal: options.journal,
             pipeline: Pipeline::new(mode, run),
             servers: Some(servers),
             replies,
@@ -138,10 +145,20 @@ impl RunTools {
             Pipeline::Replay { clock, .. } => (Some(*clock), TimerMode::Skipped),
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
-        RunOptions {
+        let options = RunOptions {
             clock,
             timers,
             ..RunOptions::default()
+        };
+        match &self.journal {
+            Some(journal) => RunOptions {
+                context: Some(journal.local_context()),
+                clock: Some(journal.clock()),
+                entropy: Some(journal.entropy()),
+                timers: journal.timers(),
+                ..options
+            },
+            None => options,
         }
     }
 

@@ -20,7 +20,7 @@ pub struct ToolSourceArgs {
     ///
     /// Personal data and secrets are replaced by names such as [EMAIL_1]. Time and randomness are
     /// the recording's, so that a replay sees the same.
-    #[arg(long, value_name = "FILE|missing", conflicts_with = "dry_run")]
+    #[arg(long, value_name = "FILE|missing", conflicts_with_all = ["dry_run", "durable"])]
     record: Option<OsString>,
 
     /// Keep personal data and secrets in the recording
@@ -28,7 +28,7 @@ pub struct ToolSourceArgs {
     record_raw: bool,
 
     /// Answer every call from this recording; no server is started
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "durable")]
     replay: Option<PathBuf>,
 
     /// Check every call and send none
@@ -36,7 +36,7 @@ pub struct ToolSourceArgs {
     /// Schemas, policy and budgets are applied. Answers come from --fixtures, else from the
     /// recording named with --replay, else they are examples of the tool's output schema, or of
     /// what its results looked like in earlier runs.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "durable")]
     dry_run: bool,
 
     /// Answers for a dry run: { "fs:read_file": { "value": "text" } }

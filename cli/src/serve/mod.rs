@@ -1,6 +1,7 @@
 //! `pml serve`: the MCP server that AI clients talk to.
 
 mod cached_tools;
+mod durable_runs;
 mod print_config;
 mod token_source;
 
@@ -19,6 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::amounts::parse_time;
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
+use crate::store_setup::StoreArgs;
 use crate::{exit, search_setup, servers};
 use cached_tools::CachedTools;
 use print_config::ClientName;
@@ -88,6 +90,9 @@ pub struct ServeArgs {
     #[arg(long)]
     allow_missing_walls: bool,
 
+    #[command(flatten)]
+    store: StoreArgs,
+
     /// Print what to put into the configuration of a client, and do nothing else
     #[arg(long, value_enum, value_name = "CLIENT")]
     print_config: Option<ClientName>,
@@ -136,6 +141,8 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let tool_timeout = settings.limits.tool_timeout();
         let search = search_setup::open(settings.servers.file.as_deref())?;
         let observer = Arc::new(CachedTools::for_settings(&settings));
+        let durable = durable_runs::open(&args.store, &settings).await?;
+        let store = durable.as_ref().map(|durable| durable.store.clone());
         let gateway = servers::open(settings.servers)?;
         let state = ServerState::open(ServerOptions {
             pool,
@@ -145,6 +152,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             limits,
             tool_timeout,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
+            durable,
             observer,
         });
         close_on_signal(&state)?;
@@ -158,6 +166,9 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             None => serve_stdio(state).await,
         };
         servers::close(&gateway).await;
+        if let Some(store) = store {
+            store.close().await;
+        }
         anyhow::Ok(served?)
     });
     // The workers end with the last reference to the state. A thread may still block on standard
