@@ -202,6 +202,7 @@ async fn run_scripts(
             observers: vec![finder.clone()],
             limits,
             tool_timeout: Some(Duration::from_secs(3)),
+            journal: None,
             progress: Box::new(|_| {}),
         });
         let outcome = pool.run(script, limits, host, &mut |_| {}).await;

@@ -8,6 +8,7 @@ mod console;
 mod contributing;
 mod crate_graph;
 mod demo;
+mod durable;
 mod effects;
 mod examples;
 mod faults;

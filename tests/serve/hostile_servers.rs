@@ -225,13 +225,19 @@ fn a_server_over_http_cannot_fill_the_memory_of_pml_or_delay_another() {
             );
             let (found, worst) = answers(&mut client, &messages, &[other], Duration::from_secs(60));
             assert_eq!(found[0]["result"]["isError"], false, "{}", found[0]);
-            assert!(worst < Duration::from_secs(3), "a ping took {worst:?}: {args}");
+            assert!(
+                worst < Duration::from_secs(3),
+                "a ping took {worst:?}: {args}"
+            );
             slowest = slowest.max(sent.elapsed());
         }
         assert!(slowest < Duration::from_secs(10), "{slowest:?}: {args}");
         answers(&mut client, &messages, &[evil], Duration::from_secs(60));
         let peak = peak_mib(client.id());
-        eprintln!("peak {peak} MiB, slowest {slowest:?} of {:?}: {args}", began.elapsed());
+        eprintln!(
+            "peak {peak} MiB, slowest {slowest:?} of {:?}: {args}",
+            began.elapsed()
+        );
         assert!(peak < PEAK_MIB, "{peak} MiB: {args}");
     }
 }

@@ -1,0 +1,90 @@
+//! What a resumed script sees: the same answers in the same order, the same time and randomness.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::ledger::{Ledger, kill};
+
+#[test]
+fn a_resumed_script_draws_the_same_random_numbers_and_sees_the_same_time() {
+    let ledger = Ledger::new();
+    let script = "const drawn = [Math.random(), crypto.randomUUID(), Date.now()];\n\
+         await tools.s.record({ text: drawn.join('/') });\n\
+         await tools.s.look({ hold: 'before' });\n\
+         return drawn.join('/')";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    let outcome = ledger.resume();
+    let drawn = outcome["result"].as_str().expect("a text").to_owned();
+    assert_eq!(ledger.effects(), [format!("record {drawn}")]);
+}
+
+#[test]
+fn the_race_that_was_won_is_won_again() {
+    let ledger = Ledger::new();
+    let script = "const slow = tools.s.look({ text: 'slow', ms: 400 });\n\
+         const fast = tools.s.look({ text: 'fast' });\n\
+         const first = await Promise.race([slow, fast]);\n\
+         await tools.s.record({ text: first.text });\n\
+         await slow;\n\
+         await tools.s.look({ hold: 'before' });\n\
+         return first.text";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    assert_eq!(ledger.resume()["result"], "fast");
+    assert_eq!(ledger.effects(), ["record fast"]);
+}
+
+#[test]
+fn a_timer_that_has_fired_does_not_take_time_again() {
+    let ledger = Ledger::new();
+    let script = "await new Promise(r => setTimeout(r, 3000));\n\
+         await tools.s.record({ text: 'a' });\n\
+         await tools.s.look({ hold: 'before' });\n\
+         return 'late'";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    let began = Instant::now();
+    assert_eq!(ledger.resume()["result"], "late");
+    assert!(
+        began.elapsed() < Duration::from_millis(2_900),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(ledger.effects(), ["record a"]);
+}
+
+#[test]
+fn a_checkpoint_skips_what_was_done_before_it() {
+    let ledger = Ledger::new();
+    let script = "let from = (await checkpoint('i')) ?? 0;\n\
+         const began = from;\n\
+         for (let i = from; i < 4; i++) {\n\
+           await tools.s.record({ text: `same` });\n\
+           await checkpoint('i', i + 1);\n\
+           if (i === 2) await tools.s.look({ hold: 'before' });\n\
+         }\n\
+         return began";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    assert_eq!(ledger.resume()["result"], 3);
+    assert_eq!(ledger.effects(), vec!["record same"; 4]);
+}
+
+#[test]
+fn a_checkpoint_of_an_ordinary_run_lasts_as_long_as_the_run() {
+    let outcome = crate::support::run_json(
+        &[],
+        "await checkpoint('a', { n: 1 }); return [await checkpoint('a'), (await checkpoint('b')) === undefined]",
+    );
+    assert_eq!(outcome["result"], json!([{ "n": 1 }, true]), "{outcome}");
+}
