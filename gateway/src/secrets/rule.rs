@@ -173,16 +173,15 @@ pub fn needs_whole_word(value: &str) -> bool {
 
 /// The bits of a random value of this length from these kinds of characters.
 fn bits(value: &str) -> f64 {
-    let kinds: [(fn(&char) -> bool, f64); 4] = [
-        (char::is_ascii_digit, 10.0),
-        (char::is_ascii_lowercase, 26.0),
-        (char::is_ascii_uppercase, 26.0),
-        (|letter| !letter.is_ascii_alphanumeric(), 33.0),
-    ];
-    let used = kinds
-        .iter()
-        .filter(|(is_of, _)| value.chars().any(|letter| is_of(&letter)));
-    let alphabet: f64 = used.map(|(_, size)| size).sum();
+    let size_if_used = |is_of: fn(&char) -> bool, size: f64| match value.chars().any(|c| is_of(&c))
+    {
+        true => size,
+        false => 0.0,
+    };
+    let alphabet = size_if_used(char::is_ascii_digit, 10.0)
+        + size_if_used(char::is_ascii_lowercase, 26.0)
+        + size_if_used(char::is_ascii_uppercase, 26.0)
+        + size_if_used(|letter| !letter.is_ascii_alphanumeric(), 33.0);
     value.chars().count() as f64 * alphabet.max(1.0).log2()
 }
 
