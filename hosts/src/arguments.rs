@@ -37,11 +37,22 @@ where
     })
 }
 
-fn parse_text<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
-    if json_size::exceeds(text.as_bytes(), MAX_PARSED_BYTES) {
-        let message = "the arguments have too many values: pass less, or several parts";
-        return Err(Failure::new(FailureKind::Arguments, message));
+/// Refuses arguments that would take too much memory as parsed values.
+///
+/// # Errors
+/// They would.
+pub fn check_size(text: &str) -> Result<(), Failure> {
+    match json_size::exceeds(text.as_bytes(), MAX_PARSED_BYTES) {
+        false => Ok(()),
+        true => {
+            let message = "the arguments have too many values: pass less, or several parts";
+            Err(Failure::new(FailureKind::Arguments, message))
+        }
     }
+}
+
+fn parse_text<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+    check_size(text)?;
     serde_json::from_str(text).map_err(|error| {
         let message = format!("the arguments are not an object: {error}");
         Failure::new(FailureKind::Arguments, message)

@@ -72,7 +72,7 @@ impl GatewayHost {
         };
         match self.mode {
             CallMode::Send => {
-                let intent = self.intents.of(tool, run);
+                let intent = self.intents.of(request, tool, run);
                 let options = CallOptions {
                     before_send: Some(&intent),
                 };

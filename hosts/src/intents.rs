@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use pml_gateway::{BeforeSend, CallError, CallErrorKind, Effect};
 use pml_protocol::{Request, RequestKey, RunContext};
 
-use crate::journal::{JournaledRequest, RunJournal};
+use crate::journal::{RunJournal, digest_of};
 
 /// The intents of one run.
 pub struct Intents {
@@ -43,7 +43,7 @@ impl Intents {
     }
 
     fn unjournaled_key(&self, request: &Request) -> RequestKey {
-        let digest = JournaledRequest::of(request).map_or([0; 32], |request| request.digest);
+        let digest = digest_of(request);
         // A counter is whole after a panic.
         let mut counts = self
             .occurrences
@@ -59,9 +59,15 @@ impl Intents {
     }
 
     /// The intent of a call.
-    pub fn of<'a>(&'a self, tool: &'a str, run: &'a RunContext) -> Intent<'a> {
+    pub fn of<'a>(
+        &'a self,
+        request: &'a Request,
+        tool: &'a str,
+        run: &'a RunContext,
+    ) -> Intent<'a> {
         Intent {
             journal: self.journal.as_deref(),
+            request,
             tool,
             run,
         }
@@ -71,6 +77,7 @@ impl Intents {
 /// The intent of one call.
 pub struct Intent<'a> {
     journal: Option<&'a RunJournal>,
+    request: &'a Request,
     tool: &'a str,
     run: &'a RunContext,
 }
@@ -81,7 +88,8 @@ impl BeforeSend for Intent<'_> {
             return std::future::ready(Ok(())).boxed();
         };
         async move {
-            let intended = journal.intend(key.number, effect.class, self.run.control());
+            let control = self.run.control();
+            let intended = journal.intend(key.number, self.request, effect.class, control);
             intended.await.map_err(|failure| {
                 CallError::permanent(CallErrorKind::Internal, self.tool, failure.message)
             })

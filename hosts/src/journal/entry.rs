@@ -1,59 +1,134 @@
 //! Requests and answers in the form that the journal stores: that of a recording.
 
-use pml_protocol::{Failure, Request, ToolResult};
+use pml_protocol::{Failure, Request, Target, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::arguments;
 use crate::recorded_request::RecordedRequest;
 
-/// A request that is journaled.
+/// A request whose values take longer than this to parse is parsed off the event loop, and one answer
+/// of this size is in the making at a time.
+pub const LARGE_BYTES: usize = 128 * 1024;
+
+/// What the journal keeps in mind of a request: not its arguments, which can be large.
 pub struct JournaledRequest {
-    pub recorded: RecordedRequest,
     /// Of the canonical form: equal for equal requests.
     pub digest: [u8; 32],
+    /// Its kind, and the tool of a call.
+    pub title: String,
+    /// The server whose data the answer is; `None` if it is not of one server.
+    pub server: Option<String>,
 }
 
 impl JournaledRequest {
-    /// The journaled form of a request; `None` for one that a resumed script repeats: its stored
-    /// values, checkpoints and clock messages.
-    pub fn of(request: &Request) -> Option<Self> {
-        let recorded = match request {
-            // Another script of the session may have stored something else meanwhile.
-            Request::Load { key } => RecordedRequest::Load { key: key.clone() },
-            other => RecordedRequest::of(other)?,
-        };
-        let digest = blake3::hash(recorded.key().as_bytes()).into();
-        Some(Self { recorded, digest })
-    }
-
-    /// Whether the request reaches a server. A run that makes no such request leaves no journal.
-    pub fn reaches_server(&self) -> bool {
-        !matches!(
-            self.recorded,
-            RecordedRequest::Search { .. }
-                | RecordedRequest::Describe { .. }
-                | RecordedRequest::Load { .. }
+    /// Whether a request is journaled. A resumed script repeats the others: its stored values,
+    /// checkpoints and clock messages.
+    pub fn is_journaled(request: &Request) -> bool {
+        matches!(
+            request,
+            Request::Call { .. }
+                | Request::Search { .. }
+                | Request::Describe { .. }
+                | Request::Resource { .. }
+                // Another script of the session may have stored something else meanwhile.
+                | Request::Load { .. }
         )
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // Plain fields always become JSON.
-        serde_json::to_vec(&self.recorded).unwrap_or_default()
+    /// The journaled form of a request for which [`JournaledRequest::is_journaled`] holds.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that would take too much memory.
+    pub async fn of(request: &Request) -> Result<Self, Failure> {
+        if request.size() <= LARGE_BYTES {
+            return Self::parsed(request);
+        }
+        let request = request.clone();
+        let parsed = tokio::task::spawn_blocking(move || Self::parsed(&request));
+        parsed
+            .await
+            .unwrap_or_else(|_| Err(Failure::internal("the arguments make the parser panic")))
     }
 
-    /// The request without its private parts, in the clear.
-    pub fn title(&self) -> String {
-        match &self.recorded {
-            RecordedRequest::Call { tool, .. } => format!("call {tool}"),
-            RecordedRequest::Search { .. } => "search".to_owned(),
-            RecordedRequest::Describe { .. } => "describe".to_owned(),
-            RecordedRequest::Load { .. } => "load".to_owned(),
-            RecordedRequest::ListResources { server } => format!("list resources {server}"),
-            RecordedRequest::ReadResource { server, .. } => format!("read resource {server}"),
-            RecordedRequest::ListPrompts { server } => format!("list prompts {server}"),
-            RecordedRequest::GetPrompt { server, .. } => format!("get prompt {server}"),
+    fn parsed(request: &Request) -> Result<Self, Failure> {
+        if let Request::Call { args, .. } = request {
+            arguments::check_size(args.get())?;
         }
+        let recorded = recorded(request)
+            .ok_or_else(|| Failure::internal("this request cannot be journaled"))?;
+        Ok(Self {
+            digest: blake3::hash(recorded.key().as_bytes()).into(),
+            title: title(&recorded),
+            server: recorded.server().map(str::to_owned),
+        })
+    }
+}
+
+/// The digest of a request that is not journaled.
+pub fn digest_of(request: &Request) -> [u8; 32] {
+    let recorded = recorded(request);
+    recorded.map_or([0; 32], |recorded| {
+        blake3::hash(recorded.key().as_bytes()).into()
+    })
+}
+
+fn recorded(request: &Request) -> Option<RecordedRequest> {
+    match request {
+        Request::Load { key } => Some(RecordedRequest::Load { key: key.clone() }),
+        other => RecordedRequest::of(other),
+    }
+}
+
+/// Whether the request reaches a server. A run that makes no such request leaves no journal.
+pub fn reaches_server(request: &Request) -> bool {
+    !matches!(request.target(), Target::Local)
+}
+
+/// The form of a request in the store. The arguments of a call keep their text.
+pub fn request_to_bytes(request: &Request) -> Vec<u8> {
+    // Plain fields and raw JSON always become JSON.
+    match request {
+        Request::Call { tool, args } => {
+            serde_json::to_vec(&JournaledCall::Call { tool, args }).unwrap_or_default()
+        }
+        other => serde_json::to_vec(&recorded(other)).unwrap_or_default(),
+    }
+}
+
+/// The form of an answered request: its arguments only if they are small, since nothing but a person
+/// reads them any more.
+pub fn answered_to_bytes(request: &Request) -> Vec<u8> {
+    match request {
+        Request::Call { tool, args } if args.get().len() > LARGE_BYTES => {
+            let args = Value::from(format!("{} bytes", args.get().len()));
+            let tool = tool.clone();
+            serde_json::to_vec(&RecordedRequest::Call { tool, args }).unwrap_or_default()
+        }
+        other => request_to_bytes(other),
+    }
+}
+
+/// A call in the form of [`RecordedRequest`], without parsing its arguments.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum JournaledCall<'a> {
+    Call { tool: &'a str, args: &'a RawValue },
+}
+
+/// The request without its private parts, in the clear.
+fn title(recorded: &RecordedRequest) -> String {
+    match recorded {
+        RecordedRequest::Call { tool, .. } => format!("call {tool}"),
+        RecordedRequest::Search { .. } => "search".to_owned(),
+        RecordedRequest::Describe { .. } => "describe".to_owned(),
+        RecordedRequest::Load { .. } => "load".to_owned(),
+        RecordedRequest::ListResources { server } => format!("list resources {server}"),
+        RecordedRequest::ReadResource { server, .. } => format!("read resource {server}"),
+        RecordedRequest::ListPrompts { server } => format!("list prompts {server}"),
+        RecordedRequest::GetPrompt { server, .. } => format!("get prompt {server}"),
     }
 }
 
@@ -112,6 +187,36 @@ mod tests {
     use pml_protocol::FailureKind;
 
     use super::*;
+
+    fn call(args: &str) -> Request {
+        Request::Call {
+            tool: "a:b".to_owned(),
+            args: RawValue::from_string(args.to_owned()).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_call_is_stored_in_the_form_of_a_recording() {
+        let request = call(r#"{"n": 1.0}"#);
+        let stored = request_from_bytes(&request_to_bytes(&request));
+        assert_eq!(stored, RecordedRequest::of(&request));
+        let large = call(&format!(r#"{{"text":"{}"}}"#, "x".repeat(LARGE_BYTES)));
+        assert!(answered_to_bytes(&large).len() < 100);
+        let args = arguments(request_from_bytes(&answered_to_bytes(&large)));
+        assert!(args.as_str().unwrap().ends_with(" bytes"), "{args}");
+    }
+
+    #[tokio::test]
+    async fn large_and_small_requests_have_the_digests_of_their_canonical_forms() {
+        let text = "x".repeat(LARGE_BYTES);
+        let one = call(&format!(r#"{{"a":1,"b":"{text}"}}"#));
+        let same = call(&format!(r#"{{"b":"{text}","a":1.0}}"#));
+        let digest = async |request| JournaledRequest::of(request).await.unwrap().digest;
+        assert_eq!(digest(&one).await, digest(&same).await);
+        assert_eq!(digest(&one).await, digest_of(&one));
+        let nulls = call(&format!(r#"{{"n":[{}null]}}"#, "null,".repeat(1_000_000)));
+        assert!(JournaledRequest::of(&nulls).await.is_err());
+    }
 
     #[test]
     fn answers_keep_their_text_and_failures_their_kind() {

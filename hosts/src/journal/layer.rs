@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use pml_protocol::{
-    ErrorKind, Failure, HostFuture, Request, RequestKey, RunContext, RunError, ToolHost,
+    ErrorKind, Failure, HostFuture, Request, RequestKey, RunContext, RunError, Target, ToolHost,
     ToolResult, to_result,
 };
 use pml_scrub::Origin;
 use pml_store::Checkpoint;
 use serde_json::value::RawValue;
+use tokio::sync::{Mutex, Semaphore};
 
+use super::answer_order::LiveGuard;
 use super::checkpoints::{SavedCheckpoint, ScriptClock, found};
-use super::entry::JournaledRequest;
+use super::entry::{JournaledRequest, LARGE_BYTES};
 use super::run_journal::{Known, RunJournal};
+use crate::arguments;
 use crate::reconcile::{Reconciled, Reconciler};
-use crate::recorded_request::RecordedRequest;
 use crate::replay_clock::answer_clock_message;
 use crate::run_placeholders::RunPlaceholders;
 
@@ -25,6 +27,19 @@ pub struct Journal<H> {
     journal: Arc<RunJournal>,
     reconciler: Reconciler,
     placeholders: Option<Arc<RunPlaceholders>>,
+    /// The turn of a request to be identified.
+    turns: Mutex<()>,
+    /// The turn of an answer to be delivered.
+    deliveries: Mutex<()>,
+}
+
+/// Large answers that are being written, of all runs: each is in memory three times meanwhile.
+static LARGE_ANSWERS: Semaphore = Semaphore::const_new(1);
+
+fn is_large(result: &ToolResult) -> bool {
+    result
+        .as_ref()
+        .is_ok_and(|value| value.get().len() > LARGE_BYTES)
 }
 
 impl<H: ToolHost> Journal<H> {
@@ -39,16 +54,19 @@ impl<H: ToolHost> Journal<H> {
             journal,
             reconciler,
             placeholders,
+            turns: Mutex::default(),
+            deliveries: Mutex::default(),
         }
     }
 
-    async fn answer(
-        &self,
-        asked: JournaledRequest,
-        request: &Request,
-        run: &RunContext,
-    ) -> ToolResult {
-        let (key, known) = self.journal.identify(&asked);
+    async fn answer(&self, request: &Request, run: &RunContext) -> ToolResult {
+        let (asked, key, known) = {
+            // In the order of the requests: equal ones are told apart by how many came before.
+            let _turn = self.turns.lock().await;
+            let asked = JournaledRequest::of(request).await?;
+            let (key, known) = self.journal.identify(&asked);
+            (asked, key, known)
+        };
         run.set_request_key(key);
         match known {
             Known::Answer { result, place } => {
@@ -57,72 +75,91 @@ impl<H: ToolHost> Journal<H> {
                         self.journal.order().journal_turn(place, clock_ms).await;
                     }
                     // An answer that somebody settled, or that came too late for the script.
-                    None => self.deliver(&asked, key, &result).await,
+                    None => {
+                        let live = self.journal.order().begin_live();
+                        self.deliver(live, request, key, &result, run).await?;
+                    }
                 }
-                self.received(&asked.recorded, &result);
+                self.received(asked.server.as_deref(), &result);
                 result
             }
-            Known::Unknown => match self.reconcile(&asked, run).await {
+            Known::Unknown => match self.reconcile(request, run).await {
                 Reconciled::Happened(result) => {
-                    self.deliver(&asked, key, &result).await;
-                    self.received(&asked.recorded, &result);
+                    let live = self.journal.order().begin_live();
+                    self.deliver(live, request, key, &result, run).await?;
+                    self.received(asked.server.as_deref(), &result);
                     result
                 }
-                Reconciled::DidNotHappen => self.send(asked, key, request, run).await,
-                Reconciled::CannotTell => self.wait_for_settlement(&asked, key, run).await,
+                Reconciled::DidNotHappen => self.send(key, request, run).await,
+                Reconciled::CannotTell => self.wait_for_settlement(request, key, run).await,
             },
-            Known::Nothing => self.send(asked, key, request, run).await,
+            Known::Nothing => self.send(key, request, run).await,
         }
     }
 
-    async fn send(
-        &self,
-        asked: JournaledRequest,
-        key: RequestKey,
-        request: &Request,
-        run: &RunContext,
-    ) -> ToolResult {
-        let order = self.journal.order();
-        let live = order.begin_live();
+    async fn send(&self, key: RequestKey, request: &Request, run: &RunContext) -> ToolResult {
+        let live = self.journal.order().begin_live();
         let result = self.inner.handle(request, run).await;
-        if order.is_replaying() {
-            self.journal.answered(&asked, key.number, &result, None);
+        if self.journal.order().is_replaying() && !is_large(&result) {
+            self.journal.answered(request, key.number, &result, None);
         }
-        let place = order.live_turn().await;
-        drop(live);
-        self.journal
-            .answered(&asked, key.number, &result, Some(place));
+        self.deliver(live, request, key, &result, run).await?;
         result
     }
 
-    /// Delivers an answer that no execution of the script has had, behind all that one had.
-    async fn deliver(&self, asked: &JournaledRequest, key: RequestKey, result: &ToolResult) {
-        let order = self.journal.order();
-        let live = order.begin_live();
-        let place = order.live_turn().await;
+    /// Appends an answer that no execution of the script has had, behind all that one had. The script
+    /// gets it when this returns. A large answer is on disk then: it is not queued, because all that
+    /// is queued is in memory a second time.
+    async fn deliver(
+        &self,
+        live: LiveGuard<'_>,
+        request: &Request,
+        key: RequestKey,
+        result: &ToolResult,
+        run: &RunContext,
+    ) -> Result<(), Failure> {
+        // Held until the script gets the answer, so that no later one overtakes it.
+        let _delivery = self.deliveries.lock().await;
+        let place = self.journal.order().live_turn().await;
         drop(live);
+        if !is_large(result) {
+            self.journal
+                .answered(request, key.number, result, Some(place));
+            return Ok(());
+        }
+        // The semaphore is never closed.
+        let _permit = LARGE_ANSWERS.acquire().await;
         self.journal
-            .answered(asked, key.number, result, Some(place));
+            .answered(request, key.number, result, Some(place));
+        let written = self.journal.writer().flush().await;
+        written.map_err(|error| self.journal.failed(&error, run.control()))
     }
 
-    async fn reconcile(&self, asked: &JournaledRequest, run: &RunContext) -> Reconciled {
-        let RecordedRequest::Call { tool, args } = &asked.recorded else {
+    async fn reconcile(&self, request: &Request, run: &RunContext) -> Reconciled {
+        let Request::Call { tool, args } = request else {
             return Reconciled::CannotTell;
         };
-        self.reconciler.ask(tool, args, &self.inner, run).await
+        match arguments::parse_off_loop(args).await {
+            Ok(args) => self.reconciler.ask(tool, &args, &self.inner, run).await,
+            Err(_) => Reconciled::CannotTell,
+        }
     }
 
     /// The outcome of the call is unknown, and only a person can say what happened: the run ends here
     /// when nothing else of it goes on, and is resumed when the call is settled.
     async fn wait_for_settlement(
         &self,
-        asked: &JournaledRequest,
+        request: &Request,
         key: RequestKey,
         run: &RunContext,
     ) -> ToolResult {
-        let (id, call, title) = (self.journal.id(), key.number, asked.recorded.title());
+        let (id, number) = (self.journal.id(), key.number);
+        let what = match request {
+            Request::Call { tool, .. } => format!("call {number} of run {id} (`{tool}`)"),
+            _ => format!("request {number} of run {id}"),
+        };
         let message = format!(
-            "the outcome of {title} (number {call} of run {id}) is unknown: it was sent, and pml ended before the answer came. Look whether it happened; then `pml runs settle {id} {call} --happened JSON`, `--send` or `--give-up`, and `pml resume {id}`"
+            "the outcome of {what} is unknown: it was sent, and pml ended before the answer came. Look whether it happened; then `pml runs settle {id} {number} --happened JSON`, `--send` or `--give-up`, and `pml resume {id}`"
         );
         let _live = self.journal.order().begin_live();
         let _suspended = run
@@ -132,14 +169,11 @@ impl<H: ToolHost> Journal<H> {
     }
 
     /// Notes what the run received from a server, as the gateway does for a call that is sent.
-    fn received(&self, request: &RecordedRequest, result: &ToolResult) {
+    fn received(&self, server: Option<&str>, result: &ToolResult) {
         let Some(run) = &self.placeholders else {
             return;
         };
-        let origin = match request.server() {
-            Some(server) => Origin::server(server),
-            None => Origin::unknown(),
-        };
+        let origin = server.map_or_else(Origin::unknown, Origin::server);
         match result {
             Ok(value) => run.received(&origin, value.get()),
             Err(failure) => run.received(&origin, &failure.message),
@@ -208,11 +242,11 @@ impl<H: ToolHost> ToolHost for Journal<H> {
                 let answer = self.checkpoint(key, value.as_deref(), *clock_ms);
                 Box::pin(std::future::ready(answer))
             }
-            _ => match (JournaledRequest::of(request), request.target()) {
-                (Some(asked), _) => Box::pin(self.answer(asked, request, run)),
-                (None, pml_protocol::Target::Local) => self.inner.handle(request, run),
+            _ if JournaledRequest::is_journaled(request) => Box::pin(self.answer(request, run)),
+            _ => match request.target() {
+                Target::Local => self.inner.handle(request, run),
                 // Every execution would send it again.
-                (None, _) => {
+                Target::Tool { .. } | Target::Resources { .. } => {
                     let failure = Failure::internal("this request cannot be journaled");
                     Box::pin(std::future::ready(Err(failure)))
                 }

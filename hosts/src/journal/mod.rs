@@ -13,7 +13,7 @@ mod run_journal;
 mod spec;
 
 pub use checkpoints::MemoryCheckpoints;
-pub(crate) use entry::JournaledRequest;
+pub(crate) use entry::digest_of;
 pub use layer::Journal;
 pub use run_journal::{
     NewRunInfo, ResumeError, RunJournal, UnknownCall, called_tool, given_up, happened,

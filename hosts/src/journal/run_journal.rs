@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, Outcome, Principal, RequestKey, RunContext,
-    RunControl, RunError, RunId, SessionId, TenantId, TimerMode, ToolResult, VirtualClock,
+    EffectClass, ErrorKind, Failure, FailureKind, Outcome, Principal, Request, RequestKey,
+    RunContext, RunControl, RunError, RunId, SessionId, TenantId, TimerMode, ToolResult,
+    VirtualClock,
 };
 use pml_store::{
     ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store, StoreError,
@@ -71,7 +72,6 @@ struct OpenEntry {
     digest: [u8; 32],
     occurrence: u32,
     title: String,
-    request: Vec<u8>,
     class: Option<EffectClass>,
 }
 
@@ -261,8 +261,7 @@ impl RunJournal {
             let open = OpenEntry {
                 digest,
                 occurrence,
-                title: request.title(),
-                request: request.to_bytes(),
+                title: request.title.clone(),
                 class: recorded.and_then(|entry| entry.class),
             };
             state.open.insert(number, open);
@@ -300,6 +299,7 @@ impl RunJournal {
     pub(crate) async fn intend(
         &self,
         number: u32,
+        request: &Request,
         class: EffectClass,
         control: &RunControl,
     ) -> Result<(), Failure> {
@@ -313,7 +313,10 @@ impl RunJournal {
                 return Ok(());
             }
             self.flush_buffered(&mut state);
-            state.open.get(&number).map(|open| open.entry(number))
+            state
+                .open
+                .get(&number)
+                .map(|open| open.entry(number, entry::request_to_bytes(request)))
         };
         let Some(entry) = entry else { return Ok(()) };
         let written = self.writer.append_durable(entry).await;
@@ -335,7 +338,7 @@ impl RunJournal {
     /// Appends the answer of a request that was sent, as the answer with this place.
     pub(super) fn answered(
         &self,
-        request: &JournaledRequest,
+        request: &Request,
         number: u32,
         result: &ToolResult,
         place: Option<u32>,
@@ -352,9 +355,9 @@ impl RunJournal {
             answer: Some(entry::answer_to_bytes(result)),
             answer_order: place,
             clock_ms: place.map(|_| self.order.now_ms()),
-            ..open.entry(number)
+            ..open.entry(number, entry::answered_to_bytes(request))
         };
-        if request.reaches_server() || self.writer.has_begun() {
+        if entry::reaches_server(request) || self.writer.has_begun() {
             self.flush_buffered(&mut state);
             self.writer.append(entry);
         } else {
@@ -451,12 +454,11 @@ impl OpenEntry {
     fn copied(&self) -> Self {
         Self {
             title: self.title.clone(),
-            request: self.request.clone(),
             ..*self
         }
     }
 
-    fn entry(&self, number: u32) -> JournalEntry {
+    fn entry(&self, number: u32, request: Vec<u8>) -> JournalEntry {
         JournalEntry {
             number,
             key: self.digest,
@@ -464,7 +466,7 @@ impl OpenEntry {
             title: self.title.clone(),
             class: self.class,
             state: EntryState::Intended,
-            request: self.request.clone(),
+            request,
             answer: None,
             answer_order: None,
             clock_ms: None,
