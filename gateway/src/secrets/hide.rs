@@ -116,9 +116,7 @@ impl Secrets {
     }
 
     /// The text with each secret replaced by its label. A value that can be guessed is left: see
-    /// [`rule`].
-    ///
-    /// [`rule`]: super::rule
+    /// `rule.rs`.
     pub fn hide<'a>(&self, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
         let text = text.into();
         match self.finder().and_then(|finder| finder.replace(&text)) {
