@@ -59,8 +59,10 @@ fn a_retry_after_a_timeout_finds_its_second_answer() {
 #[test]
 fn a_deadline_over_several_calls_and_pauses_falls_where_it_fell() {
     let (result, _) = same_in_replay(
-        "const deadline = new AbortController();\n\
-         const timer = setTimeout(() => deadline.abort(new Error('enough')), 300);\n\
+        // The first call starts the server, which takes its time on a busy machine.
+        "await tools.demo.slow({ ms: 1 });\n\
+         const deadline = new AbortController();\n\
+         const timer = setTimeout(() => deadline.abort(new Error('enough')), 600);\n\
          const log: string[] = [];\n\
          try {\n\
            for (;;) {\n\
@@ -83,9 +85,10 @@ fn a_deadline_over_several_calls_and_pauses_falls_where_it_fell() {
 #[test]
 fn a_ticker_ticks_as_often_while_a_call_is_in_flight() {
     let (result, _) = same_in_replay(
-        "let ticks = 0;\n\
+        "await tools.demo.slow({ ms: 1 });\n\
+         let ticks = 0;\n\
          const ticker = setInterval(() => console.log('tick', ++ticks), 100);\n\
-         await tools.demo.slow({ ms: 350 });\n\
+         await tools.demo.slow({ ms: 650 });\n\
          clearInterval(ticker);\n\
          return ticks > 1;",
     );
