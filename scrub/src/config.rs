@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct ScrubConfig {
+    /// What is replaced where no rule names the detector or the kind.
+    pub profile: Profile,
     /// Findings below this confidence are ignored, from 0 to 1.
     pub min_confidence: f32,
     /// `false` makes every placeholder one-way, overriding every rule.
@@ -32,6 +34,7 @@ pub struct ScrubConfig {
 impl Default for ScrubConfig {
     fn default() -> Self {
         Self {
+            profile: Profile::Default,
             min_confidence: 0.5,
             reversible: true,
             max_entries: 10_000,
@@ -42,6 +45,22 @@ impl Default for ScrubConfig {
             restore: BTreeMap::new(),
         }
     }
+}
+
+/// A choice of detectors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Passwords, keys and tokens only; personal data stays.
+    SecretsOnly,
+    /// Personal data and secrets, without dates, ages and URLs.
+    #[default]
+    Default,
+    /// Every detector, with dates, ages and URLs.
+    Strict,
+    /// The identifiers on HIPAA's list that have a form: as `Strict`. Names, which the list has too, are
+    /// found only in context.
+    Hipaa,
 }
 
 /// The action for a finding.
@@ -117,6 +136,8 @@ pub struct AllowList {
     pub values: Vec<String>,
     /// Domains whose e-mail addresses and URLs stay, with their subdomains.
     pub domains: Vec<String>,
+    /// Regular expressions, in the syntax of the Rust `regex` crate, that match a whole value.
+    pub patterns: Vec<String>,
 }
 
 /// A kind of private data that the operator defines, such as an employee number.

@@ -1,4 +1,5 @@
-//! Decodes base64: a token that decodes to text with private data in it is private as a whole.
+//! Decodes base64, base32 and hexadecimal: a token that decodes to text with private data in it is private
+//! as a whole.
 
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -29,7 +30,11 @@ pub(crate) fn scan_base64_tokens(scrubber: &Scrubber, scan: &mut Scan<'_>, depth
     }
     for range in std::mem::take(&mut scan.base64_tokens) {
         let token = &scan.bytes[range.clone()];
-        let Some(text) = ENGINES.iter().find_map(|engine| decode_text(engine, token)) else {
+        let base64 = || ENGINES.iter().find_map(|engine| decode_text(engine, token));
+        let Some(text) = decode_hex(token)
+            .or_else(|| decode_base32(token))
+            .or_else(base64)
+        else {
             continue;
         };
         let inner = scrubber.scan(&text, None, None, depth + 1);
@@ -72,6 +77,51 @@ fn decode_text(engine: &GeneralPurpose, token: &[u8]) -> Option<String> {
     };
     let text = String::from_utf8(engine.decode(whole).ok()?).ok()?;
     text.bytes().all(is_text).then_some(text)
+}
+
+/// The text that hexadecimal digits encode. A digest or a key is not text.
+fn decode_hex(token: &[u8]) -> Option<String> {
+    let is_hex = token.len().is_multiple_of(2) && token.iter().all(u8::is_ascii_hexdigit);
+    if !is_hex || token.len() > MAX_TOKEN_BYTES {
+        return None;
+    }
+    let value = |byte: u8| (byte as char).to_digit(16).unwrap_or_default() as u8;
+    let bytes = token
+        .chunks_exact(2)
+        .map(|c| value(c[0]) << 4 | value(c[1]));
+    plain_text(bytes)
+}
+
+/// The text that base32 (RFC 4648) encodes.
+fn decode_base32(token: &[u8]) -> Option<String> {
+    let end = token.iter().position(|b| *b == b'=').unwrap_or(token.len());
+    let is_base32 = |b: &u8| b.is_ascii_uppercase() || (b'2'..=b'7').contains(b);
+    let token = &token[..end];
+    if !token.iter().all(is_base32) || token.len() > MAX_TOKEN_BYTES {
+        return None;
+    }
+    let (mut bits, mut count, mut bytes) = (0u32, 0, Vec::with_capacity(token.len()));
+    for byte in token {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            _ => byte - b'2' + 26,
+        };
+        bits = (bits << 5 | u32::from(value)) & 0xFFFF;
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    plain_text(bytes.into_iter())
+}
+
+/// Bytes as text, if all of them are.
+fn plain_text(bytes: impl Iterator<Item = u8>) -> Option<String> {
+    let bytes = bytes
+        .map(|b| is_text(b).then_some(b))
+        .collect::<Option<Vec<u8>>>()?;
+    String::from_utf8(bytes).ok()
 }
 
 fn is_text(byte: u8) -> bool {

@@ -46,7 +46,9 @@ mod written;
 #[cfg(test)]
 mod cases;
 
-pub use config::{Action, AllowList, CustomPattern, DetailedRule, Rule, ScrubConfig, ToolRules};
+pub use config::{
+    Action, AllowList, CustomPattern, DetailedRule, Profile, Rule, ScrubConfig, ToolRules,
+};
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
 pub use kind::Kind;

@@ -75,8 +75,8 @@ impl Literals {
     }
 }
 
-/// A table has one bit for each hash.
-const HASH_BITS: u32 = 16;
+/// A table has one bit for each hash: 16 KiB, so that with 1,400 literals one offset in a hundred has its bit set.
+const HASH_BITS: u32 = 17;
 
 struct Table {
     /// Selects the bytes of a word that are hashed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Action, CustomPattern, Rule, ScrubConfig};
+use crate::config::{Action, CustomPattern, Profile, Rule, ScrubConfig};
 use crate::detect::{CUSTOM, DETECTORS, DefaultPolicy, Detector};
 use crate::{ConfigError, Kind};
 
@@ -19,6 +19,7 @@ pub(crate) struct Policy {
     tools: Vec<(String, BTreeMap<String, Rule>)>,
     patterns: BTreeMap<Kind, (Option<Action>, Option<bool>)>,
     reversible: bool,
+    profile: Profile,
 }
 
 impl Policy {
@@ -63,6 +64,7 @@ impl Policy {
                 .collect(),
             patterns: config.patterns.iter().map(pattern).collect(),
             reversible: config.reversible,
+            profile: config.profile,
         })
     }
 
@@ -80,7 +82,7 @@ impl Policy {
         };
         let default = match self.detectors.get(detector.name).and_then(|r| r.policy()) {
             Some(action) => action != Action::Allow,
-            None => detector.default_policy != DefaultPolicy::Off,
+            None => self.is_in_profile(detector),
         };
         default || acts(&self.detectors) || self.tools.iter().any(|(_, rules)| acts(rules))
     }
@@ -95,12 +97,26 @@ impl Policy {
         let action = rules.iter().find_map(|r| r.policy()).or(own.0);
         let reversible = rules.iter().find_map(|r| r.reversible()).or(own.1);
         Verdict {
-            action: action.unwrap_or(match detector.default_policy {
-                DefaultPolicy::Off => Action::Allow,
-                DefaultPolicy::Reversible | DefaultPolicy::OneWay => Action::Redact,
+            action: action.unwrap_or(match self.is_in_profile(detector) {
+                true => Action::Redact,
+                false => Action::Allow,
             }),
             reversible: self.reversible
                 && reversible.unwrap_or(detector.default_policy != DefaultPolicy::OneWay),
+        }
+    }
+
+    /// Whether the profile redacts the detector's findings. The operator's own patterns are in every one.
+    fn is_in_profile(&self, detector: &Detector) -> bool {
+        match self.profile {
+            Profile::Default => detector.default_policy != DefaultPolicy::Off,
+            Profile::Strict | Profile::Hipaa => true,
+            Profile::SecretsOnly => {
+                let secret = detector.default_policy == DefaultPolicy::OneWay;
+                // Encoded secrets are found by `base64`.
+                secret && detector.name != "card"
+                    || [CUSTOM.name, "base64"].contains(&detector.name)
+            }
         }
     }
 

@@ -41,6 +41,7 @@ pub(crate) struct Prefilter {
     hex_separators: Vec<(&'static Detector, OffsetCheck)>,
     whole_texts: Vec<(&'static Detector, OffsetCheck)>,
     two_part_codes: Vec<(&'static Detector, OffsetCheck)>,
+    slashes: Vec<(&'static Detector, OffsetCheck)>,
 }
 
 impl Prefilter {
@@ -54,6 +55,7 @@ impl Prefilter {
             hex_separators: Vec::new(),
             whole_texts: Vec::new(),
             two_part_codes: Vec::new(),
+            slashes: Vec::new(),
         };
         for detector in detectors {
             for trigger in detector.triggers {
@@ -72,6 +74,7 @@ impl Prefilter {
                     Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
                     Trigger::WholeText(check) => filter.whole_texts.push((detector, *check)),
                     Trigger::TwoPartCode(check) => filter.two_part_codes.push((detector, *check)),
+                    Trigger::Slash(check) => filter.slashes.push((detector, *check)),
                     Trigger::HexSeparator(check) => filter.hex_separators.push((detector, *check)),
                 }
             }
@@ -111,7 +114,12 @@ impl Prefilter {
             separator => {
                 let joins = match separator {
                     b'.' => joins_cisco_groups(bytes, at),
-                    b'/' => false,
+                    b'/' => {
+                        if boundary::before(bytes, at).is_ascii_digit() {
+                            run_checks(&self.slashes, scan, at);
+                        }
+                        false
+                    }
                     _ => joins_hex(bytes, at),
                 };
                 if joins {
@@ -140,7 +148,7 @@ impl Prefilter {
         if start >= ends.cluster {
             ends.cluster = cluster_end(bytes, start);
         }
-        if start < ends.cluster {
+        if start < ends.cluster || is_serial_number(&bytes[start..end]) {
             self.check_number(scan, start);
         }
         if end - start >= MIN_TOKEN_WORD && start >= ends.token {
@@ -289,6 +297,14 @@ fn cluster_end(bytes: &[u8], start: usize) -> usize {
     } else {
         start
     }
+}
+
+/// Whether a word is written like the number of a document, which may have few digits: `C01X0006H`.
+fn is_serial_number(word: &[u8]) -> bool {
+    (9..=11).contains(&word.len())
+        && word
+            .iter()
+            .all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
 /// Whether the word from `start` to `end` could be the first part of a postal code such as `SW1A

@@ -147,9 +147,13 @@ impl<'t> Scan<'t> {
             matches!(b, b'"' | b'\'' | b'`' | b']' | b')' | b'\\' | b'*')
         });
         offset = self.run(offset, |b| matches!(b, b' ' | b'\t'));
+        // `?=` and `!=` are written with a sign before.
+        if matches!(self.at(offset), b'?' | b'!' | b'+') && self.at(offset + 1) == b'=' {
+            offset += 1;
+        }
         let separator = offset;
-        offset = self.run(offset, |b| matches!(b, b':' | b'=' | b'>'));
-        if offset == separator || offset - separator > 2 {
+        offset = self.run_at_most(offset, 4, |b| matches!(b, b':' | b'=' | b'>'));
+        if offset == separator || offset - separator > 3 {
             return None;
         }
         if self.bytes[offset..].starts_with(b"** ") {

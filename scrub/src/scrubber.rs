@@ -24,6 +24,7 @@ pub struct Scrubber {
     patterns: Vec<(Kind, Regex)>,
     allowed_values: HashSet<String>,
     allowed_domains: Vec<String>,
+    allowed_patterns: Vec<Regex>,
     min_confidence: f32,
     max_entries: usize,
     finds_url_credentials: bool,
@@ -73,6 +74,12 @@ impl Scrubber {
                 .into_iter()
                 .collect(),
             allowed_domains: lower("pml.scrub.allow.domains", &config.allow.domains)?,
+            allowed_patterns: config
+                .allow
+                .patterns
+                .iter()
+                .map(|pattern| compile_allowed(pattern))
+                .collect::<Result<_, _>>()?,
             min_confidence: config.min_confidence,
             max_entries: config.max_entries,
             hash_key,
@@ -227,6 +234,9 @@ impl Scrubber {
     }
 
     fn is_allowed(&self, value: &str) -> bool {
+        if self.allowed_patterns.iter().any(|p| p.is_match(value)) {
+            return true;
+        }
         if self.allowed_values.is_empty() && self.allowed_domains.is_empty() {
             return false;
         }
@@ -280,6 +290,17 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         return Err(ConfigError::EmptyPattern(name.clone()));
     }
     Ok((Kind::intern(name), regex))
+}
+
+/// A pattern of allowed values, which matches a whole value.
+fn compile_allowed(pattern: &str) -> Result<Regex, ConfigError> {
+    RegexBuilder::new(&format!("^(?:{pattern})$"))
+        .size_limit(MAX_PATTERN_BYTES)
+        .build()
+        .map_err(|source| ConfigError::Pattern {
+            name: format!("pml.scrub.allow.patterns: {pattern}"),
+            source: Box::new(source),
+        })
 }
 
 /// Cuts placeholders off the ends of candidates. Text beside a placeholder is private like any other.

@@ -1,4 +1,4 @@
-//! Collects long tokens for base64 decoding; the decoded content decides the kind.
+//! Collects long tokens for decoding from base64, base32 and hexadecimal; the content decides the kind.
 
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 
@@ -20,12 +20,16 @@ mod tests {
         let once = "bWFpbCBqb0BleGFtcGxlLmNvbSB0b2RheQ==";
         let twice = "YldGcGJDQnFiMEJsZUdGdGNHeGxMbU52YlNCMGIyUmhlUT09";
         let unpadded = "bWFpbCBqb0BleGFtcGxlLmNvbSB0b2RheQ";
+        let hex = "6d61696c206a6f406578616d706c652e636f6d20746f646179";
+        let base32 = "NVQWS3BANJXUAZLYMFWXA3DFFZRW63JAORXWIYLZ";
         cases::check(
             "EMAIL",
             &[
                 (once, once),
                 (twice, twice),
                 (&format!("data: {unpadded}."), unpadded),
+                (hex, hex),
+                (base32, base32),
             ],
             &[
                 "aGVsbG8gd29ybGQsIG5vdGhpbmcgdG8gc2VlIGhlcmU=",

@@ -76,10 +76,11 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     let Some((end, count, groups, broken)) = best else {
         return;
     };
-    if !stands_alone(scan.bytes, start, end) || !is_grouped(&scan.text[start..end], groups) {
+    let named = scan.has_word_near(start, end, WORDS);
+    let grouped = named || is_grouped(&scan.text[start..end], groups);
+    if !stands_alone(scan.bytes, start, end) || !grouped {
         return;
     }
-    let named = scan.has_word_near(start, end, WORDS);
     // Twelve and thirteen digits are rare for cards and common for timestamps and article numbers,
     // and two lines of digits are more often two numbers.
     let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
@@ -131,12 +132,12 @@ fn lengths(first: u32) -> &'static [usize] {
     }
 }
 
-/// Whether it is written in one piece or grouped like a card (4-4-4-4, 4-6-5, 4-6-4), without
-/// single digits.
+/// Whether it is written in one piece or in groups like a card (4-4-4-4, 4-6-5, 12-4), without single
+/// digits.
 fn is_grouped(text: &str, groups: usize) -> bool {
     let sizes = text.split([' ', '-', '.', '_', '\n']).map(str::len);
     groups == 1
-        || (groups <= 5 && sizes.clone().all(|s| (2..=8).contains(&s)) && sizes.max() >= Some(4))
+        || (groups <= 5 && sizes.clone().all(|s| (2..=12).contains(&s)) && sizes.max() >= Some(4))
 }
 
 #[cfg(test)]
@@ -163,6 +164,9 @@ mod tests {
                     "４１１１１１１１１１１１１１１１",
                     "４１１１１１１１１１１１１１１１",
                 ),
+                ("411111111111 1111", "411111111111 1111"),
+                ("card no 4 1111 1111 1111 111", "4 1111 1111 1111 111"),
+                ("card 41 11 11 11 11 11 11 11", "41 11 11 11 11 11 11 11"),
                 ("card 41111111\n11111111 end", "41111111\n11111111"),
                 ("card 4012 8888 8888 1881 12/29", "4012 8888 8888 1881"),
             ],

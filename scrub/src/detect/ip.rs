@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
+use crate::boundary::is_word;
 use crate::scan::Scan;
 use crate::{Kind, context};
 
@@ -55,17 +56,7 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     if !scan.at(start).is_ascii_digit() {
         return;
     }
-    let end = scan.run_at_most(start, MAX_V4_BYTES + 2, |b| b.is_ascii_digit() || b == b'.');
-    let end = if scan.before(end) == b'.' {
-        end - 1
-    } else {
-        end
-    };
-    let text = &scan.text[start..end];
-    if !(7..=MAX_V4_BYTES).contains(&text.len()) {
-        return;
-    }
-    let Ok(address) = text.parse::<Ipv4Addr>() else {
+    let Some((address, end)) = v4_at(scan, start) else {
         return;
     };
     let previous = scan.before(start);
@@ -74,10 +65,12 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
     {
         return;
     }
-    let next = scan.at(end);
-    if scan.joins_at(end) || next == b'-' && scan.at(end + 1).is_ascii_alphanumeric() {
+    let range = scan.at(end) == b'-' && v4_at(scan, end + 1).is_some();
+    let joins = scan.at(end) == b'-' && scan.at(end + 1).is_ascii_alphanumeric();
+    if scan.joins_at(end) || joins && !range && !is_last_number(scan, end + 1) {
         return;
     }
+    let surrounded = range || has_port(scan, end) || prefix_end(scan, end) > end;
     let end = prefix_end(scan, end);
     let named = scan.has_word_near(start, end, WORDS);
     let version = follows_version(scan, start);
@@ -85,7 +78,7 @@ fn check_v4(scan: &mut Scan<'_>, start: usize) {
         IP,
         start,
         end,
-        confidence(address, named, version, scan.key_end > 0),
+        confidence(address, named || surrounded, version, scan.key_end > 0),
     );
 }
 
@@ -96,9 +89,49 @@ fn follows_version(scan: &Scan<'_>, start: usize) -> bool {
     context::has_word_before(scan.text, start, gap.min(VERSION_REACH), VERSION_WORDS)
 }
 
-/// Whether the separator before the first digit joins it to a longer number.
+/// The IPv4 address at an offset and its end. A port may follow after a dot, as `tcpdump` writes it.
+fn v4_at(scan: &Scan<'_>, start: usize) -> Option<(Ipv4Addr, usize)> {
+    const MAX_PORT_BYTES: usize = 6;
+    let dotted = |b: u8| b.is_ascii_digit() || b == b'.';
+    let most = MAX_V4_BYTES + MAX_PORT_BYTES;
+    let run = scan.run_at_most(start, most + 1, dotted);
+    let run = run - usize::from(run > start && scan.before(run) == b'.');
+    let text = scan.text.get(start..run)?;
+    if let Ok(address) = text.parse() {
+        return Some((address, run));
+    }
+    let (head, port) = text.rsplit_once('.')?;
+    let is_port = port
+        .parse::<u32>()
+        .is_ok_and(|port| (256..65536).contains(&port));
+    let listed = matches!(scan.at(run), b':' | b' ');
+    let address = head.parse().ok().filter(|_| is_port && listed)?;
+    Some((address, start + head.len()))
+}
+
+/// Whether the last number of a range follows: `10.0.0.1-254`.
+fn is_last_number(scan: &Scan<'_>, at: usize) -> bool {
+    let end = scan.run_at_most(at, 4, |b| b.is_ascii_digit());
+    let number = scan.text.get(at..end).and_then(|n| n.parse::<u32>().ok());
+    number.is_some_and(|n| n < 256) && !is_word(scan.at(end)) && scan.at(end) != b'.'
+}
+
+/// Whether a port follows: `:8080`.
+fn has_port(scan: &Scan<'_>, end: usize) -> bool {
+    let after = scan.run_at_most(end + 1, 6, |b| b.is_ascii_digit());
+    scan.at(end) == b':' && (2..=6).contains(&(after - end)) && !is_word(scan.at(after))
+}
+
+/// Whether the separator before the first digit joins it to a longer number or name; `ip-` and
+/// `host_` are labels.
 fn joined(scan: &Scan<'_>, start: usize) -> bool {
-    start >= 2 && scan.joins_before(start - 1) && scan.before(start) != b':'
+    let separator = start - 1;
+    let label = scan.run_back(separator, |b| b.is_ascii_alphabetic());
+    let is_label = ["ip", "host", "addr", "server", "node", "client"]
+        .iter()
+        .any(|l| scan.text[label..separator].eq_ignore_ascii_case(l));
+    let named = matches!(scan.bytes[separator], b'-' | b'_') && is_label;
+    start >= 2 && scan.joins_before(separator) && scan.before(start) != b':' && !named
 }
 
 fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32 {
@@ -129,13 +162,17 @@ fn confidence(address: Ipv4Addr, named: bool, version: bool, keyed: bool) -> f32
 
 fn check_v6(scan: &mut Scan<'_>, at: usize) {
     let part = |b: u8| b.is_ascii_hexdigit() || matches!(b, b':' | b'.');
-    let start = after_label(scan, scan.run_back(at, part));
-    // A run is checked once, at its first colon.
-    if start > at || scan.bytes[start..at].contains(&b':') {
+    let run = scan.run_back(at, part);
+    // An address begins with two colons or none: one or three are one of the text, as in
+    // `地址：2001:db8::1` and `地址：::ffff:192.0.2.1`.
+    let follows_colon = (scan.run_at_most(run, 4, |b| b == b':') - run) % 2 == 1;
+    let start = after_label(scan, run + usize::from(follows_colon));
+    // A run is checked once, at the first colon of the address.
+    if start > at && scan.at(start) != b':' || scan.bytes[start.min(at)..at].contains(&b':') {
         return;
     }
     // The longest address has 45 characters.
-    let mut end = scan.run_at_most(at, 64, part);
+    let mut end = scan.run_at_most(at.max(start), 64, part);
     while end > start && scan.before(end) == b'.' {
         end -= 1;
     }
@@ -273,7 +310,25 @@ mod tests {
                 ("ip:2001:db8::1", "2001:db8::1"),
                 ("addr:fe80::1", "fe80::1"),
                 ("Deployed build 42 on 203.0.113.7", "203.0.113.7"),
+                ("8.8.8.8:53", "8.8.8.8"),
+                ("1.1.1.1/32", "1.1.1.1/32"),
+                ("203.0.113.7-203.0.113.90", "203.0.113.7"),
+                ("203.0.113.7-90 are", "203.0.113.7"),
+                ("IP 203.0.113.7.54321: Flags", "203.0.113.7"),
+                ("host_203.0.113.7", "203.0.113.7"),
                 ("see：2001:db8::8a2e:370:7334", "2001:db8::8a2e:370:7334"),
+                ("地址：2001:db8::1，", "2001:db8::1"),
+                ("адрес：2001:db8::1；", "2001:db8::1"),
+                ("地址:2001:db8::1的主机", "2001:db8::1"),
+                (
+                    "アドレス：fe80:0:0:0:1ff:fe23:4567:890a。",
+                    "fe80:0:0:0:1ff:fe23:4567:890a",
+                ),
+                ("地址：::ffff:192.0.2.128，", "::ffff:192.0.2.128"),
+                (
+                    "주소：2001:db8::8a2e:370:7334/64",
+                    "2001:db8::8a2e:370:7334/64",
+                ),
                 (
                     "face：：fe80::1ff:fe23:4567:890a",
                     "fe80::1ff:fe23:4567:890a",
@@ -290,6 +345,7 @@ mod tests {
                 "12:34:56",
                 "2001::25de::cade",
                 "10.0.0.1.5",
+                "lib-10.20.30.40",
                 "1.10.100.1000",
                 "ab:cd",
                 "Chrome/114.0.5735.90",
@@ -300,6 +356,9 @@ mod tests {
                 "Assembly version: 10.20.30.40",
                 "ab:12:34:56:78:9a:bc:de:f0",
                 "see::a1::b2c",
+                "时间：12:34:56",
+                "类型：std::fmt::Display",
+                "字段：a::b",
             ],
         );
     }

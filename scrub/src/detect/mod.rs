@@ -16,8 +16,10 @@ mod base64;
 mod birth_date;
 mod calling_codes;
 mod card;
+mod command_line;
 mod crypto_wallet;
 mod date;
+mod date_mention;
 mod email;
 mod entropy;
 mod given_names;
@@ -34,6 +36,7 @@ mod postal_code;
 mod private_key;
 mod provider_secret;
 mod randomness;
+mod sample_value;
 pub(crate) mod url_credentials;
 mod us_ssn;
 
@@ -69,6 +72,8 @@ pub(crate) enum Trigger {
     /// The first byte of a word with a digit in it, followed by a word of three characters of which
     /// the first is a digit: `SW1A 1AA`.
     TwoPartCode(OffsetCheck),
+    /// A `/` between digits.
+    Slash(OffsetCheck),
     /// A `:` or `-` between hexadecimal digits, the first of `::`, or the first of two dots with
     /// four letters before and between them.
     HexSeparator(OffsetCheck),
@@ -139,6 +144,7 @@ pub(crate) static DETECTORS: &[&Detector] = &[
     &private_key::DETECTOR,
     &provider_secret::DETECTOR,
     &labelled_secret::DETECTOR,
+    &command_line::DETECTOR,
     &entropy::DETECTOR,
     &base64::DETECTOR,
     &crypto_wallet::DETECTOR,
@@ -146,7 +152,7 @@ pub(crate) static DETECTORS: &[&Detector] = &[
     &address::DETECTOR,
     &name::DETECTOR,
     &postal_code::DETECTOR,
-    &opt_in::DATE,
+    &date_mention::DETECTOR,
     &opt_in::AGE,
     &opt_in::URL,
 ];

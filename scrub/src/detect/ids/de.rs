@@ -139,19 +139,27 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("DRIVER_LICENSE"),
         family: Family::Driver,
+        // The key of the authority, a serial number, a check digit and the number of the issue.
         layouts: &[
+            ("X999XXXXXXX", 0.1),
             ("XXX99999XXX", 0.1),
             ("XX99999999X", 0.1),
-            ("X999XXX9X99", 0.1),
-            ("X999XXXXX99", 0.1),
         ],
-        check: |text| text.bytes().any(|b| b.is_ascii_uppercase()),
+        check: |text| {
+            let bytes = text.as_bytes();
+            let letters = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
+            letters > 0 && letters < 9 && (bytes[9].is_ascii_digit() || bytes[9] == b'X')
+        },
         words: &[
             "führerschein",
             "fuehrerschein",
             "fahrerlaubnis",
             "driver license",
+            "driver's license",
             "driving licence",
+            "driving license",
+            "führerscheinnummer",
+            "lenkberechtigung",
         ],
     },
     Id {

@@ -19,8 +19,23 @@ pub(super) const IDS: &[Id] = &[
         kind: Kind::new("IN_PAN"),
         family: Family::Tax,
         layouts: &[("AAAAA9999A", 0.7)],
-        check: |text| b"ABCFGHJLPT".contains(&text.as_bytes()[3]),
+        // The fourth letter is the status of the holder.
+        check: |text| b"ABCEFGHJKLPT".contains(&text.as_bytes()[3]),
         words: &["pan", "permanent account", "income tax"],
+    },
+    Id {
+        // With a context word, a mistyped number is redacted too.
+        kind: Kind::new("IN_PAN"),
+        family: Family::Tax,
+        layouts: &[("AAAAA9999A", 0.3), ("AAAAA?9999?A", 0.1)],
+        check: |text| varied(&text[5..9]),
+        words: &[
+            "pan",
+            "permanent account",
+            "income tax",
+            "in_pan",
+            "pan card",
+        ],
     },
     Id {
         kind: Kind::new("IN_GSTIN"),
@@ -79,8 +94,11 @@ mod tests {
         );
         cases::check(
             "IN_PAN",
-            &[("ABCPE1234F", "ABCPE1234F")],
-            &["ABCXE1234F", "ABCPE12345"],
+            &[
+                ("ABCPE1234F", "ABCPE1234F"),
+                ("PAN: ABCXE1234F", "ABCXE1234F"),
+            ],
+            &["to ABCXE1234F", "ABCPE12345"],
         );
         cases::check(
             "IN_GSTIN",

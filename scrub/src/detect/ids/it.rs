@@ -54,7 +54,11 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("DRIVER_LICENSE"),
         family: Family::Driver,
-        layouts: &[("AA9999999A", 0.2), ("u1XXXXXXXA", 0.2)],
+        layouts: &[
+            ("AA9999999A", 0.3),
+            ("u1XXXXXXXA", 0.4),
+            ("AA?9999999?A", 0.1),
+        ],
         check: |text| {
             text.bytes().filter(u8::is_ascii_digit).count() >= 4 && !text.starts_with("U1")
                 || consonants(text)
@@ -62,6 +66,9 @@ pub(super) const IDS: &[Id] = &[
         words: &[
             "patente",
             "driving licence",
+            "driving license",
+            "driver's license",
+            "guida",
             "driver license",
             "driver_license",
             "licenza",

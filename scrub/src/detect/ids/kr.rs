@@ -50,9 +50,21 @@ pub(super) const IDS: &[Id] = &[
     Id {
         kind: Kind::new("DRIVER_LICENSE"),
         family: Family::Driver,
-        layouts: &[("99-99-999999-99", 0.6)],
-        check: |text| matches!(text[..2].parse(), Ok(11..=28)),
-        words: &["driver", "운전면허"],
+        // Region, year, serial number and check digits.
+        layouts: &[
+            ("99-99-999999-99", 0.6),
+            ("99?99?999999?99", 0.2),
+            ("999999999999", 0.0),
+        ],
+        check: |text| matches!(text[..2].parse(), Ok(11..=26 | 28)) && super::varied(text),
+        words: &[
+            "driver",
+            "driving",
+            "licence",
+            "license",
+            "운전면허",
+            "면허",
+        ],
     },
 ];
 

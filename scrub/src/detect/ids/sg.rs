@@ -15,9 +15,9 @@ pub(super) const IDS: &[Id] = &[
         // With a context word, a mistyped number is redacted too.
         kind: Kind::new("SG_NRIC_FIN"),
         family: Family::National,
-        layouts: &[("A9999999A", 0.2)],
+        layouts: &[("A9999999A", 0.0)],
         check: |text| b"STFGM".contains(&text.as_bytes()[0]),
-        words: &["nric", "fin"],
+        words: &["nric", "fin", "identity card", "identification"],
     },
     Id {
         kind: Kind::new("SG_UEN"),

@@ -19,6 +19,7 @@ pub(crate) static DETECTOR: Detector = Detector {
     triggers: &[
         Trigger::Literals(|| WORDS, check),
         Trigger::WholeText(whole_text),
+        Trigger::Number(check_indian),
     ],
 };
 
@@ -31,17 +32,28 @@ const WORDS: &[&str] = &[
 /// How far after the word a plate may be, in bytes.
 const REACH: usize = 48;
 
-/// Germany, United Kingdom (four schemes), India, Nigeria, Turkey, France and Italy, Spain.
+/// United Kingdom (four schemes), India (also the national series `BH`), Nigeria, Turkey, France and Italy,
+/// Spain, South Korea.
 #[rustfmt::skip]
 const LAYOUTS: &[&str] = &[
-    "A?AA?9999", "A?AA?999", "A?AA?99", "AA?AA?9999", "AA?AA?999", "AA?A?9999", "AA?A?999", "AAA?AA?999",
-    "AAA?A?999", "AAA?AA?99", "AAA?A?9999", "A?A?9999", "A?A?999", "A?AA?9",
     "AA99?AAA", "A999?AAA", "A99?AAA", "A9?AAA", "AAA?999A", "AAA?99A", "AAA?9A",
-    "AA99?AA?9999", "AA99?A?9999", "AA9999", "AA9?AA?9999",
-    "AAA-999AA",
+    "AA?99?AA?9999", "AA?99?A?9999", "AA?99?AAA?9999", "AA?9?AA?9999", "AA?9?A?9999", "AA?99?9999", "AA?9A?AA?9999",
+    "AA?9999", "99?bh?9999?AA", "99?bh?9999?A",
+    "AAA?999?AA", "AA?999?AAA",
     "99?AAA?9999", "99?AAA?999", "99?AAA?99", "99?AA?9999", "99?AA?999", "99?AA?99", "99?A?99999", "99?A?9999",
     "99?A?999", "99?A?99",
     "AA?999?AA", "9999?AAA",
+];
+
+/// Indian plates in full, which need no context: `KA 01 AB 1234`.
+const INDIAN: &[&str] = &["AA?99?AA?9999", "99?bh?9999?AA"];
+
+/// The states and union territories of India.
+#[rustfmt::skip]
+const INDIAN_STATES: [&str; 40] = [
+    "AN", "AP", "AR", "AS", "BR", "CG", "CH", "DD", "DL", "DN", "GA", "GJ", "HP", "HR", "JH", "JK", "KA", "KL", "LA",
+    "LD", "MH", "ML", "MN", "MP", "MZ", "NL", "OD", "OR", "PB", "PY", "RJ", "SK", "TG", "TN", "TR", "TS", "UA", "UK",
+    "UP", "WB",
 ];
 
 fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
@@ -61,8 +73,10 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         };
         if is_plate(&scan.text[at..end], scan.key_end > 0) {
             scan.add(PLATE, at, end, 0.8);
+            at = end;
+        } else {
+            at = scan.run(at, is_word);
         }
-        at = end;
     }
 }
 
@@ -80,11 +94,65 @@ fn whole_text(scan: &mut Scan<'_>, start: usize) {
     }
 }
 
+/// An Indian plate in full, with separators between its parts.
+fn check_indian(scan: &mut Scan<'_>, at: usize) {
+    let ends = INDIAN
+        .iter()
+        .filter_map(|layout| matches(layout.as_bytes(), scan.bytes, at));
+    let Some(end) = ends.filter(|end| stands_alone(scan.bytes, at, *end)).max() else {
+        return;
+    };
+    let text = &scan.text[at..end];
+    let separated = text.bytes().filter(|b| matches!(b, b' ' | b'-')).count() >= 2;
+    let upper = !text.bytes().any(|b| b.is_ascii_lowercase());
+    let state = INDIAN_STATES.contains(&&text[..2]) || text.as_bytes()[0].is_ascii_digit();
+    if separated && upper && state {
+        scan.add(PLATE, at, end, 0.6);
+    }
+}
+
+/// The end of a German plate: a district of one to three letters, one or two letters, up to four
+/// digits without a leading zero, and `E` or `H` for an electric or a historic car.
+fn german(scan: &Scan<'_>, start: usize) -> Option<usize> {
+    let letters = |at: usize, most: usize| {
+        let rest = scan.text.get(at..)?.chars().take(most);
+        let letters = rest.take_while(|c| c.is_ascii_alphabetic() || "ÄÖÜäöü".contains(*c));
+        let (count, bytes) = letters.fold((0, 0), |(n, bytes), c| (n + 1, bytes + c.len_utf8()));
+        (count > 0).then_some((count, at + bytes))
+    };
+    let is_separator = |b: u8| matches!(b, b' ' | b'-' | b':' | b'.');
+    let (district, at) = letters(start, 3)?;
+    let first = scan.run_at_most(at, 2, is_separator);
+    let (series, at) = if first > at {
+        letters(first, 2)?
+    } else {
+        (0, at)
+    };
+    let second = scan.run_at_most(at, 1, is_separator);
+    let digits = scan.run_at_most(second, 5, |b| b.is_ascii_digit());
+    let count = digits - second;
+    let suffix =
+        usize::from(matches!(scan.at(digits), b'E' | b'H') && !is_word(scan.at(digits + 1)));
+    // A word before the plate of another country is not a district.
+    let parts = scan.text.get(start..digits)?;
+    let lower = parts.bytes().any(|b| b.is_ascii_lowercase());
+    if lower && parts.bytes().any(|b| b.is_ascii_uppercase()) {
+        return None;
+    }
+    // Without a separator after the district, its letters and the next are one run.
+    let letters = district + series;
+    let fits = (1..=4).contains(&count) && scan.at(second) != b'0' && letters >= 2;
+    (fits && letters + count <= 8 && (series > 0 || second > at && count >= 2))
+        .then_some(digits + suffix)
+}
+
 fn longest_match(scan: &Scan<'_>, at: usize) -> Option<usize> {
     let ends = LAYOUTS
         .iter()
         .filter_map(|layout| matches(layout.as_bytes(), scan.bytes, at));
-    ends.filter(|end| stands_alone(scan.bytes, at, *end)).max()
+    ends.chain(german(scan, at))
+        .filter(|end| stands_alone(scan.bytes, at, *end))
+        .max()
 }
 
 /// Whether a short upper-case word right before `at` makes it the second part of something longer.
@@ -99,9 +167,12 @@ fn continues(scan: &Scan<'_>, word_end: usize, at: usize) -> bool {
 fn is_plate(text: &str, keyed: bool) -> bool {
     let lower = text.bytes().any(|b| b.is_ascii_lowercase());
     let upper = text.bytes().any(|b| b.is_ascii_uppercase());
-    let compact: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+    let compact: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
     let compact = compact.to_ascii_uppercase();
     let bytes = compact.as_bytes();
+    if bytes.len() < 2 || !compact.is_char_boundary(2) {
+        return lower != upper && (upper || keyed);
+    }
     // A Turkish plate begins with a province from 01 to 81.
     let province = !bytes[..2].iter().all(u8::is_ascii_digit)
         || bytes
@@ -149,6 +220,13 @@ mod tests {
                 ("vehicle registration: KA53ME3456", "KA53ME3456"),
                 ("vehicles seen: BD62XYZ", "BD62XYZ"),
                 ("HH-AB 1234", "HH-AB 1234"),
+                ("Kennzeichen: M-XY 123E", "M-XY 123E"),
+                ("Kennzeichen MÜ-AB 12", "MÜ-AB 12"),
+                ("plate ABC-123DE", "ABC-123DE"),
+                ("plate ABC 123 DE", "ABC 123 DE"),
+                ("it is KA-01-AB-1234 here", "KA-01-AB-1234"),
+                ("plate 22 BH 1234 AA", "22 BH 1234 AA"),
+                ("vehicle registration MH 12 1234", "MH 12 1234"),
             ],
             &[
                 "to HH-AB 1234",
@@ -157,6 +235,7 @@ mod tests {
                 "Kennzeichen BXYZ AB 1234",
                 "template AB51 ABC",
                 "plate AB00 ABC",
+                "it is XX-01-AB-1234 here",
                 "number plate is in the box of 12",
             ],
         );

@@ -1,12 +1,15 @@
 //! Secrets of well-known providers, by the documented prefix and shape of each.
 
 mod keyword_table;
+mod numbered;
 mod prefix_table;
 mod shape;
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::randomness::TokenStats;
+use super::sample_value::is_sample;
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
@@ -20,7 +23,8 @@ pub(super) static DETECTOR: Detector = Detector {
         let names = PREFIXES
             .iter()
             .map(|(name, _)| *name)
-            .chain(KEYWORDS.iter().map(|k| k.0));
+            .chain(KEYWORDS.iter().map(|k| k.0))
+            .chain(numbered::KINDS);
         let mut kinds: Vec<_> = names.map(Kind::new).collect();
         kinds.sort_unstable();
         kinds.dedup();
@@ -28,7 +32,11 @@ pub(super) static DETECTOR: Detector = Detector {
     },
     default_policy: DefaultPolicy::OneWay,
     repeats: Repeats::SearchedIfDigits,
-    triggers: &[Trigger::Literals(|| &LITERALS, check)],
+    triggers: &[
+        Trigger::Literals(|| &LITERALS, check),
+        Trigger::Number(numbered::check_number),
+        Trigger::Token(numbered::check_token),
+    ],
 };
 
 /// A secret with a prefix that identifies it.
@@ -61,7 +69,7 @@ static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
 
 /// First the prefixes, then the keywords, in the order of the tables.
 static LITERALS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let prefixes = PREFIXES.iter().map(|(_, shape)| shape::prefix(shape));
+    let prefixes = PREFIXES.iter().map(|(_, shape)| shape::anchor(shape));
     prefixes
         .chain(KEYWORDS.iter().map(|(_, keyword, _)| *keyword))
         .collect()
@@ -74,22 +82,45 @@ fn check(scan: &mut Scan<'_>, literal: usize, hit: Range<usize>) {
     }
 }
 
-fn check_prefixed(scan: &mut Scan<'_>, secret: &Prefixed, start: usize) {
+fn check_prefixed(scan: &mut Scan<'_>, secret: &Prefixed, anchor: usize) {
+    let Some(start) = anchor.checked_sub(secret.shape.lead()) else {
+        return;
+    };
     let previous = scan.before(start);
     // A letter before the prefix makes it a part of a longer word.
-    if previous.is_ascii_alphanumeric() || (previous == b'_' && secret.shape.is_word()) {
+    let joins = previous.is_ascii_alphanumeric() || previous == b'_';
+    if joins && secret.shape.is_word() {
         return;
     }
     if let Some(end) = secret.shape.end(scan.bytes, start) {
         let body = &scan.bytes[start..end];
         let rest = &body[secret.shape.prefix_length()..];
-        // After a short prefix, words without a digit are an identifier in source code.
-        let random = secret.shape.prefix_length() > 4 || rest.iter().any(u8::is_ascii_digit);
-        if random && !is_sample(rest) {
+        let anchor = secret.shape.anchor_length();
+        if (anchor > LONG_ANCHOR || is_random(rest, anchor)) && !is_sample(body) {
             scan.add(secret.kind, start, end, 0.98);
         }
     }
 }
+
+/// A longer anchor identifies a secret, whatever surrounds it.
+const LONG_ANCHOR: usize = 4;
+
+/// Whether the characters after a short prefix are random: in source code, words are an identifier.
+fn is_random(rest: &[u8], anchor: usize) -> bool {
+    let stats = TokenStats::of(rest);
+    match stats.digits {
+        0 => stats.pairs >= 8 && !stats.has_words(),
+        1 => anchor > 2,
+        _ => anchor > 2 || !stats.has_words(),
+    }
+}
+
+/// Names that precede a secret, after the name of the provider.
+#[rustfmt::skip]
+const SECRET_WORDS: [&str; 17] = [
+    "key", "token", "secret", "pass", "auth", "cred", "pat", "client", "app", "api", "id", "login", "access", "sign", "hook",
+    "licen", "pwd",
+];
 
 /// `DATADOG_API_KEY=…`: the name, at most a few words, a separator, and a value of the shape.
 fn check_named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
@@ -103,26 +134,26 @@ fn check_named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
     if name_end - hit.end > REACH {
         return;
     }
-    let name = scan.text[hit.end..name_end].to_ascii_lowercase();
-    let secret_words = ["key", "token", "secret", "pass", "auth", "cred", "pat"];
     let Some(value) = scan.value_after(name_end) else {
         return;
     };
-    if !name.is_empty() && !secret_words.iter().any(|word| name.contains(word)) {
+    let name = scan.text[hit.end..name_end].to_ascii_lowercase();
+    let named = SECRET_WORDS.iter().any(|word| name.contains(word));
+    if !named && !name.trim().is_empty() {
         return;
     }
     if let Some(end) = secret.shape.end(scan.bytes, value) {
         let body = &scan.bytes[value..end];
-        if body.iter().any(u8::is_ascii_digit) && !is_sample(body) {
+        let stats = TokenStats::of(body);
+        let random = match stats.digits {
+            0 => stats.pairs >= 8 && !stats.has_words(),
+            1..=3 => !stats.has_words(),
+            _ => true,
+        };
+        if random && !is_sample(body) {
             scan.add(secret.kind, value, end, 0.93);
         }
     }
-}
-
-/// `xxxxxxxx` and `********` are sample values, not secrets.
-fn is_sample(body: &[u8]) -> bool {
-    let mut chars = body.iter().filter(|b| !matches!(b, b'-' | b'_' | b'.'));
-    chars.clone().count() == 0 || chars.all(|b| matches!(b, b'x' | b'X' | b'*' | b'.'))
 }
 
 #[cfg(test)]
@@ -162,9 +193,16 @@ mod tests {
                 "{} {quoted}",
                 secret.kind
             );
+            // What follows the first word of `FlyV1 fm2_…` or `xoxe.xoxb-…` is a token of its own.
             let longer = format!("a{sample}");
-            assert!(!found(&longer, secret.kind), "{} {longer}", secret.kind);
-            let cut = &sample[..secret.shape.prefix_length()];
+            let may_join =
+                !secret.shape.is_word() || sample.contains(' ') || sample.starts_with("xoxe.");
+            assert!(
+                may_join || !found(&longer, secret.kind),
+                "{} {longer}",
+                secret.kind
+            );
+            let cut = &sample[..sample.len().min(10)];
             assert!(!found(cut, secret.kind), "{} {cut}", secret.kind);
         }
         for (secret, (_, keyword, _)) in NAMED.iter().zip(KEYWORDS) {

@@ -9,6 +9,10 @@
 //! | `u` | upper-case letters and digits |
 //! | `w` | letters and digits |
 //! | `b` | letters, digits, `_` and `-` |
+//! | `e` | letters, digits, `_`, `-` and `=` |
+//! | `f` | letters, digits, `_`, `-`, `=` and `.` |
+//! | `z` | letters, digits, `_`, `-`, `~` and `.` |
+//! | `a` | letters |
 //! | `s` | letters, digits, `+`, `/` and `=` |
 //! | `p` | printable characters except string delimiters |
 
@@ -33,9 +37,18 @@ pub(super) struct Shape {
     parts: Vec<Part>,
 }
 
-/// The fixed text at the beginning of a shape.
-pub(super) fn prefix(shape: &'static str) -> &'static str {
-    shape.split('{').next().unwrap_or_default()
+/// The shortest text that the prefilter searches for.
+const MIN_ANCHOR: usize = 2;
+
+/// The text of a shape that the prefilter searches for: the first fixed text that is long enough.
+/// The parts before it have a fixed length.
+pub(super) fn anchor(shape: &'static str) -> &'static str {
+    let texts = shape.split('{').map(|part| match part.split_once('}') {
+        Some((_, text)) => text,
+        None => part,
+    });
+    let mut texts = texts.filter(|text| text.len() >= MIN_ANCHOR);
+    texts.next().unwrap_or_default()
 }
 
 impl Shape {
@@ -71,9 +84,34 @@ impl Shape {
         }
     }
 
+    /// The length of the anchor: see [`anchor`].
+    pub(super) fn anchor_length(&self) -> usize {
+        let text = |part: &Part| match part {
+            Part::Text(text) => Some(text.len()).filter(|length| *length >= MIN_ANCHOR),
+            Part::Repeat(_) => None,
+        };
+        self.parts.iter().find_map(text).unwrap_or(0)
+    }
+
+    /// The number of bytes before the anchor.
+    pub(super) fn lead(&self) -> usize {
+        let mut lead = 0;
+        for part in &self.parts {
+            match part {
+                Part::Text(text) if text.len() >= MIN_ANCHOR => break,
+                Part::Text(text) => lead += text.len(),
+                Part::Repeat(repeat) => lead += repeat.min,
+            }
+        }
+        lead
+    }
+
     /// Whether a `_` before the prefix would make it a part of a longer name.
     pub(super) fn is_word(&self) -> bool {
-        matches!(self.parts.first(), Some(Part::Text(text)) if text[0].is_ascii_alphanumeric())
+        match self.parts.first() {
+            Some(Part::Text(text)) => text[0].is_ascii_alphanumeric(),
+            _ => true,
+        }
     }
 
     /// The end of a secret that begins at `start`. Each part matches greedily, and another
@@ -107,6 +145,7 @@ impl Shape {
             b'd' => "1029384756",
             b'h' | b'x' => "0f1e2d3c4b5a6978",
             b'u' => "Q1W2E3R4T5Y6U7I8",
+            b'a' => "qXwZkVjQpHzDfGbT",
             _ => "q1w2e3r4t5y6u7i8",
         };
         let part = |part: &Part| match part {
@@ -152,6 +191,10 @@ impl Repeat {
             b'u' => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
             b'w' => byte.is_ascii_alphanumeric(),
             b'b' => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            b'e' => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'='),
+            b'f' => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'=' | b'.'),
+            b'z' => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'~' | b'.'),
+            b'a' => byte.is_ascii_alphabetic(),
             b's' => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
             _ => {
                 byte.is_ascii_graphic()
@@ -165,7 +208,7 @@ impl Repeat {
 
     /// Whether this byte right after the secret makes it a part of something longer.
     fn joins(&self, byte: u8) -> bool {
-        byte.is_ascii_alphanumeric() || (self.matches(byte) && byte != b'=')
+        byte.is_ascii_alphanumeric() || (self.matches(byte) && !matches!(byte, b'=' | b'.'))
     }
 }
 
@@ -188,6 +231,14 @@ mod tests {
         ] {
             assert_eq!(end(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_shape_may_have_a_fixed_number_of_characters_before_its_anchor() {
+        assert_eq!(anchor("{6w}_{2w}_mmk"), "_mmk");
+        assert_eq!(Shape::parse("{6w}_{2w}_mmk").lead(), 9);
+        assert_eq!(anchor("SG.{3w}"), "SG.");
+        assert_eq!(Shape::parse("SG.{3w}").lead(), 0);
     }
 
     #[test]
