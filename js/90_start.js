@@ -9,7 +9,9 @@ import { resetSeed } from "ext:pml/35_random.js";
 import {
   captureTemporal,
   captureWebGlobals,
+  deleteTemporal,
   installVirtualClock,
+  removeVirtualClock,
   TIMER_MODE,
 } from "ext:pml/45_virtual_clock.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
@@ -90,7 +92,8 @@ const seal = (function () {
 
 // `seed` and `time` are given for a run with a virtual clock. Its timers up to the virtual time
 // `skipUntil` do not take real time; `slept` is the real time that later ones have waited before.
-// `durable`: the randomness of `crypto` is that of the run, in the op.
+// `durable`: the randomness of `crypto` is that of the run, in the op. `temporal`: whether the
+// script names `Temporal`; `undefined` where no script runs.
 function begin(
   scriptArgs,
   logLimit,
@@ -99,15 +102,18 @@ function begin(
   skipUntil = 0,
   slept = 0,
   durable = false,
+  temporal = undefined,
 ) {
   setLogLimit(logLimit);
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
   }
+  removeVirtualClock();
   startClock();
   resetSeed();
   if (seed === undefined) return;
-  captureTemporal();
+  if (temporal === true) captureTemporal();
+  if (temporal === false) deleteTemporal();
   const mode = skipUntil > time ? TIMER_MODE.skip : TIMER_MODE.wait;
   installVirtualClock(seed, time, mode, skipUntil, slept, durable);
 }

@@ -15,6 +15,7 @@ mod rejection;
 mod result;
 mod transpile;
 mod unfence;
+mod values;
 mod wrap;
 
 pub use goal::Goal;

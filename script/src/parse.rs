@@ -1,9 +1,11 @@
 //! Parses every form in which models write scripts, and explains the errors of the rest.
 
 use swc_core::common::sync::Lrc;
+use swc_core::common::util::take::Take;
 use swc_core::common::{BytePos, SourceMap, Span, Spanned};
 use swc_core::ecma::ast::{
-    AutoAccessor, Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem, Stmt,
+    AutoAccessor, Decorator, Expr, ExprStmt, JSXElement, JSXFragment, Module, ModuleItem,
+    PropOrSpread, Stmt,
 };
 use swc_core::ecma::parser::error::{Error, SyntaxError};
 use swc_core::ecma::parser::{EsSyntax, Parser, StringInput, Syntax, TsSyntax};
@@ -39,11 +41,19 @@ fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed
         // As in a REPL, braces around the whole text are an object, not a block.
         Ok(parsed) if is_one_block(&parsed.module) => {
             let object = parse_expression(map, name, source);
+            let object = object.filter(|object| !object.last_is_block_of_code());
             return object.map_or_else(|| refuse_unsupported(parsed), Ok);
+        }
+        Ok(parsed) if parsed.ends_with_labels() => {
+            let object = trailing_object(map, name, source);
+            return refuse_unsupported(object.unwrap_or(parsed));
         }
         Ok(parsed) => return refuse_unsupported(parsed),
         Err(error) => error,
     };
+    if let Some(parsed) = trailing_object(map, name, source) {
+        return refuse_unsupported(parsed);
+    }
     // An anonymous function is not a statement, but models write scripts of this form.
     if let Some(parsed) = parse_expression(map, name, source) {
         return Ok(parsed);
@@ -53,6 +63,92 @@ fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Parsed
         return Ok(parsed);
     }
     Err(unsupported(map, name, source).unwrap_or(error))
+}
+
+impl Parsed {
+    fn last(&self) -> Option<&Stmt> {
+        self.module.body.last()?.as_stmt()
+    }
+
+    /// Whether the last statement is a block such as `{ count: n }`, whose label its author means as a key.
+    fn ends_with_labels(&self) -> bool {
+        let Some(Stmt::Block(block)) = self.last() else {
+            return false;
+        };
+        let is_key = |stmt: &Stmt| matches!(stmt, Stmt::Labeled(labeled) if labeled.body.is_expr() || labeled.body.is_block());
+        !block.stmts.is_empty() && block.stmts.iter().all(is_key)
+    }
+
+    /// Whether the last statement is an object with a method such as `if (…) { … }`: a block of code.
+    fn last_is_block_of_code(&self) -> bool {
+        const STATEMENTS: [&str; 6] = ["if", "for", "while", "switch", "with", "catch"];
+        let Some(Expr::Object(object)) = self.last().and_then(|last| Some(&*last.as_expr()?.expr))
+        else {
+            return false;
+        };
+        let is_statement = |property: &PropOrSpread| {
+            let method = property.as_prop().and_then(|property| property.as_method());
+            let key = method.and_then(|method| method.key.as_ident());
+            key.is_some_and(|key| STATEMENTS.contains(&&*key.sym))
+        };
+        object.props.iter().any(is_statement)
+    }
+}
+
+/// How many braces are tried as the begin of an object at the end of a script.
+const MAX_OBJECTS: usize = 32;
+
+/// A script that ends with an object in braces, as a model writes its result. To the parser that is a
+/// block, with labels at best.
+fn trailing_object(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Parsed> {
+    let text = source.trim_end().trim_end_matches(';');
+    if !text.ends_with('}') {
+        return None;
+    }
+    let is_begin = |at: &usize| {
+        let before = text[..*at].trim_end_matches([' ', '\t']);
+        before.ends_with(['\n', ';', '}']) || before.is_empty()
+    };
+    let braces = text.rmatch_indices('{').map(|(at, _)| at).filter(is_begin);
+    braces
+        .take(MAX_OBJECTS)
+        .find_map(|at| parse_with_object(map, name, source, text, at))
+}
+
+/// The text with an object in parentheses from `at` on, with all spans as in `source`.
+fn parse_with_object(
+    map: &Lrc<SourceMap>,
+    name: &str,
+    source: &str,
+    text: &str,
+    at: usize,
+) -> Option<Parsed> {
+    const OPENING: &str = "\n;(";
+    let wrapped = format!("{}{OPENING}{}\n)", &text[..at], &text[at..]);
+    let syntax = typescript(TsSyntax::default());
+    let mut parsed = parse_module(map, name, &wrapped, syntax).ok()?;
+    let ModuleItem::Stmt(Stmt::Expr(ExprStmt { expr, .. })) = parsed.module.body.last_mut()? else {
+        return None;
+    };
+    let Expr::Paren(outer) = &mut **expr else {
+        return None;
+    };
+    if !outer.expr.is_object() {
+        return None;
+    }
+    let object = outer.span.lo + BytePos(1);
+    *expr = outer.expr.take();
+    let begin = object - BytePos((at + OPENING.len()) as u32);
+    let file = map.new_source_file(file_name(name), source.to_owned());
+    parsed.module.visit_mut_with(&mut MoveSpans {
+        from: object,
+        to: file.start_pos + BytePos(at as u32),
+    });
+    parsed.module.visit_mut_with(&mut MoveSpans {
+        from: begin,
+        to: file.start_pos,
+    });
+    (!parsed.last_is_block_of_code()).then_some(parsed)
 }
 
 /// Whether a text consists of identifiers, as "Sure!" does, or of comments.
@@ -156,7 +252,7 @@ fn parse_expression(map: &Lrc<SourceMap>, name: &str, source: &str) -> Option<Pa
     Some(parsed)
 }
 
-/// Moves every span from one copy of a text to another.
+/// Moves every span from one copy of a text to another, which was added to the map after it.
 struct MoveSpans {
     from: BytePos,
     to: BytePos,
@@ -164,7 +260,7 @@ struct MoveSpans {
 
 impl VisitMut for MoveSpans {
     fn visit_mut_span(&mut self, span: &mut Span) {
-        if span.lo >= self.from {
+        if (self.from..self.to).contains(&span.lo) {
             *span = Span::new(
                 self.to + (span.lo - self.from),
                 self.to + (span.hi - self.from),

@@ -3,7 +3,7 @@
 //!
 //! In this order: the default export, unless the script calls that function itself; a function
 //! `run` or `main` (or the only statement of the script) that the script declares and never uses;
-//! the last expression. A `return` outside any function is JavaScript and needs no rule.
+//! the last expression, also inside of the branches of an `if` or `try` at the end. A `return` outside any function is JavaScript and needs no rule.
 
 use swc_core::common::{Span, Spanned};
 use swc_core::ecma::ast::{
@@ -27,6 +27,9 @@ pub enum ScriptResult {
     EntryPoint(Ident),
     /// The expression statement, or the block `{ a, b }`, at this span.
     LastExpression(Span),
+    /// The last expression of each branch of the `if` or `try` that the script ends with: the
+    /// expression statements at these spans.
+    Branches(Vec<Span>),
     /// The script has no result, unless a `return` gives one.
     Nothing,
 }
@@ -45,13 +48,82 @@ pub fn result_of(module: &Module) -> ScriptResult {
         return ScriptResult::EntryPoint(entry);
     }
     match last_statement(module) {
-        Some(Stmt::Expr(last)) if !starts_timer(module, &last.expr) => {
+        Some(Stmt::Expr(last)) if is_result(module, &last.expr) => {
             ScriptResult::LastExpression(last.span)
         }
         Some(Stmt::Block(block)) if is_names_in_braces(block) => {
             ScriptResult::LastExpression(block.span)
         }
+        Some(last @ (Stmt::If(_) | Stmt::Try(_))) => {
+            let mut ends = Vec::new();
+            collect_ends(module, last, &mut ends);
+            match ends.is_empty() {
+                true => ScriptResult::Nothing,
+                false => ScriptResult::Branches(ends),
+            }
+        }
         _ => ScriptResult::Nothing,
+    }
+}
+
+/// The last expressions of the branches of a statement.
+fn collect_ends(module: &Module, stmt: &Stmt, ends: &mut Vec<Span>) {
+    let last_of = |stmts: &[Stmt], ends: &mut Vec<Span>| {
+        let does_something = |stmt: &&Stmt| !only_declares(stmt);
+        if let Some(last) = stmts.iter().rev().find(does_something) {
+            collect_ends(module, last, ends);
+        }
+    };
+    match stmt {
+        Stmt::Expr(last) if is_result(module, &last.expr) && !is_effect(&last.expr) => {
+            ends.push(last.span);
+        }
+        Stmt::Block(block) => last_of(&block.stmts, ends),
+        Stmt::If(branches) => {
+            collect_ends(module, &branches.cons, ends);
+            if let Some(other) = &branches.alt {
+                collect_ends(module, other, ends);
+            }
+        }
+        Stmt::Try(attempt) => {
+            last_of(&attempt.block.stmts, ends);
+            if let Some(handler) = &attempt.handler {
+                last_of(&handler.body.stmts, ends);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the value of the last expression is meant. That of a timer or of a definition is not.
+fn is_result(module: &Module, expr: &Expr) -> bool {
+    !starts_timer(module, expr) && !defines_function(expr)
+}
+
+/// An assignment, or `console.log(…)`: what it does is meant, not its value.
+fn is_effect(expr: &Expr) -> bool {
+    let callee = match expr {
+        Expr::Assign(_) | Expr::Update(_) => return true,
+        Expr::Call(call) => call.callee.as_expr(),
+        _ => None,
+    };
+    let object = callee
+        .and_then(|callee| callee.as_member())
+        .map(|member| &member.obj);
+    object
+        .and_then(|object| object.as_ident())
+        .is_some_and(|name| name.sym == "console")
+}
+
+/// `object.method = () => { … }` defines a function, and does not ask for its call.
+fn defines_function(expr: &Expr) -> bool {
+    match expr {
+        Expr::Assign(assignment) => {
+            matches!(&*assignment.right, Expr::Arrow(_) | Expr::Fn(_))
+                || defines_function(&assignment.right)
+        }
+        Expr::Paren(inner) => defines_function(&inner.expr),
+        _ => false,
     }
 }
 
@@ -96,11 +168,11 @@ pub(crate) fn is_default(name: &ModuleExportName) -> bool {
     *name.atom() == "default"
 }
 
-/// The last statement that does something. Functions and types may follow it.
+/// The last statement that does something. Functions, classes and types may follow it.
 fn last_statement(module: &Module) -> Option<&Stmt> {
     for item in module.body.iter().rev() {
         match item {
-            ModuleItem::Stmt(stmt) if only_declares(stmt) => {}
+            ModuleItem::Stmt(stmt) if only_declares(stmt) || is_class_or_enum(stmt) => {}
             ModuleItem::Stmt(stmt) => return Some(stmt),
             ModuleItem::ModuleDecl(declaration) if does_something(declaration) => return None,
             ModuleItem::ModuleDecl(_) => {}
@@ -133,6 +205,14 @@ fn only_declares(stmt: &Stmt) -> bool {
         Stmt::Decl(declaration) => is_function_or_type(declaration),
         _ => false,
     }
+}
+
+/// A class or an enum may follow the last expression too.
+fn is_class_or_enum(stmt: &Stmt) -> bool {
+    matches!(
+        stmt,
+        Stmt::Decl(Decl::Class(_) | Decl::TsEnum(_) | Decl::TsModule(_))
+    )
 }
 
 fn is_function_or_type(declaration: &Decl) -> bool {

@@ -18,8 +18,8 @@ const LANGUAGES: [&str; 8] = [
 /// a block.
 ///
 /// The script is in the first block whose info string names a language of [`LANGUAGES`], otherwise in
-/// the first block. Later blocks with the same, non-empty info string continue the script; others hold
-/// data or output. A block without a closing fence ends with the text.
+/// the first block. Later blocks in one of these languages, or otherwise with the same, non-empty info
+/// string, continue the script; others hold data or output. A block without a closing fence ends with the text.
 fn inside_fence(source: &str) -> Option<String> {
     let mut inside = String::with_capacity(source.len());
     let mut first: Option<&str> = first_script(source);
@@ -32,7 +32,10 @@ fn inside_fence(source: &str) -> Option<String> {
                 if let Some(opening) = opening(trimmed) {
                     fence = Some(opening);
                     let has_info = trimmed.len() > opening.len();
-                    is_script = first.is_none_or(|first| first == trimmed && has_info);
+                    is_script = first.is_none_or(|first| match is_script_opening(first) {
+                        true => is_script_opening(trimmed),
+                        false => first == trimmed && has_info,
+                    });
                     first = first.or(Some(trimmed));
                 }
             }
@@ -52,9 +55,7 @@ fn first_script(source: &str) -> Option<&str> {
         match fence {
             None => {
                 fence = opening(line);
-                let info = fence.map_or("", |fence| line[fence.len()..].trim());
-                let language = info.split([' ', '{', ',']).next().unwrap_or_default();
-                if LANGUAGES.contains(&language.to_ascii_lowercase().as_str()) {
+                if is_script_opening(line) {
                     return Some(line);
                 }
             }
@@ -63,6 +64,13 @@ fn first_script(source: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// Whether a line opens a block in a language of [`LANGUAGES`].
+fn is_script_opening(line: &str) -> bool {
+    let info = opening(line).map_or("", |fence| line[fence.len()..].trim());
+    let language = info.split([' ', '{', ',']).next().unwrap_or_default();
+    LANGUAGES.contains(&language.to_ascii_lowercase().as_str())
 }
 
 /// The fence of a line that opens a block.

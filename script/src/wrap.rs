@@ -4,20 +4,27 @@
 //! export of a module. So everything the script throws is thrown by a call that the worker makes,
 //! and arrives untouched.
 
+use std::collections::HashSet;
+
+use swc_core::atoms::Atom;
+use swc_core::common::util::take::Take;
 use swc_core::common::{DUMMY_SP, Span, Spanned};
 use swc_core::ecma::ast::{
-    ArrayLit, ArrowExpr, ArrowFunctionBody, BlockStmt, ClassDecl, ComputedPropName, Decl,
-    DefaultDecl, ExportDefaultExpr, ExportSpecifier, Expr, ExprOrSpread, ExprStmt, FnDecl,
-    FunctionBody, Ident, Lit, MemberExpr, MemberProp, Module, ModuleDecl, ModuleExportName,
-    ModuleItem, Number, ObjectLit, Pat, Program, Prop, PropOrSpread, ReturnStmt, Script, Stmt,
-    TsEntityName, TsModuleRef, VarDecl, VarDeclKind, VarDeclarator,
+    ArrayLit, ArrowExpr, ArrowFunctionBody, BinExpr, BinaryOp, BlockStmt, CallExpr, Callee,
+    ClassDecl, ComputedPropName, CondExpr, Decl, DefaultDecl, ExportDefaultExpr, ExportSpecifier,
+    Expr, ExprOrSpread, ExprStmt, FnDecl, FunctionBody, Ident, Lit, MemberExpr, MemberProp, Module,
+    ModuleDecl, ModuleExportName, ModuleItem, Number, ObjectLit, Pat, Program, Prop, PropOrSpread,
+    ReturnStmt, Script, Stmt, TsEntityName, TsModuleRef, UnaryExpr, UnaryOp, VarDecl, VarDeclKind,
+    VarDeclarator,
 };
 use swc_core::ecma::utils::private_ident;
+use swc_core::ecma::visit::{VisitMut, VisitMutWith};
 
 use crate::goal::needs_module;
 use crate::imports::source_of;
 use crate::parse::Parsed;
 use crate::result::{ScriptResult, is_default, result_of};
+use crate::values::names_of_values;
 
 /// A classic script unless module syntax is used: V8 and deno_core take 1.5 times as long for a
 /// module.
@@ -56,12 +63,17 @@ struct Body {
     imports: Vec<ModuleItem>,
     stmts: Vec<Stmt>,
     default_export: Option<Ident>,
+    /// The names that are used as values, not only as types.
+    values: HashSet<Atom>,
 }
 
 impl Body {
     fn of(parsed: Parsed) -> Self {
         let result = result_of(&parsed.module);
-        let mut body = Self::default();
+        let mut body = Self {
+            values: names_of_values(&parsed.module),
+            ..Self::default()
+        };
         for item in parsed.module.body {
             body.add(item);
         }
@@ -134,6 +146,7 @@ impl Body {
             ModuleDecl::TsImportEquals(alias) => {
                 if let TsModuleRef::TsEntityName(entity) = alias.module_ref
                     && !alias.is_type_only
+                    && self.values.contains(&alias.id.sym)
                 {
                     self.add_const(alias.id, Box::new(member(entity)));
                 }
@@ -168,11 +181,15 @@ impl Body {
 
     /// Ends the function with a `return` of the script's result.
     fn return_result(&mut self, result: ScriptResult) {
+        if let ScriptResult::Branches(ends) = result {
+            self.stmts.visit_mut_with(&mut ReturnEnds(ends));
+            return;
+        }
         let result = match result {
             ScriptResult::DefaultExport => self.default_export.take().map(identifier),
             ScriptResult::EntryPoint(entry) => Some(identifier(entry)),
             ScriptResult::LastExpression(span) => self.take_expression(span),
-            ScriptResult::Nothing => None,
+            ScriptResult::Branches(_) | ScriptResult::Nothing => None,
         };
         if let Some(result) = result {
             self.stmts.push(Stmt::Return(ReturnStmt {
@@ -191,11 +208,70 @@ impl Body {
         };
         let at = self.stmts.iter().rposition(has_span)?;
         match self.stmts.remove(at) {
-            Stmt::Expr(last) => Some(last.expr),
+            Stmt::Expr(last) => Some(not_called(last.expr)),
             Stmt::Block(block) => names_in_braces(&block),
             _ => None,
         }
     }
+}
+
+/// Makes `return` statements of the expression statements at these spans.
+struct ReturnEnds(Vec<Span>);
+
+impl VisitMut for ReturnEnds {
+    fn visit_mut_stmt(&mut self, stmt: &mut Stmt) {
+        match stmt {
+            Stmt::Expr(end) if self.0.contains(&end.span) => {
+                *stmt = Stmt::Return(ReturnStmt {
+                    span: end.span,
+                    arg: Some(not_called(end.expr.take())),
+                });
+            }
+            _ => stmt.visit_mut_children_with(self),
+        }
+    }
+
+    // The ends are statements of the script itself.
+    fn visit_mut_expr(&mut self, _: &mut Expr) {}
+
+    fn visit_mut_decl(&mut self, _: &mut Decl) {}
+}
+
+/// A function that is the result of a script is called, but not one that an assignment stores: then there
+/// is no result.
+fn not_called(expr: Box<Expr>) -> Box<Expr> {
+    if !expr.is_assign() {
+        return expr;
+    }
+    let value = private_ident!("value");
+    let is_function = Expr::Bin(BinExpr {
+        span: DUMMY_SP,
+        op: BinaryOp::EqEqEq,
+        left: Box::new(Expr::Unary(UnaryExpr {
+            span: DUMMY_SP,
+            op: UnaryOp::TypeOf,
+            arg: identifier(value.clone()),
+        })),
+        right: Box::new(Expr::Lit(Lit::Str("function".into()))),
+    });
+    let choice = Expr::Cond(CondExpr {
+        span: DUMMY_SP,
+        test: Box::new(is_function),
+        cons: Expr::undefined(DUMMY_SP),
+        alt: identifier(value.clone()),
+    });
+    let choose = Expr::Arrow(ArrowExpr {
+        span: DUMMY_SP,
+        params: vec![Pat::Ident(value.into())],
+        body: Box::new(ArrowFunctionBody::Expr(Box::new(choice))),
+        ..Default::default()
+    });
+    Box::new(Expr::Call(CallExpr {
+        span: expr.span(),
+        callee: Callee::Expr(Box::new(choose)),
+        args: vec![ExprOrSpread { spread: None, expr }],
+        ..Default::default()
+    }))
 }
 
 fn identifier(name: Ident) -> Box<Expr> {

@@ -135,3 +135,11 @@ fn this_is_nothing_outside_of_functions() {
         ),
     ]);
 }
+
+#[test]
+fn blocks_with_different_names_of_the_language_are_one_script() {
+    assert_results(&[(
+        "First:\n```ts\nconst a = 1;\n```\nThen:\n```typescript\na + 1\n```\nIt prints:\n```json\n2\n```",
+        json!(2),
+    )]);
+}

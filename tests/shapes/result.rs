@@ -29,9 +29,7 @@ fn the_last_expression_is_the_result() {
 fn a_statement_at_the_end_leaves_no_result() {
     for script in [
         "const x = 1;",
-        "if (true) { 5 }",
         "for (const x of [1]) x",
-        "{ let x = 1; x }",
         "// nothing but a comment",
         "class A {}",
         "export const x = 1;",
@@ -368,4 +366,116 @@ fn a_rejected_promise_inside_the_result_fails_the_run() {
     let error = error_of(&[], "({ ok: 1, bad: Promise.reject(new Error('inside')) })");
     assert_eq!(error["kind"], "runtime");
     assert_eq!(error["message"], "Error: inside");
+}
+
+#[test]
+fn an_object_in_braces_at_the_end_is_the_result() {
+    assert_results(&[
+        ("const n = 3;\n{ count: n }", json!({ "count": 3 })),
+        (
+            "const n = 3;\n{ count: n, m: 2 }",
+            json!({ "count": 3, "m": 2 }),
+        ),
+        (
+            "const n = 3\n{ count: n, nested: { a: [1, 2] }, n };",
+            json!({ "count": 3, "nested": { "a": [1, 2] }, "n": 3 }),
+        ),
+        (
+            "const a = { x: 1 };\n{\n  ...a,\n  y: await Promise.resolve(2),\n}\n",
+            json!({ "x": 1, "y": 2 }),
+        ),
+        (
+            "function f() { return { a: 1 } }\n{ value: f().a, text: `}` }",
+            json!({ "value": 1, "text": "}" }),
+        ),
+        ("let x = 1; { x: x }", json!({ "x": 1 })),
+        (
+            "const f = () => 1\n{ a: 1, 'b c': 2, [`d`]: 3 }",
+            json!({ "a": 1, "b c": 2, "d": 3 }),
+        ),
+        // Code in braces stays code.
+        (
+            "let n = 0;\n{ outer: for (const i of [1, 2]) { n += i; continue outer } }\nn",
+            json!(3),
+        ),
+        ("let n = 0; if (n === 0) { n = 7 }\nreturn n", json!(7)),
+    ]);
+    let error = error_of(&[], "const a = 1;\n{ b: a, c: missing }");
+    assert!(
+        error.to_string().contains("missing is not defined"),
+        "{error}"
+    );
+    assert_eq!(
+        (&error["line"], &error["column"]),
+        (&json!(2), &json!(12)),
+        "{error}"
+    );
+}
+
+#[test]
+fn braces_around_statements_are_a_block_of_code() {
+    let error = error_of(&[], "{ if (args) { throw new Error('ran') } }");
+    assert!(error.to_string().contains("ran"), "{error}");
+    assert_results(&[
+        (
+            "{ for (const x of [1]) { globalThis.seen = x } }\nseen",
+            json!(1),
+        ),
+        ("{ a: 1, if: 2 }", json!({ "a": 1, "if": 2 })),
+    ]);
+}
+
+#[test]
+fn a_function_that_the_last_statement_stores_is_not_called() {
+    assert_results(&[
+        (
+            "globalThis.ran = 0; const o = {}; o.deleteAll = async () => { ran++ };",
+            Value::Null,
+        ),
+        (
+            "const o = {}; const f = () => { throw new Error('called') };\no.f = f",
+            Value::Null,
+        ),
+        (
+            "let f;\nf = function () { throw new Error('called') }",
+            Value::Null,
+        ),
+        ("let x; x = 5", json!(5)),
+        ("let x; x ??= { a: 1 }", json!({ "a": 1 })),
+    ]);
+}
+
+#[test]
+fn the_ends_of_the_branches_are_the_result() {
+    assert_results(&[
+        ("const c = true; if (c) { 42 } else { 0 }", json!(42)),
+        (
+            "if (args.length) 1; else if (true) { const a = 2; a * 2 }",
+            json!(4),
+        ),
+        (
+            "async function main() { return 5 }\nif (import.meta.main) await main()",
+            json!(5),
+        ),
+        (
+            "const main = async () => 6;\ntry { await main() } catch (error) { console.error(error) }",
+            json!(6),
+        ),
+        (
+            "try { JSON.parse('{') } catch (error) { `failed: ${error.name}` } finally { console.log('end') }",
+            json!("failed: SyntaxError"),
+        ),
+        ("let n = 0; if (n === 0) { n = 7 }", Value::Null),
+        ("if (true) { console.log('only printed') }", Value::Null),
+        ("for (const x of [1]) { x }", Value::Null),
+        ("if (true) { setTimeout(() => {}, 1) }", Value::Null),
+    ]);
+}
+
+#[test]
+fn classes_and_enums_may_follow_the_last_expression() {
+    assert_results(&[
+        ("const n = 2;\nn * 3\nclass Helper {}", json!(6)),
+        ("const n = 2;\nn * 3\nenum Size { Big }", json!(6)),
+    ]);
 }

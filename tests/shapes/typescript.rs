@@ -175,3 +175,17 @@ fn using_disposes_at_the_end_of_its_block() {
         log";
     assert_eq!(result_of(script), json!(["used", "disposed", "awaited"]));
 }
+
+#[test]
+fn an_alias_of_a_type_alone_is_erased() {
+    assert_results(&[
+        (
+            "namespace N { export interface I { a: number } }\nimport I = N.I;\nconst x: I = { a: 1 };\nreturn x",
+            json!({ "a": 1 }),
+        ),
+        (
+            "namespace N { export const v = 2 }\nimport v = N.v;\nreturn v",
+            json!(2),
+        ),
+    ]);
+}

@@ -18,8 +18,11 @@ use crate::parsed_script::ParsedScript;
 pub fn check(script: &ParsedScript<'_>) -> Vec<Finding> {
     // The worker awaits the script's result.
     let result = match result_of(&script.module) {
-        ScriptResult::LastExpression(span) => Some(span),
-        ScriptResult::DefaultExport | ScriptResult::EntryPoint(_) | ScriptResult::Nothing => None,
+        ScriptResult::LastExpression(span) => vec![span],
+        ScriptResult::Branches(spans) => spans,
+        ScriptResult::DefaultExport | ScriptResult::EntryPoint(_) | ScriptResult::Nothing => {
+            Vec::new()
+        }
     };
     let mut visitor = Visitor {
         script,
@@ -33,7 +36,8 @@ pub fn check(script: &ParsedScript<'_>) -> Vec<Finding> {
 
 struct Visitor<'a, 'b> {
     script: &'a ParsedScript<'b>,
-    result: Option<Span>,
+    /// The statements whose values are the result.
+    result: Vec<Span>,
     /// Whether `await` is valid here: at the top level, and in async functions.
     can_await: bool,
     findings: Vec<Finding>,
@@ -114,7 +118,7 @@ impl Visit for Visitor<'_, '_> {
     }
 
     fn visit_expr_stmt(&mut self, statement: &ExprStmt) {
-        if self.result != Some(statement.span)
+        if !self.result.contains(&statement.span)
             && let Some(name) = self.unhandled(&statement.expr)
         {
             let span = statement.span.with_hi(statement_end(statement));

@@ -215,6 +215,9 @@ impl Visitor<'_, '_> {
     /// The index of a tool in `parsed`, or a finding that there is no such tool. The tools of a
     /// server that did not answer are not checked.
     fn known_tool(&mut self, id: &str, reference: &ToolReference) -> Option<usize> {
+        // A version behind the id, `server:tool@2`, is checked when the call is made.
+        let name = id.find(':').unwrap_or(id.len());
+        let id = id[name..].find('@').map_or(id, |at| &id[..name + at]);
         if let Some(index) = self.parsed.iter().position(|tool| tool.id == id) {
             return Some(index);
         }
