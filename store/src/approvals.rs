@@ -17,6 +17,8 @@ pub struct ApprovalFilter {
     pub states: Vec<ApprovalState>,
     /// Only approvals of this run.
     pub run: Option<RunId>,
+    /// Only approvals of the request with this number in its run.
+    pub number: Option<u32>,
     /// How many approvals at most; 0 for all.
     pub limit: usize,
 }
@@ -114,7 +116,8 @@ fn new_id() -> Result<String, StoreError> {
     Ok(bytes.iter().map(letter).collect())
 }
 
-/// Asks for an approval, once for a run, a number and a digest.
+/// Asks for an approval, once for a run, a number and a digest. Approvals of the same call with another
+/// digest are void from then on.
 pub(crate) struct Ask {
     pub approval: NewApproval,
 }
@@ -134,6 +137,7 @@ impl Work for Ask {
         let asked = &self.approval;
         let (tenant, run) = (asked.tenant.as_str(), asked.run.as_str());
         let now = transaction.now().await?;
+        self.void_others(transaction).await?;
         loop {
             let same = statement!(
                 "tenant = $2 AND run = $3 AND number = $4 AND bound_to = $5",
@@ -144,18 +148,13 @@ impl Work for Ask {
             );
             let known = select(transaction, context, now, same).await?;
             if let Some(known) = known.into_iter().next() {
-                return Ok(known);
+                if known.state != ApprovalState::Void {
+                    return Ok(known);
+                }
+                self.open_again(transaction, context, &known.id, now)
+                    .await?;
+                continue;
             }
-            transaction
-                .execute(statement!(
-                    "UPDATE pml_approvals SET state = 'void' WHERE tenant = $1 AND run = $2 \
-                     AND number = $3 AND bound_to <> $4 AND state = 'open'",
-                    tenant,
-                    run,
-                    asked.number,
-                    &asked.bound_to,
-                ))
-                .await?;
             let id = new_id()?;
             let shown = context
                 .seal(transaction, place(asked, &id), &asked.shown)
@@ -179,6 +178,57 @@ impl Work for Ask {
                 ))
                 .await?;
         }
+    }
+}
+
+impl Ask {
+    /// Whatever was asked or answered for this call with another digest counts no more. Number 0 stands for
+    /// all calls of a tool, so there each tool has its own.
+    async fn void_others<T: Transaction>(&self, transaction: &mut T) -> Result<(), StoreError> {
+        let asked = &self.approval;
+        transaction
+            .execute(statement!(
+                "UPDATE pml_approvals SET state = 'void' WHERE tenant = $1 AND run = $2 \
+                 AND number = $3 AND (number > 0 OR tool = $4) AND bound_to <> $5 \
+                 AND state IN ('open', 'allowed')",
+                asked.tenant.as_str(),
+                asked.run.as_str(),
+                asked.number,
+                asked.tool.as_str(),
+                &asked.bound_to,
+            ))
+            .await?;
+        Ok(())
+    }
+
+    /// What changed since it was asked has changed back: it is asked anew, with another id. Who was told of
+    /// the former one cannot answer this one by mistake.
+    async fn open_again<T: Transaction>(
+        &self,
+        transaction: &mut T,
+        context: &Context,
+        former: &str,
+        now: UnixMs,
+    ) -> Result<(), StoreError> {
+        let asked = &self.approval;
+        let id = new_id()?;
+        let shown = context
+            .seal(transaction, place(asked, &id), &asked.shown)
+            .await?;
+        transaction
+            .execute(statement!(
+                "UPDATE pml_approvals SET id = $1, shown = $2, state = 'open', created = $3, \
+                 expires = $4, answered = NULL, answered_by = NULL \
+                 WHERE tenant = $5 AND id = $6 AND state = 'void'",
+                id,
+                shown,
+                now,
+                asked.expires,
+                asked.tenant.as_str(),
+                former,
+            ))
+            .await?;
+        Ok(())
     }
 }
 
@@ -214,7 +264,8 @@ impl Work for ListApprovals {
         transaction: &mut T,
         context: &Context,
     ) -> Result<Self::Output, StoreError> {
-        let ApprovalFilter { states, run, limit } = &self.filter;
+        let filter = &self.filter;
+        let ApprovalFilter { states, run, .. } = filter;
         let now = transaction.now().await?;
         let mut sql = "tenant = $2".to_owned();
         let mut conditions = statement!("", self.tenant.as_str());
@@ -228,9 +279,12 @@ impl Work for ListApprovals {
             sql += " AND run = $3";
             conditions.values.push(run.as_str().into());
         }
+        if let Some(number) = filter.number {
+            sql += &format!(" AND number = {number}");
+        }
         sql += " ORDER BY created DESC, id";
-        if *limit > 0 {
-            sql += &format!(" LIMIT {limit}");
+        if filter.limit > 0 {
+            sql += &format!(" LIMIT {}", filter.limit);
         }
         conditions.sql = sql.into();
         select(transaction, context, now, conditions).await

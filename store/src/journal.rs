@@ -4,7 +4,7 @@ use pml_protocol::{RunId, TenantId};
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::model::{JournalEntry, RunState, StoredRun};
+use crate::model::{JournalEntry, RunState, StoredRun, UnixMs};
 use crate::pack::read_packs;
 use crate::rows::{
     ENTRIES, ENTRY_COLUMNS, RUN_COLUMNS, RUN_COLUMNS_CLEAR, RunRow, decode_entry, open_entry,
@@ -18,6 +18,10 @@ pub struct RunFilter {
     pub states: Vec<RunState>,
     /// Only runs with this origin.
     pub origin: Option<String>,
+    /// Only runs that are MCP tasks of this principal.
+    pub tasks_of: Option<String>,
+    /// Only runs that are behind this one in the list: its creation and its id.
+    pub after: Option<(UnixMs, RunId)>,
     /// How many runs at most; 0 for all.
     pub limit: usize,
 }
@@ -121,6 +125,8 @@ impl Work for ListRuns {
         let RunFilter {
             states,
             origin,
+            tasks_of,
+            after,
             limit,
         } = &self.filter;
         let mut sql = format!("SELECT {RUN_COLUMNS_CLEAR} FROM pml_runs WHERE tenant = $1");
@@ -129,8 +135,22 @@ impl Work for ListRuns {
         }
         let mut select = statement!("", self.tenant.as_str());
         if let Some(origin) = origin {
-            sql += " AND origin = $2";
             select.values.push(origin.as_str().into());
+            sql += &format!(" AND origin = ${}", select.values.len());
+        }
+        if let Some(principal) = tasks_of {
+            select.values.push(principal.as_str().into());
+            let at = select.values.len();
+            sql += &format!(" AND task_ttl IS NOT NULL AND principal = ${at}");
+        }
+        if let Some((created, id)) = after {
+            select.values.push((*created).into());
+            select.values.push(id.as_str().into());
+            let at = select.values.len();
+            sql += &format!(
+                " AND (created < ${0} OR created = ${0} AND id < ${at})",
+                at - 1
+            );
         }
         sql += " ORDER BY created DESC, id DESC";
         if *limit > 0 {
@@ -172,7 +192,7 @@ impl Work for Resumable {
         let filter = RunFilter {
             states: vec![RunState::Running, RunState::Waiting, RunState::Unknown],
             origin: self.origin.clone(),
-            limit: 0,
+            ..RunFilter::default()
         };
         let tenant = self.tenant.clone();
         let runs = ListRuns { tenant, filter };

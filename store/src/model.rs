@@ -69,6 +69,9 @@ pub struct NewRun {
     pub script_digest: [u8; 32],
     /// All that is needed to execute it again, in a format of the journal's. Sealed at rest.
     pub spec: Vec<u8>,
+    /// How many milliseconds it can be read as an MCP task, from its creation; `None` for a run that is
+    /// none.
+    pub task_ttl: Option<u64>,
 }
 
 /// A run in the store.
@@ -97,6 +100,8 @@ pub struct StoredRun {
     pub is_owned: bool,
     /// How it ended, in a format of the journal's. Sealed at rest.
     pub outcome: Option<Vec<u8>>,
+    /// See [`NewRun::task_ttl`].
+    pub task_ttl: Option<u64>,
     /// When it began.
     pub created: UnixMs,
     /// When it last changed.
@@ -112,7 +117,7 @@ pub enum EntryState {
     Intended,
     /// It has an answer.
     Answered,
-    /// A person settled it: it did not happen, and is to be sent.
+    /// It is to be sent: it waits for an approval, or a person settled that it did not happen.
     Resend,
 }
 

@@ -15,11 +15,11 @@ pub(crate) const CHECKPOINTS: &str = "pml_checkpoints";
 
 /// The columns of a [`RunRow`].
 pub(crate) const RUN_COLUMNS: &str = "tenant, id, principal, origin, script, script_digest, state, \
-     reason, created, updated, ended, owner, lease_until, fence, spec, outcome";
+     reason, created, updated, ended, owner, lease_until, fence, task_ttl, spec, outcome";
 
 /// The same without the sealed ones, which may be large.
 pub(crate) const RUN_COLUMNS_CLEAR: &str = "tenant, id, principal, origin, script, script_digest, state, \
-     reason, created, updated, ended, owner, lease_until, fence, NULL AS spec, NULL AS outcome";
+     reason, created, updated, ended, owner, lease_until, fence, task_ttl, NULL AS spec, NULL AS outcome";
 
 /// A row of `pml_runs`, sealed.
 pub(crate) struct RunRow {
@@ -44,12 +44,14 @@ impl RunRow {
             reason: row.optional_text()?,
             is_owned: false,
             outcome: None,
+            task_ttl: None,
             created: row.number()?,
             updated: row.number()?,
             ended: row.optional_number()?,
         };
         let owner = row.optional_text()?.and_then(|owner| Owner::parse(&owner));
         let (lease_until, fence) = (row.number()?, row.number()?);
+        run.task_ttl = row.optional_number()?;
         run.spec = row.optional_bytes()?.unwrap_or_default();
         run.outcome = row.optional_bytes()?;
         Ok(Self {

@@ -89,6 +89,15 @@ impl RunWriter {
         self.0.push(RunWrite::Checkpoint(checkpoint), false, None);
     }
 
+    /// Writes the row of the run if there is none yet. As durable as
+    /// [`append_durable`](Self::append_durable).
+    ///
+    /// # Errors
+    /// As for [`append_durable`](Self::append_durable).
+    pub async fn persist(&self) -> Result<(), StoreError> {
+        self.0.write(RunWrite::Flush, true).await
+    }
+
     /// Waits until everything before it is written.
     ///
     /// # Errors
@@ -133,6 +142,17 @@ impl RunWriter {
             return Ok(());
         }
         self.0.write(RunWrite::Release, false).await
+    }
+
+    /// Whether everything that was written until now could be written, as far as it is known.
+    ///
+    /// # Errors
+    /// The error of the first write that failed.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.0
+            .run
+            .failure()
+            .map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// Whether anything was queued, or the run was claimed.

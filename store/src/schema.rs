@@ -11,11 +11,18 @@ pub(crate) struct Migration {
 }
 
 /// All migrations. A released one never changes: a change of the schema is a new entry.
-pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: include_str!("schema/0001.sql"),
-    postgres_sql: include_str!("schema/0001_postgres.sql"),
-}];
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: include_str!("schema/0001.sql"),
+        postgres_sql: include_str!("schema/0001_postgres.sql"),
+    },
+    Migration {
+        version: 2,
+        sql: include_str!("schema/0002.sql"),
+        postgres_sql: "",
+    },
+];
 
 /// The version that a list of migrations leads to.
 pub(crate) fn newest(migrations: &[Migration]) -> i64 {

@@ -58,6 +58,7 @@ const FENCE_STEP: i64 = 1 << 20;
 ///     script: "nightly.ts".to_owned(),
 ///     script_digest: [0; 32],
 ///     spec: b"source and arguments".to_vec(),
+///     task_ttl: None,
 /// });
 /// writer.checkpoint(Checkpoint { key: "page".to_owned(), value: b"7".to_vec() });
 /// writer.finish(RunState::Done, None, b"result").await?;
@@ -107,6 +108,11 @@ impl Store {
             lease,
             next_fence: AtomicI64::new(i64::from(u32::from_le_bytes(random_bytes()?)) * FENCE_STEP),
         })))
+    }
+
+    /// How long ended runs are kept.
+    pub fn retention(&self) -> &Retention {
+        &self.0.retention
     }
 
     /// The journal of a new run, which this process owns. Nothing is written yet: the row of the run is

@@ -20,8 +20,8 @@ pub(crate) async fn insert_run<T: Transaction>(
     let spec = context.seal(transaction, place, &run.spec).await?;
     Ok(statement!(
         "INSERT INTO pml_runs (tenant, id, principal, origin, script, script_digest, spec, state, \
-         created, updated, owner, fence, lease_until, packed) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $8, $9, $10, $11, 0) \
+         created, updated, owner, fence, lease_until, task_ttl, packed) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $8, $9, $10, $11, $12, 0) \
          ON CONFLICT DO NOTHING",
         run.tenant.as_str(),
         run.id.as_str(),
@@ -34,6 +34,7 @@ pub(crate) async fn insert_run<T: Transaction>(
         context.owner.as_str(),
         fence,
         now.saturating_add(context.lease_ms()),
+        run.task_ttl,
     ))
 }
 

@@ -1,10 +1,11 @@
 //! Opening a store on a server: the pool, the version, the key.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
 use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, NoTls};
 
 use super::errors::{from_pool, from_postgres};
@@ -30,9 +31,25 @@ pub(super) async fn open(
     store: &Arc<str>,
 ) -> Result<(Pool, Vault), StoreError> {
     let pool = pool(url, options, store)?;
+    wait_until_up(&pool).await;
     migrate(&pool, MIGRATIONS, store).await?;
     let vault = unlock(&pool, options, store).await?;
     Ok((pool, vault))
+}
+
+/// Waits while the server starts. Any other error is that of the first work.
+async fn wait_until_up(pool: &Pool) {
+    let begun = Instant::now();
+    while begun.elapsed() < CONNECT_TIMEOUT {
+        match pool.get().await {
+            Err(PoolError::Backend(error))
+                if error.code() == Some(&SqlState::CANNOT_CONNECT_NOW) =>
+            {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            _ => return,
+        }
+    }
 }
 
 fn pool(url: &str, options: &StoreOptions, store: &Arc<str>) -> Result<Pool, StoreError> {

@@ -211,10 +211,11 @@ mod tests {
         known.chain([LATER]).collect()
     }
 
+    /// A file of the first version, with a run.
     fn old_file(path: &Path) -> Connection {
         create_file(path).unwrap();
         let mut connection = connect(path).unwrap();
-        migrate(&mut connection, MIGRATIONS, &"s".into(), path).unwrap();
+        migrate(&mut connection, &MIGRATIONS[..1], &"s".into(), path).unwrap();
         connection
             .execute_batch(
                 "INSERT INTO pml_runs VALUES ('local', 'r', 'p', 'run', 'a.ts', x'00', x'00', \

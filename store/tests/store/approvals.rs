@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, id, intent, new_run, now, on_both_databases, tenan
 
 on_both_databases!(
     the_same_question_is_asked_once,
-    a_question_with_another_digest_voids_the_open_one,
+    a_question_with_another_digest_voids_the_former_one,
     an_answer_is_recorded_once_and_a_second_one_is_late,
     an_expired_or_void_approval_takes_no_answer,
     approvals_are_listed_by_state_and_run,
@@ -54,7 +54,7 @@ async fn the_same_question_is_asked_once(fixture: Fixture) {
     assert_eq!((again.id, again.state), (one.id, ApprovalState::Allowed));
 }
 
-async fn a_question_with_another_digest_voids_the_open_one(fixture: Fixture) {
+async fn a_question_with_another_digest_voids_the_former_one(fixture: Fixture) {
     let store = fixture.open().await;
     let open = store.ask(question("r", 1, 1)).await.unwrap();
     let unrelated = store.ask(question("r", 2, 1)).await.unwrap();
@@ -62,9 +62,22 @@ async fn a_question_with_another_digest_voids_the_open_one(fixture: Fixture) {
     let changed = store.ask(question("r", 1, 2)).await.unwrap();
     assert_ne!(changed.id, open.id);
     assert_eq!(state(&store, &open).await, ApprovalState::Void);
-    for approval in [unrelated, other_run, changed] {
-        assert_eq!(state(&store, &approval).await, ApprovalState::Open);
+    for approval in [&unrelated, &other_run, &changed] {
+        assert_eq!(state(&store, approval).await, ApprovalState::Open);
     }
+    // An answer that was not used yet is void too, and what has changed back is asked anew.
+    store
+        .answer(&tenant(), &changed.id, true, "ada")
+        .await
+        .unwrap();
+    let back = store.ask(question("r", 1, 1)).await.unwrap();
+    assert_eq!(back.state, ApprovalState::Open);
+    assert_ne!(
+        back.id, open.id,
+        "who was told of the former one answers nothing"
+    );
+    assert_eq!((back.answered, back.answered_by), (None, None));
+    assert_eq!(state(&store, &changed).await, ApprovalState::Void);
 }
 
 async fn an_answer_is_recorded_once_and_a_second_one_is_late(fixture: Fixture) {
@@ -144,6 +157,7 @@ async fn approvals_are_listed_by_state_and_run(fixture: Fixture) {
             states: states.to_vec(),
             run: run.map(id),
             limit,
+            ..ApprovalFilter::default()
         };
         let approvals = store.approvals(&tenant(), &filter).await.unwrap();
         let mut ids: Vec<String> = approvals.into_iter().map(|approval| approval.id).collect();

@@ -118,6 +118,7 @@ pub fn new_run(id: &str) -> NewRun {
         script: "nightly.ts".to_owned(),
         script_digest: [1; 32],
         spec: b"spec".to_vec(),
+        task_ttl: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Journals: order, replacement, checkpoints, large values, lists.
 
 use pml_protocol::TenantId;
-use pml_store::{Checkpoint, Durability, RunFilter, RunState, StoreError};
+use pml_store::{Checkpoint, Durability, NewRun, RunFilter, RunState, StoreError};
 
 use crate::fixture::{Fixture, answered, id, intent, new_run, on_both_databases, tenant};
 
@@ -16,6 +16,7 @@ on_both_databases!(
     entries_are_written_with_power_durability_too,
     checkpoints_are_kept_for_the_next_owner,
     lists_have_the_newest_first_and_can_be_filtered,
+    the_tasks_of_a_principal_are_listed_in_pages,
     a_tenant_sees_nothing_of_another,
     a_closed_store_refuses_everything,
     writes_after_the_run_was_given_up_are_refused,
@@ -215,6 +216,7 @@ async fn lists_have_the_newest_first_and_can_be_filtered(fixture: Fixture) {
             states: states.to_vec(),
             origin: origin.map(str::to_owned),
             limit,
+            ..RunFilter::default()
         };
         let runs = store.runs(&tenant(), &filter).await.unwrap();
         runs.iter()
@@ -233,6 +235,36 @@ async fn lists_have_the_newest_first_and_can_be_filtered(fixture: Fixture) {
     assert_eq!(resumable, [id("b"), id("c")]);
     let resumable = store.resumable(&tenant(), Some("serve x")).await.unwrap();
     assert_eq!(resumable, [id("b")]);
+}
+
+async fn the_tasks_of_a_principal_are_listed_in_pages(fixture: Fixture) {
+    let store = fixture.open().await;
+    for (run, principal, task_ttl) in [
+        ("a", "ada", Some(7)),
+        ("b", "ada", None),
+        ("c", "bob", Some(7)),
+        ("d", "ada", Some(8)),
+    ] {
+        let writer = store.begin(NewRun {
+            principal: principal.to_owned(),
+            task_ttl,
+            ..new_run(run)
+        });
+        // A task is there before it has done anything.
+        writer.persist().await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+    }
+    let mut filter = RunFilter {
+        tasks_of: Some("ada".to_owned()),
+        limit: 1,
+        ..RunFilter::default()
+    };
+    let mut seen = Vec::new();
+    while let Some(run) = store.runs(&tenant(), &filter).await.unwrap().pop() {
+        seen.push((run.id.to_string(), run.task_ttl));
+        filter.after = Some((run.created, run.id));
+    }
+    assert_eq!(seen, [("d".to_owned(), Some(8)), ("a".to_owned(), Some(7))]);
 }
 
 async fn a_tenant_sees_nothing_of_another(fixture: Fixture) {
