@@ -48,8 +48,8 @@ function captureWebGlobals() {
   };
 }
 
-// Called before any code of the script, and only for a virtual clock or tests: V8 creates
-// `Temporal` on first access, which is slow.
+// Called before any code of the script, and only for tests and for scripts with a virtual clock that
+// name `Temporal`: V8 creates it on first access, which takes longer than a short script.
 function captureTemporal() {
   const { Instant, Now, ZonedDateTime } = globalThis.Temporal;
   const { toPlainDate, toPlainDateTime, toPlainTime } = ZonedDateTime.prototype;
@@ -63,6 +63,12 @@ function captureTemporal() {
     toPlainTime,
     toZonedDateTimeISO: Instant.prototype.toZonedDateTimeISO,
   };
+}
+
+// For a script that does not name `Temporal`: one that puts the name together finds nothing, and no real
+// time.
+function deleteTemporal() {
+  ReflectDeleteProperty(globalThis, "Temporal");
 }
 
 let active = false;
@@ -120,6 +126,7 @@ function installDate() {
   replace(DatePrototype, "constructor", date);
   replace(globalThis, "Date", date);
 
+  if (temporal === undefined) return;
   const { Instant, Now, fromEpochMilliseconds, toZonedDateTimeISO } = temporal;
   const instant = () => ReflectApply(fromEpochMilliseconds, Instant, [epoch()]);
   const zoned = (zone = "UTC") => ReflectApply(toZonedDateTimeISO, instant(), [zone]);
@@ -178,6 +185,7 @@ function removeVirtualClock() {
 export {
   captureTemporal,
   captureWebGlobals,
+  deleteTemporal,
   installVirtualClock,
   removeVirtualClock,
   TIMER_MODE,

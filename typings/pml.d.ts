@@ -67,8 +67,8 @@ interface ToolError extends Error {
   readonly name: "ToolError";
   /**
    * The kind of failure: `tool` (the tool reported an error), `unknown` (no such tool), `arguments`
-   * (they do not match the schema), `denied` (by policy), `calls` (too many calls), `unavailable`
-   * (the server is down), `timeout`, `cancelled`, `output` (the result is too large), `protocol`
+   * (they do not match the schema), `version` (they were written for another version of the tool),
+   * `denied` (by policy), `calls` (too many calls), `unavailable` (the server is down), `timeout`, `cancelled`, `output` (the result is too large), `protocol`
    * (the server violated MCP).
    */
   kind: string;

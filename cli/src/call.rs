@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use pml_gateway::RunLimits;
+use pml_gateway::{CallOptions, RunLimits};
+use pml_protocol::split_version;
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
@@ -61,7 +62,12 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
                 progress::print(&progress, style);
             }
         });
-        let result = gateway.call(&scope, &args.tool, arguments).await;
+        let (tool, version) = split_version(&args.tool);
+        let options = CallOptions {
+            version,
+            ..CallOptions::default()
+        };
+        let result = gateway.call_with(&scope, tool, arguments, options).await;
         let code = match &result {
             Ok(_) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,

@@ -10,8 +10,8 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, call, check, completions, demo_server, diagnostics, doctor, exit, index, init, login,
-    logout, model, resume, run, runs, scrub, search, serve, test, tools, trust, types,
+    add, approvals, call, check, completions, demo_server, diagnostics, doctor, exit, index, init,
+    lock, login, logout, model, resume, run, runs, scrub, search, serve, test, tools, trust, types,
 };
 
 #[derive(Parser)]
@@ -45,12 +45,14 @@ enum Command {
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
+    Approvals(approvals::ApprovalsArgs),
     Test(test::TestArgs),
     Check(check::CheckArgs),
     Types(types::TypesArgs),
     Init(init::InitArgs),
     Add(add::AddArgs),
     Trust(trust::TrustArgs),
+    Lock(lock::LockArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
@@ -111,12 +113,14 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Resume(args) => resume::run(&args, config),
         Command::Runs(args) => runs::run(&args, config),
+        Command::Approvals(args) => approvals::run(&args, config),
         Command::Test(args) => test::run(&args),
         Command::Check(args) => check::run(&args, config),
         Command::Types(args) => types::run(&args, config),
         Command::Init(args) => init::run(&args, config),
         Command::Add(args) => add::run(&args, config),
         Command::Trust(args) => trust::run(&args),
+        Command::Lock(args) => lock::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),

@@ -22,12 +22,12 @@ const GROUPS: &[Group] = &[
     },
     Group {
         heading: "Durable runs",
-        commands: &["runs", "resume"],
+        commands: &["runs", "resume", "approvals"],
     },
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "add", "trust", "doctor", "tools", "search", "call", "login", "logout",
+            "init", "add", "trust", "lock", "doctor", "tools", "search", "call", "login", "logout",
             "index", "model",
         ],
     },

@@ -1,22 +1,31 @@
 //! The configuration file: where it is found, and the settings in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pml_gateway::Config;
 use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
+use pml_policy::lock::{self, LockFile};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
 use pml_units::{ByteSize, HumanDuration, UnitError};
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
+use crate::approval_setup::ApprovalSettings;
 use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 7] = [
-    "effects", "limits", "policy", "pool", "runs", "scrub", "store",
+const SECTIONS: [&str; 8] = [
+    "approvals",
+    "effects",
+    "limits",
+    "policy",
+    "pool",
+    "runs",
+    "scrub",
+    "store",
 ];
 
 /// The configuration of the operator.
@@ -28,6 +37,7 @@ pub struct Settings {
     pub scrub: ScrubConfig,
     pub store: StoreSettings,
     pub runs: RunsSettings,
+    pub approvals: ApprovalSettings,
 }
 
 /// Loads the file named with `--config`, else that of the working folder, else that of the user.
@@ -59,7 +69,28 @@ pub fn require(named: Option<&Path>) -> Result<Settings, ConfigError> {
     read(named, Question::OnTerminal)
 }
 
+/// Like [`require`], without the lock file: for commands that compare it with the servers.
+pub fn require_unlocked(named: Option<&Path>) -> Result<Settings, ConfigError> {
+    read_unlocked(named, Question::OnTerminal)
+}
+
 fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigError> {
+    let mut settings = read_unlocked(named, question)?;
+    if let Some(file) = lock_file(&settings.servers)
+        && let Some(lock) = LockFile::read(&file)?
+    {
+        settings.servers.set_lock(lock);
+    }
+    Ok(settings)
+}
+
+/// Where the lock file of a configuration is: beside it.
+pub fn lock_file(config: &Config) -> Option<PathBuf> {
+    let file = config.file.as_deref()?;
+    Some(file.with_file_name(lock::FILE_NAME))
+}
+
+fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, ConfigError> {
     let ConfigFile { path, origin } = Config::locate(named, Path::new(""))?;
     // Read once: what is trusted is what is used.
     let text = Config::read_text(&path)?;
@@ -72,8 +103,10 @@ fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigErro
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;
     check_restore(&servers, &scrub)?;
-    let store = servers.section("store")?;
+    let variables = |name: &str| std::env::var(name).ok();
+    let store = servers.section_with_variables("store", &variables)?;
     let runs = servers.section("runs")?;
+    let approvals = servers.section_with_variables("approvals", &variables)?;
     Ok(Settings {
         servers,
         limits,
@@ -81,6 +114,7 @@ fn read(named: Option<&Path>, question: Question) -> Result<Settings, ConfigErro
         scrub,
         store,
         runs,
+        approvals,
     })
 }
 
@@ -117,8 +151,8 @@ pub struct PoolSettings {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct RunsSettings {
-    /// Whether `pml serve` keeps journals of its runs.
-    pub durable: bool,
+    /// Whether `pml serve` keeps journals of its runs. If absent, it does where it can.
+    pub durable: Option<bool>,
 }
 
 /// `pml.limits`: a missing key keeps its default.

@@ -5,9 +5,14 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::diagnostics;
 
+/// Whether there is a terminal to ask on.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Prints `about`, asks `question`, and returns whether the answer is yes. `false` without a terminal.
 pub fn confirm(about: impl Display, question: &str) -> bool {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_ask() {
         return false;
     }
     diagnostics::line(about);

@@ -4,8 +4,11 @@
 #![allow(rustdoc::bare_urls, rustdoc::broken_intra_doc_links)]
 
 mod add;
+mod allocator;
 mod amounts;
 mod annotation_trust;
+mod approval_setup;
+mod approvals;
 mod call;
 mod check;
 mod command;
@@ -20,6 +23,7 @@ mod exit;
 mod index;
 mod init;
 mod interrupt;
+mod lock;
 mod login;
 mod logout;
 mod model;
@@ -46,6 +50,7 @@ fn main() {
     pml_runtime::worker::run_if_requested();
     // The worker of `pml run` starts while this process reads its command line and configuration.
     let worker = run::is_requested().then(run::fork_worker).flatten();
+    allocator::return_large_blocks();
     // While there is one thread, and before any server: servers could read it.
     pml_runtime::hide_environment();
     panic_hook::install();

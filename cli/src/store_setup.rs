@@ -120,7 +120,7 @@ fn options(args: &StoreArgs, settings: &Settings) -> anyhow::Result<StoreOptions
         retention: Retention {
             hot: time(configured.retention.hot, default.hot),
             cold: time(configured.retention.cold, default.cold),
-            ..default
+            approvals: settings.approvals.keep().unwrap_or(default.approvals),
         },
         lease: time(configured.lease, options.lease),
         ..options

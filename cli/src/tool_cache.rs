@@ -15,7 +15,7 @@ use pml_gateway::{StartError, Tool};
 use pml_scrub::{ScrubConfig, Scrubber};
 use pml_typegen::Shape;
 
-use crate::config::Settings;
+use crate::config::{self, Settings};
 
 /// The tool cache of one configuration.
 pub struct ToolCache {
@@ -33,7 +33,13 @@ impl ToolCache {
         let config = &settings.servers;
         let place = || {
             let store = CatalogStore::new(pml_files::data_dir()?.join("catalog"));
-            let fingerprint = ConfigFingerprint::read(config.file.as_deref()?).ok()?;
+            let file = config.file.as_deref()?;
+            let mut text = std::fs::read(file).ok()?;
+            // What the lock file refuses is described in another way.
+            if let Some(Ok(lock)) = config::lock_file(config).map(std::fs::read) {
+                text.extend(lock);
+            }
+            let fingerprint = ConfigFingerprint::new(file, &text);
             Some((store, fingerprint))
         };
         Self {

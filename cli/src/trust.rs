@@ -11,6 +11,7 @@ use anyhow::Context;
 use clap::Args;
 use pml_gateway::Config;
 use pml_gateway::config::{Command, ConfigError, Endpoint, ServerConfig, TrustStore};
+use serde_json::Value;
 
 use crate::confirm::confirm;
 use crate::exit::ExitCode;
@@ -83,7 +84,7 @@ fn change(args: &TrustArgs) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("{shown} cannot be trusted"))?;
     diagnostics::line(format_args!(
         "{shown} is trusted until it changes. It starts:\n{}",
-        description(&config, config.servers.values())
+        with_sections(&config, description(&config, config.servers.values()))
     ));
     Ok(ExitCode::SUCCESS)
 }
@@ -117,7 +118,11 @@ pub fn is_trusted(file: &Path) -> bool {
         return false;
     };
     let parsed = Config::parse(file, &text, &|name| std::env::var(name).ok());
-    parsed.is_ok_and(|config| config.servers.values().all(needs_no_trust))
+    let needs_none = |config: Config| {
+        let is_guarded = |name: &&str| config.raw_section(name).is_some();
+        config.servers.values().all(needs_no_trust) && !GUARDED_SECTIONS.iter().any(is_guarded)
+    };
+    parsed.is_ok_and(needs_none)
         || TrustStore::of_user().is_some_and(|store| store.trusts(file, &text))
 }
 
@@ -130,26 +135,32 @@ pub enum Question {
     Never,
 }
 
-/// Makes the servers of a project's file unusable that the user does not trust. `text` is the content
-/// of the file that `config` was read from.
+/// The sections of `pml` that take data somewhere: where runs are stored and with which key, and who is
+/// told of approvals.
+const GUARDED_SECTIONS: [&str; 2] = ["approvals", "store"];
+
+/// Makes the servers and the settings of a project's file unusable that the user does not trust. `text`
+/// is the content of the file that `config` was read from.
 pub fn check(config: &mut Config, text: &str, question: Question) {
-    let Some(file) = config
-        .file
-        .clone()
-        .filter(|_| question == Question::OnTerminal)
-    else {
+    let Some(file) = config.file.clone() else {
         return;
     };
     if std::env::var_os(VARIABLE).is_some_and(|value| value == "1") {
         return;
     }
-    let names: Vec<String> = config
-        .servers
-        .values()
-        .filter(|server| !needs_no_trust(server))
-        .map(|server| server.name.clone())
-        .collect();
-    if names.is_empty() {
+    let names: Vec<String> = match question {
+        // No server is started, and unknown ones can be listed.
+        Question::Never => Vec::new(),
+        Question::OnTerminal => config
+            .servers
+            .values()
+            .filter(|server| !needs_no_trust(server))
+            .map(|server| server.name.clone())
+            .collect(),
+    };
+    let has_section = |name: &&str| config.raw_section(name).is_some();
+    let sections: Vec<&str> = GUARDED_SECTIONS.into_iter().filter(has_section).collect();
+    if names.is_empty() && sections.is_empty() {
         return;
     }
     let store = TrustStore::of_user();
@@ -159,7 +170,7 @@ pub fn check(config: &mut Config, text: &str, question: Question) {
     {
         return;
     }
-    if ask(config, &file, &names) {
+    if question == Question::OnTerminal && ask(config, &file, &names) {
         let stored = store.map(|store| store.trust(&file, text));
         if !matches!(stored, Some(Ok(_))) {
             diagnostics::warning("this decision cannot be stored; pml will ask again");
@@ -174,6 +185,14 @@ pub fn check(config: &mut Config, text: &str, question: Question) {
             });
         }
     }
+    for section in sections {
+        diagnostics::warning(format_args!(
+            "`pml.{section}` of {} is not used: the file is not trusted; look at it, then `{}`",
+            file.display(),
+            command(&file)
+        ));
+        config.leave_out_section(section);
+    }
 }
 
 /// Asks on a terminal. `false` elsewhere.
@@ -183,7 +202,7 @@ fn ask(config: &Config, file: &Path, names: &[String]) -> bool {
     let about = format!(
         "{} belongs to this folder. With your rights, it would start:\n{}",
         file.display(),
-        description(config, servers)
+        with_sections(config, description(config, servers))
     );
     confirm(about, "Trust this file until it changes?")
 }
@@ -221,6 +240,50 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
         })
         .collect();
     lines.join("\n")
+}
+
+/// The description, and a line for each setting that takes data somewhere.
+fn with_sections(config: &Config, description: String) -> String {
+    let sections = GUARDED_SECTIONS.iter().filter_map(|name| {
+        let section = without_secrets(config.raw_section(name)?);
+        // Where data goes stands first and is not cut.
+        let address = section
+            .get("url")
+            .or_else(|| section.get("notify")?.get("url"));
+        let address = address.map_or(String::new(), |address| format!("{address} "));
+        let rest = config.secrets().hide_for_people(section.to_string());
+        Some(format!(
+            "\n  pml.{name}: {}{}",
+            visible(&address),
+            shortened(&visible(&rest))
+        ))
+    });
+    std::iter::once(description).chain(sections).collect()
+}
+
+/// A section without its key, its secret, and the passwords of its addresses.
+fn without_secrets(section: &Value) -> Value {
+    match section {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| match name.as_str() {
+                "key" | "secret" => (name.clone(), Value::from("…")),
+                _ => (name.clone(), without_secrets(value)),
+            })
+            .collect(),
+        Value::String(text) => match url::Url::parse(text) {
+            Ok(mut url) if url.password().is_some() || url.query().is_some() => {
+                url.set_query(url.query().is_some().then_some("…"));
+                let hidden = match url.password() {
+                    Some(_) => url.set_password(Some("…")),
+                    None => Ok(()),
+                };
+                hidden.map_or(Value::from("…"), |()| Value::from(url.as_str()))
+            }
+            _ => section.clone(),
+        },
+        other => other.clone(),
+    }
 }
 
 /// The text in one line, with every character escaped that a terminal does not show as it is: the

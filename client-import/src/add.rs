@@ -7,7 +7,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use pml_files::{Access, create_new, write_atomic};
 use pml_gateway::Config;
-use pml_gateway::config::ConfigError;
+use pml_gateway::config::{ConfigError, ServerTrust};
 use serde_json::{Map, Value};
 
 use crate::error::ImportError;
@@ -39,6 +39,54 @@ pub fn add_server(path: &Path, name: &str, entry: &Map<String, Value>) -> Result
     })
 }
 
+/// Writes `"trust": "annotations"` into the entry of the server `name`, with everything else kept. Returns
+/// `false` for an entry that says something else about trust, which stays.
+///
+/// # Errors
+/// The file is invalid or has no such server, or cannot be written. Nothing is written then.
+pub fn trust_annotations(path: &Path, name: &str) -> Result<bool, ImportError> {
+    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(text) = with_trust(path, &Config::read_text(&file)?, name)? else {
+        return Ok(false);
+    };
+    let written = write_atomic(&file, text.as_bytes(), access(&file));
+    written.map_err(|source| ImportError::Write {
+        path: path.to_owned(),
+        source,
+    })?;
+    Ok(true)
+}
+
+/// The content of the file with the annotations of a server trusted; `None` if its entry has `trust`.
+fn with_trust(path: &Path, text: &str, name: &str) -> Result<Option<String>, ImportError> {
+    let not_edited = || not_edited(path);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|_| not_edited())?;
+    let top = root.object_value().ok_or_else(not_edited)?;
+    let servers = ["mcpServers", "servers"]
+        .iter()
+        .find_map(|key| top.object_value(key));
+    let entry = servers.and_then(|servers| servers.object_value(name));
+    let entry = entry.ok_or_else(not_edited)?;
+    if entry.get("trust").is_some() {
+        return Ok(None);
+    }
+    entry.append("trust", CstInputValue::String("annotations".to_owned()));
+    let edited = root.to_string();
+    let parsed = Config::parse(path, &edited, &|_| None)?;
+    match parsed.servers.get(name) {
+        Some(server) if server.trust == ServerTrust::Annotations => Ok(Some(edited)),
+        _ => Err(not_edited()),
+    }
+}
+
+fn not_edited(path: &Path) -> ImportError {
+    ImportError::Write {
+        path: path.to_owned(),
+        source: io::Error::other("it cannot be edited as JSON"),
+    }
+}
+
 /// The content of the file with the server in it.
 fn with_server(
     path: &Path,
@@ -55,10 +103,7 @@ fn with_server(
         });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let not_edited = || ImportError::Write {
-        path: path.to_owned(),
-        source: io::Error::other("it cannot be edited as JSON"),
-    };
+    let not_edited = || not_edited(path);
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|_| not_edited())?;
     let top = root.object_value_or_create().ok_or_else(not_edited)?;
     // VS Code calls it `servers`.
@@ -130,6 +175,24 @@ mod tests {
             after,
             "{\n  // Ours.\n  \"mcpServers\": {\n    \"fs\": { \"command\": \"npx\" }, // files\n    \"api\": {\n      \"url\": \"https://a.test/mcp\"\n    }\n  },\n  \"pml\": { \"limits\": { \"maxCalls\": 3 } }\n}\n"
         );
+    }
+
+    #[test]
+    fn the_trust_of_a_server_is_added_to_its_entry_and_not_replaced() {
+        let trust = |text: &str, name: &str| {
+            with_trust(Path::new("m.json"), text, name).map_err(|error| error.to_string())
+        };
+        let file = r#"{ "mcpServers": { "fs": { "command": "npx" /* ours */ }, "b": { "url": "https://b.test", "trust": false } } }"#;
+        let after = trust(file, "fs").unwrap().unwrap();
+        assert!(after.contains("/* ours */"), "{after}");
+        let config = Config::parse(Path::new("m.json"), &after, &|_| None).unwrap();
+        assert_eq!(
+            config.servers["fs"].trust,
+            ServerTrust::Annotations,
+            "{after}"
+        );
+        assert_eq!(trust(&after, "b"), Ok(None));
+        assert!(trust(file, "c").is_err());
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod snippet;
 mod variables;
 mod write;
 
-pub use add::add_server;
+pub use add::{add_server, trust_annotations};
 pub use client::{Client, ConfigFile, Scope};
 pub use client_dirs::ClientDirs;
 pub use error::ImportError;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use pml_policy::lock::ObservedServer;
+use sha2::{Digest, Sha256};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -52,6 +54,7 @@ pub struct Gateway(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
     pub effects: EffectRules,
+    policy_digest: [u8; 32],
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
     all_listed: OnceLock<Instant>,
@@ -88,12 +91,15 @@ impl Gateway {
     ///
     /// # Panics
     /// Panics outside of a tokio runtime.
-    pub fn open_with(config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
+    pub fn open_with(mut config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
+        config.refuse_unpinned();
         let policy: PolicyConfig = config.section("policy")?;
         let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
+        let policy_digest = policy.digest();
         let secrets = config.secrets().clone();
         let context = Arc::new(ServerContext {
             secrets: secrets.clone(),
+            lock: config.lock().cloned(),
             transports: TransportContext::default(),
             policy: Policy::new(&policy),
             start_permits: Semaphore::new(CONCURRENT_STARTS),
@@ -119,6 +125,7 @@ impl Gateway {
         Ok(Self(Arc::new(Inner {
             servers,
             effects,
+            policy_digest,
             context,
             all_listed: OnceLock::new(),
             count: GatewayCount::new(),
@@ -168,6 +175,36 @@ impl Gateway {
         self.0.list(server, timeout).await
     }
 
+    /// The servers as they are now, for the lock file: what they say of themselves, and all their
+    /// tools. Starts those that are not running, and waits at most `timeout` for each. Those that are
+    /// disabled are left out.
+    pub async fn observe(
+        &self,
+        timeout: Duration,
+    ) -> BTreeMap<String, Result<ObservedServer, StartError>> {
+        let listing = self.0.list(None, timeout).await;
+        let mut observed = BTreeMap::new();
+        for (name, problem) in listing.problems {
+            observed.insert(name, Err(problem));
+        }
+        for (name, server) in &self.0.servers {
+            if let Some(tools) = server.known_tools()
+                && !observed.contains_key(name)
+            {
+                let tools = tools
+                    .iter()
+                    .map(|tool| (tool.id.tool().to_owned(), tool.definition()));
+                let server = ObservedServer {
+                    identity: server.config.identity.clone(),
+                    instructions: server.instructions(),
+                    tools: tools.collect(),
+                };
+                observed.insert(name.clone(), Ok(server));
+            }
+        }
+        observed
+    }
+
     /// A number that grows whenever the tools change, for search indexes.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.context.generation.subscribe()
@@ -211,6 +248,17 @@ impl Gateway {
     /// Whether the user has to approve requests for `server:resources` or `server:prompts`.
     pub fn approval_of_resources(&self, id: &str) -> Approval {
         self.0.policy().ask.verdict(id, None)
+    }
+
+    /// A digest of the operator's policy and of the way to a server: what an approval of a call of it
+    /// is bound to, besides the call.
+    pub fn policy_digest(&self, server: &str) -> [u8; 32] {
+        let mut digest = Sha256::new_with_prefix(self.0.policy_digest);
+        let server = self.0.servers.get(server);
+        if let Some(endpoint) = server.and_then(|server| server.config.endpoint.as_ref().ok()) {
+            digest.update(endpoint.digest());
+        }
+        digest.finalize().into()
     }
 
     /// How long the user has to answer.
@@ -284,8 +332,12 @@ impl Gateway {
         scope: &RunScope,
         id: &str,
         arguments: impl Into<CallArguments>,
+        version: Option<&str>,
     ) -> Result<Arc<Tool>, CallError> {
-        let checked = self.0.check_call(scope, id, arguments.into()).await;
+        let checked = self
+            .0
+            .check_call(scope, id, arguments.into(), version)
+            .await;
         checked.map_err(|error| error.hidden(self.0.secrets()))
     }
 

@@ -182,6 +182,9 @@ impl Gateway {
             .connection()
             .await
             .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
+        if let Some(quarantine) = server.quarantine() {
+            return Err(CallError::quarantined(&id, quarantine));
+        }
         let admission = inner
             .policy()
             .admit(&id, scope.budget())

@@ -55,6 +55,7 @@ impl Watched {
     ) -> Result<CallValue, CallError> {
         let options = CallOptions {
             before_send: Some(before_send),
+            ..CallOptions::default()
         };
         self.gateway
             .call_with(&self.scope, id, arguments, options)
@@ -307,7 +308,7 @@ async fn the_callback_runs_only_for_a_call_that_passed_every_check() {
 
     watched
         .gateway
-        .check_call(&watched.scope, "s:act", json!({}))
+        .check_call(&watched.scope, "s:act", json!({}), None)
         .await
         .unwrap();
     assert_eq!(watched.arrived().len(), 1);

@@ -90,6 +90,19 @@ pub trait Approver: Send + Sync {
     fn ask(&self, request: ApprovalRequest, time: Duration) -> DecisionFuture;
 }
 
+/// There is no person at the client: it is gone, or is a command that asks nothing.
+pub struct CannotAsk;
+
+impl Approver for CannotAsk {
+    fn can_ask(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, _: ApprovalRequest, _: Duration) -> DecisionFuture {
+        Box::pin(std::future::ready(Decision::CannotAsk))
+    }
+}
+
 /// A call that needs approval.
 pub(crate) struct GatedCall {
     /// The tool, by which questions are grouped.
@@ -159,15 +172,25 @@ impl ApprovalGate {
     ///
     /// [`FailureKind::Denied`] with the reason why it is not approved.
     pub async fn admit(self: &Arc<Self>, call: GatedCall, clock: &RunClock) -> Result<(), Failure> {
+        let tool = call.tool.clone();
+        match self.decide(call, clock).await {
+            Decision::AllowAll | Decision::AllowThese => Ok(()),
+            decision => Err(refused(&tool, decision)),
+        }
+    }
+
+    /// The person's decision on a call. `clock` is paused while the person is asked. Dropping the
+    /// future takes the question back, if it is about no other call.
+    pub async fn decide(self: &Arc<Self>, call: GatedCall, clock: &RunClock) -> Decision {
         let GatedCall { id, tool, .. } = call;
         let answer = {
             let mut tools = self.lock();
             let approval = tools.entry(id.clone()).or_default();
             if let Some(decision) = approval.refused {
-                return Err(refused(&tool, decision));
+                return decision;
             }
             if approval.all_allowed && !call.hands_over_values {
-                return Ok(());
+                return Decision::AllowAll;
             }
             let (answer, answered) = oneshot::channel();
             approval.waiting.push(Waiting {
@@ -178,7 +201,7 @@ impl ApprovalGate {
             if !std::mem::replace(&mut approval.is_asking, true) {
                 let asked = AskedTool {
                     id,
-                    tool: tool.clone(),
+                    tool,
                     claims: call.claims,
                 };
                 let (gate, clock) = (self.clone(), clock.clone());
@@ -186,21 +209,22 @@ impl ApprovalGate {
             }
             answered
         };
-        match answer.await {
-            Ok(Decision::AllowAll | Decision::AllowThese) => Ok(()),
-            Ok(decision) => Err(refused(&tool, decision)),
-            // The task that asks ends without an answer only if the process ends.
-            Err(_) => Err(refused(&tool, Decision::NoAnswer)),
-        }
+        // The task that asks ends without an answer only if the process ends.
+        answer.await.unwrap_or(Decision::NoAnswer)
     }
 
     /// Asks about the calls that wait for one tool, until none does.
     async fn ask(&self, asked: AskedTool, clock: &RunClock) {
         self.debounce(&asked.id).await;
-        while let Some((calls, request)) = self.next_question(&asked) {
+        while let Some((mut calls, request)) = self.next_question(&asked) {
             let offers_all = request.offers_all();
             let pause = clock.pause();
-            let decision = match self.approver.ask(request, self.time).await {
+            let decision = tokio::select! {
+                decision = self.approver.ask(request, self.time) => decision,
+                // All calls were answered otherwise, or their run has ended.
+                () = all_closed(&mut calls) => continue,
+            };
+            let decision = match decision {
                 // A choice that was not offered allows nothing.
                 Decision::AllowAll if !offers_all => Decision::Deny,
                 decision => decision,
@@ -283,6 +307,13 @@ impl ApprovalGate {
     }
 }
 
+/// Returns when none of the calls waits for an answer any more.
+async fn all_closed(calls: &mut [Waiting]) {
+    for call in calls {
+        call.answer.closed().await;
+    }
+}
+
 /// The failure of a call that is not approved.
 pub(crate) fn refused(tool: &str, decision: Decision) -> Failure {
     let reason = match decision {
@@ -311,6 +342,14 @@ pub(crate) fn refused_unasked(tool: &str) -> Failure {
              the user; the operator can name the tools to ask about in `pml.policy.ask`, `[]` for none"
         ),
     )
+}
+
+/// The failure of a call whose tool changes each time that a person is asked about it.
+pub(crate) fn refused_changing(tool: &str) -> Failure {
+    let message = format!(
+        "`{tool}` was not called: its server changes the tool again and again while the user is asked"
+    );
+    Failure::new(FailureKind::Denied, message)
 }
 
 /// The failure of a call that a question cannot show.

@@ -2,22 +2,29 @@
 
 use std::sync::Arc;
 
+use pml_approvals::ApprovalRules;
 use pml_gateway::policy::approval::Approval;
 use pml_gateway::{Gateway, Tool};
 use pml_protocol::{
     Failure, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
 };
+use pml_store::StoredApproval;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::approval::{
-    ApprovalGate, Approver, Decision, GatedCall, refused, refused_unasked, refused_unshown,
+    ApprovalGate, Approver, Decision, GatedCall, refused, refused_changing, refused_unasked,
+    refused_unshown,
 };
 use crate::arguments;
 use crate::gateway_host::failure;
 use crate::run_placeholders::RunPlaceholders;
 use crate::shown_call::{ShortenedCall, shown_tool};
+use crate::stored_approvals::{BoundCall, Standing, StoredApprovals, standing};
+
+/// How often a tool may change while a person is asked about its call.
+const MAX_DEFINITIONS: usize = 4;
 
 /// Forwards a request once the operator's `pml.policy.ask` does not require approval, or a person
 /// has given it. The run's clock is paused while the person is asked. The request that is forwarded is
@@ -26,6 +33,7 @@ pub struct Approve<H> {
     inner: H,
     gateway: Gateway,
     person: Option<Person>,
+    stored: Option<StoredApprovals>,
 }
 
 /// The person who approves the calls of one run, and the placeholders that questions are scrubbed
@@ -34,6 +42,7 @@ pub struct Person {
     gate: Arc<ApprovalGate>,
     placeholders: Arc<RunPlaceholders>,
     if_unasked: IfUnasked,
+    rules: Arc<ApprovalRules>,
 }
 
 /// What happens to a call that its server marks as destructive, if the client cannot ask and the
@@ -53,12 +62,19 @@ impl Person {
         gateway: &Gateway,
         placeholders: Arc<RunPlaceholders>,
         if_unasked: IfUnasked,
+        rules: Arc<ApprovalRules>,
     ) -> Self {
         Self {
             gate: ApprovalGate::new(approver, gateway.approval_time()),
             placeholders,
             if_unasked,
+            rules,
         }
+    }
+
+    /// Whether the client can ask its user about a tool, and the user may decide.
+    fn can_ask(&self, tool: &str, run: &RunContext) -> bool {
+        self.gate.can_ask() && self.rules.may_answer(tool, run.principal().as_str())
     }
 
     async fn ask(&self, asked: Asked<'_>, run: &RunContext) -> Result<(), Failure> {
@@ -93,6 +109,8 @@ impl Person {
 /// What a person is asked about.
 struct Asked<'a> {
     id: &'a str,
+    /// A digest of the tool; empty for resources and prompts.
+    definition: &'a str,
     details: Details<'a>,
     claims: Vec<&'static str>,
 }
@@ -151,12 +169,116 @@ fn claims(tool: &Tool) -> Vec<&'static str> {
     claimed.map(|(_, claim)| claim).collect()
 }
 
+/// What happens to a call that nobody can be asked about now.
+fn unasked(person: Option<&Person>, needed: Approval, tool: &str) -> Result<(), Failure> {
+    match person {
+        _ if needed == Approval::Needed => Err(refused(tool, Decision::CannotAsk)),
+        Some(person) if person.if_unasked == IfUnasked::Refuse => Err(refused_unasked(tool)),
+        _ => Ok(()),
+    }
+}
+
+/// The server of `server:tool`.
+fn server_of(id: &str) -> &str {
+    id.split_once(':').map_or(id, |(server, _)| server)
+}
+
+/// A question that outlives this process: a row of the store, which the person at the client answers,
+/// or somebody else, now or after a restart.
+struct DurableQuestion<'a> {
+    person: &'a Person,
+    stored: &'a StoredApprovals,
+    request: &'a Request,
+    run: &'a RunContext,
+    call: BoundCall<'a>,
+}
+
+impl DurableQuestion<'_> {
+    async fn admit(&self, needed: Approval, asked: Asked<'_>) -> Result<(), Failure> {
+        let Self {
+            person,
+            stored,
+            request,
+            run,
+            call,
+        } = *self;
+        let is_live = person.can_ask(asked.id, run);
+        let must_ask = needed == Approval::Needed || stored.has_approvers(asked.id);
+        if !is_live && !must_ask && stored.find(call, run).await?.is_none() {
+            return unasked(Some(person), needed, asked.id);
+        }
+        let id = asked.id;
+        let shown = GatedCall {
+            // A changed tool is another one: what was allowed or refused before is not for it.
+            id: stored.group(call),
+            ..person.gated(asked).await?
+        };
+        if !shown.hands_over_values && stored.allows_all(call, run).await? {
+            return Ok(());
+        }
+        let approval = stored.ask(call, &shown, request, run).await?;
+        let standing = match standing(&approval) {
+            Standing::Open => self.wait(&approval, is_live.then_some(shown)).await?,
+            answered => answered,
+        };
+        match standing {
+            Standing::Allowed => Ok(()),
+            Standing::Refused(decision) => Err(refused(id, decision)),
+            // An answer is never that.
+            Standing::Open => Err(refused(id, Decision::NoAnswer)),
+        }
+    }
+
+    /// Waits for an answer, of the person at the client or of somebody else. If nobody answers, the run
+    /// is suspended.
+    async fn wait(
+        &self,
+        approval: &StoredApproval,
+        live: Option<GatedCall>,
+    ) -> Result<Standing, Failure> {
+        let (stored, run) = (self.stored, self.run);
+        tokio::select! {
+            answered = stored.answered(approval, run) => answered,
+            decided = self.ask_live(approval, live) => decided,
+        }
+    }
+
+    async fn ask_live(
+        &self,
+        approval: &StoredApproval,
+        live: Option<GatedCall>,
+    ) -> Result<Standing, Failure> {
+        let (stored, run) = (self.stored, self.run);
+        if let Some(call) = live {
+            let decision = self.person.gate.decide(call, run.clock()).await;
+            match stored.record(approval, decision, run).await? {
+                Standing::Open => {}
+                answered => return Ok(answered),
+            }
+        }
+        // The last answer may be a moment old.
+        match stored.look(approval, run).await? {
+            Standing::Open => {}
+            answered => return Ok(answered),
+        }
+        let _pause = run.clock().pause();
+        let _suspended = run.control().suspend(stored.waiting(approval));
+        std::future::pending().await
+    }
+}
+
 impl<H> Approve<H> {
-    pub(crate) fn new(gateway: Gateway, person: Option<Person>, inner: H) -> Self {
+    pub(crate) fn new(
+        gateway: Gateway,
+        person: Option<Person>,
+        stored: Option<StoredApprovals>,
+        inner: H,
+    ) -> Self {
         Self {
             inner,
             gateway,
             person,
+            stored,
         }
     }
 
@@ -164,18 +286,30 @@ impl<H> Approve<H> {
         &self,
         needed: Approval,
         asked: Asked<'_>,
+        request: &Request,
         run: &RunContext,
     ) -> Result<(), Failure> {
         if needed == Approval::NotNeeded {
             return Ok(());
         }
-        match &self.person {
-            Some(person) if person.gate.can_ask() => person.ask(asked, run).await,
-            _ if needed == Approval::Needed => Err(refused(asked.id, Decision::CannotAsk)),
-            Some(person) if person.if_unasked == IfUnasked::Refuse => {
-                Err(refused_unasked(asked.id))
+        match (&self.person, &self.stored, run.request_key()) {
+            (Some(person), Some(stored), Some(key)) => {
+                let durable = DurableQuestion {
+                    person,
+                    stored,
+                    request,
+                    run,
+                    call: BoundCall {
+                        tool: asked.id,
+                        key,
+                        policy: self.gateway.policy_digest(server_of(asked.id)),
+                        definition: asked.definition,
+                    },
+                };
+                durable.admit(needed, asked).await
             }
-            _ => Ok(()),
+            (Some(person), ..) if person.can_ask(asked.id, run) => person.ask(asked, run).await,
+            (person, ..) => unasked(person.as_ref(), needed, asked.id),
         }
     }
 
@@ -183,18 +317,34 @@ impl<H> Approve<H> {
         match request.target() {
             Target::Tool { tool, args } => {
                 // An unknown tool is not called: it might be one that needs approval.
-                let known = self.gateway.describe(tool).await.map_err(failure)?;
-                let needed = self.gateway.approval(&known);
-                let asked = Asked {
-                    id: tool,
-                    details: Details::Arguments(args),
-                    claims: claims(&known),
-                };
-                self.admit(needed, asked, run).await
+                let mut known = self.gateway.describe(tool).await.map_err(failure)?;
+                for _ in 0..MAX_DEFINITIONS {
+                    let needed = self.gateway.approval(&known);
+                    let asked = Asked {
+                        id: tool,
+                        definition: &known.fingerprint,
+                        details: Details::Arguments(args),
+                        claims: claims(&known),
+                    };
+                    self.admit(needed, asked, request, run).await?;
+                    if needed == Approval::NotNeeded {
+                        return Ok(());
+                    }
+                    // The server may have changed the tool while a person thought about it.
+                    let now = self.gateway.describe(tool).await.map_err(failure)?;
+                    if now.fingerprint == known.fingerprint {
+                        return Ok(());
+                    }
+                    known = now;
+                }
+                Err(refused_changing(tool))
             }
-            Target::Resources { server, request } => {
+            Target::Resources {
+                server,
+                request: wanted,
+            } => {
                 let list = || Details::Resource(json!("the list"));
-                let (what, details) = match request {
+                let (what, details) = match wanted {
                     ResourceRequest::ListResources => ("resources", list()),
                     ResourceRequest::ReadResource { uri } => {
                         ("resources", Details::Resource(json!({ "uri": uri })))
@@ -208,10 +358,11 @@ impl<H> Approve<H> {
                 let needed = self.gateway.approval_of_resources(&id);
                 let asked = Asked {
                     id: &id,
+                    definition: "",
                     details,
                     claims: Vec::new(),
                 };
-                self.admit(needed, asked, run).await
+                self.admit(needed, asked, request, run).await
             }
             Target::Local => Ok(()),
         }

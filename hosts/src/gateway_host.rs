@@ -70,11 +70,16 @@ impl GatewayHost {
             true => args.with_idempotency_key(self.intents.idempotency_key(request, run)),
             false => args,
         };
+        let version = match request {
+            Request::Call { version, .. } => version.as_deref(),
+            _ => None,
+        };
         match self.mode {
             CallMode::Send => {
                 let intent = self.intents.of(request, tool, run);
                 let options = CallOptions {
                     before_send: Some(&intent),
+                    version,
                 };
                 let answer = self
                     .gateway
@@ -83,7 +88,10 @@ impl GatewayHost {
                 to_result(&answer.map_err(failure)?.value)
             }
             CallMode::CheckOnly => {
-                let tool = self.gateway.check_call(&self.scope, tool, args).await;
+                let tool = self
+                    .gateway
+                    .check_call(&self.scope, tool, args, version)
+                    .await;
                 to_result(&tool.map_err(failure)?.output_schema)
             }
         }
@@ -174,7 +182,7 @@ impl ToolHost for GatewayHost {
     ) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
             match request {
-                Request::Call { tool, args } => {
+                Request::Call { tool, args, .. } => {
                     let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
                     let result = self.call(request, tool, args, run).await;
                     self.received(server_of(tool), result).await
@@ -214,7 +222,8 @@ fn is_of_server(kind: FailureKind) -> bool {
         | FailureKind::Test
         | FailureKind::Unknown
         | FailureKind::Unmocked
-        | FailureKind::Unrecorded => false,
+        | FailureKind::Unrecorded
+        | FailureKind::Version => false,
     }
 }
 
@@ -250,5 +259,6 @@ fn kind_of(kind: CallErrorKind) -> FailureKind {
         CallErrorKind::Output => FailureKind::Output,
         CallErrorKind::Protocol => FailureKind::Protocol,
         CallErrorKind::Internal => FailureKind::Internal,
+        CallErrorKind::Version => FailureKind::Version,
     }
 }

@@ -15,6 +15,8 @@ mod call_memory;
 mod call_timeout;
 mod concurrency_limit;
 mod dry_run;
+#[cfg(test)]
+mod durable_stack_tests;
 mod error;
 mod example_value;
 mod fixtures;
@@ -42,10 +44,11 @@ pub mod stack;
 mod stack_tests;
 mod static_host;
 mod storage;
+mod stored_approvals;
 mod unsupported;
 mod visible_text;
 
-pub use approval::{ApprovalRequest, Approver, Decision, DecisionFuture, ShownCall};
+pub use approval::{ApprovalRequest, Approver, CannotAsk, Decision, DecisionFuture, ShownCall};
 pub use approve::{Approve, IfUnasked, Person};
 pub use call_timeout::CallTimeout;
 pub use concurrency_limit::ConcurrencyLimit;

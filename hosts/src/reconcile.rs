@@ -60,10 +60,7 @@ impl Reconciler {
             return None;
         }
         let args = to_result(&rule.arguments(args).ok()?).ok()?;
-        Some(Request::Call {
-            tool: rule.tool().as_str().to_owned(),
-            args,
-        })
+        Some(Request::call(rule.tool().as_str(), args))
     }
 }
 

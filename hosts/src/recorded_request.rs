@@ -70,7 +70,7 @@ impl RecordedRequest {
     /// repeats its stored values and clock messages.
     pub fn of(request: &Request) -> Option<Self> {
         Some(match request {
-            Request::Call { tool, args } => Self::Call {
+            Request::Call { tool, args, .. } => Self::Call {
                 tool: tool.clone(),
                 args: parse(args),
             },

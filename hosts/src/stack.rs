@@ -22,6 +22,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_approvals::Approvals;
 use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, ToolHost, VirtualClock};
 
@@ -39,6 +40,7 @@ use crate::recording::Recording;
 use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
+use crate::stored_approvals::StoredApprovals;
 
 /// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
@@ -60,6 +62,8 @@ pub struct LiveRun {
     pub tool_timeout: Option<Duration>,
     /// The journal of a durable run.
     pub journal: Option<Arc<RunJournal>>,
+    /// The approvals of a durable run; with `None`, they do not outlive the process.
+    pub approvals: Option<Approvals>,
     /// Receives the progress of calls in flight.
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
@@ -108,7 +112,9 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
     let observed = Observe::new(run.observers, base);
     let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
-    let approved = Approve::new(run.gateway.clone(), run.person, limited);
+    let stored = run.approvals.zip(run.journal.clone());
+    let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
+    let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     match run.journal {
         Some(journal) => {
             let reconciler = Reconciler::new(run.gateway);

@@ -102,7 +102,7 @@ impl Stack {
 /// The method that a request becomes at a server; `None` for a request that reaches none. The
 /// match has no `_`: a new request does not compile until it is classified here, and then belongs
 /// into [`requests`].
-fn method_at_server(request: &Request) -> Option<&'static str> {
+pub(crate) fn method_at_server(request: &Request) -> Option<&'static str> {
     match request {
         Request::Call { .. } => Some("tools/call"),
         Request::Resource { request, .. } => Some(match request {
@@ -121,16 +121,13 @@ fn method_at_server(request: &Request) -> Option<&'static str> {
 }
 
 /// One request of every variant.
-fn requests() -> Vec<Request> {
+pub(crate) fn requests() -> Vec<Request> {
     let resource = |request| Request::Resource {
         server: "mail".to_owned(),
         request,
     };
     vec![
-        Request::Call {
-            tool: "mail:send".to_owned(),
-            args: raw("{}"),
-        },
+        Request::call("mail:send", raw("{}")),
         resource(ResourceRequest::ListResources),
         resource(ResourceRequest::ReadResource {
             uri: "a:b".to_owned(),
@@ -171,7 +168,7 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 /// The placeholders of a run in a new session.
-async fn placeholders() -> Arc<RunPlaceholders> {
+pub(crate) async fn placeholders() -> Arc<RunPlaceholders> {
     let session = session();
     Arc::new(RunPlaceholders::new(&session, "").await)
 }
@@ -182,14 +179,14 @@ fn session() -> SharedPlaceholders {
 }
 
 /// A gateway with the server `mail`, whose policy asks before everything.
-struct Fixture {
-    gateway: Gateway,
+pub(crate) struct Fixture {
+    pub gateway: Gateway,
     received: PathBuf,
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 impl Fixture {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (script, received) = (
             folder.path().join("mail.py"),
@@ -206,7 +203,7 @@ impl Fixture {
         Self {
             gateway,
             received,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -226,19 +223,26 @@ impl Fixture {
             storage: Arc::new(SessionStorage::default()),
             person: approver.map(|approver| {
                 let placeholders = placeholders.clone();
-                Person::new(approver, &self.gateway, placeholders, IfUnasked::Send)
+                Person::new(
+                    approver,
+                    &self.gateway,
+                    placeholders,
+                    IfUnasked::Send,
+                    Arc::default(),
+                )
             }),
             placeholders: Some(placeholders),
             observers: Vec::new(),
             limits: Limits::default(),
             tool_timeout: None,
             journal: None,
+            approvals: None,
             progress: Box::new(|_| {}),
         })
     }
 
     /// The methods that the server received since the last call.
-    fn take_received(&self) -> Vec<String> {
+    pub fn take_received(&self) -> Vec<String> {
         let lines = fs::read_to_string(&self.received).unwrap_or_default();
         fs::write(&self.received, "").unwrap();
         lines.lines().map(str::to_owned).collect()
@@ -246,14 +250,14 @@ impl Fixture {
 }
 
 /// Answers every question with the same decision.
-struct FixedApprover {
-    decision: Decision,
-    can_ask: bool,
-    asked: AtomicUsize,
+pub(crate) struct FixedApprover {
+    pub decision: Decision,
+    pub can_ask: bool,
+    pub asked: AtomicUsize,
 }
 
 impl FixedApprover {
-    fn new(decision: Decision) -> Arc<Self> {
+    pub fn new(decision: Decision) -> Arc<Self> {
         Arc::new(Self {
             decision,
             can_ask: true,
@@ -421,10 +425,7 @@ async fn the_clock_of_the_run_stands_while_the_person_thinks_in_every_stack() {
 #[tokio::test]
 async fn arguments_that_cannot_be_parsed_or_shown_are_refused_without_a_question() {
     let fixture = Fixture::new();
-    let call = |args: &str| Request::Call {
-        tool: "mail:send".to_owned(),
-        args: raw(args),
-    };
+    let call = |args: &str| Request::call("mail:send", raw(args));
     let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
     let prompt = Request::Resource {
         server: "mail".to_owned(),

@@ -121,7 +121,7 @@ impl ToolHost for StaticHost {
                     threshold,
                 } => to_result(&self.search(query, *limit, *threshold)),
                 Request::Describe { tool } => to_result(&hit(tool, self.find(tool)?, 1.0)),
-                Request::Call { tool, args } => self.call(tool, args).await,
+                Request::Call { tool, args, .. } => self.call(tool, args).await,
                 other => Err(unsupported(other)),
             }
         })

@@ -84,7 +84,7 @@ pub async fn op_call_tool(
         tool: tool.clone(),
         source,
     })?;
-    ask(state, Request::Call { tool, args }).await
+    ask(state, Request::call(&tool, args)).await
 }
 
 /// Describes a tool.

@@ -64,12 +64,14 @@ fn check_bounds(request: &Request) {
         Request::Search { query, limit, .. } => {
             assert!(query.len() <= 2_000 && (1..=50).contains(limit));
         }
-        Request::Call { tool, args } => {
+        Request::Call { tool, args, .. } => {
             is_id(tool);
             assert!(!tool.is_empty() && args.get().trim_start().starts_with('{'));
         }
         Request::Describe { tool } => is_id(tool),
-        Request::Store { key, .. } | Request::Load { key } => is_id(key),
+        Request::Store { key, .. } | Request::Checkpoint { key, .. } | Request::Load { key } => {
+            is_id(key);
+        }
         Request::Resource { server, request } => {
             is_id(server);
             if let ResourceRequest::ReadResource { uri } = request {

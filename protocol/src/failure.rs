@@ -93,6 +93,8 @@ pub enum FailureKind {
     Unmocked,
     /// The recording has no answer to this request.
     Unrecorded,
+    /// The tool has another version than the one that the call asks for, and its arguments do not fit.
+    Version,
 }
 
 impl FailureKind {
@@ -113,6 +115,7 @@ impl FailureKind {
             Self::Unknown => "unknown",
             Self::Unmocked => "unmocked",
             Self::Unrecorded => "unrecorded",
+            Self::Version => "version",
         }
     }
 }

@@ -33,7 +33,7 @@ pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
 pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
-pub use request::{Request, ResourceRequest, Target};
+pub use request::{Request, ResourceRequest, Target, split_version};
 pub use run_context::{
     PauseGuard, Principal, RequestKey, RunClock, RunContext, SessionId, TenantId,
 };

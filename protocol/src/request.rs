@@ -23,6 +23,9 @@ pub enum Request {
     Call {
         /// `server:tool`
         tool: String,
+        /// The version of the tool that the script was written for: what it wrote behind `@`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
         /// An object of named arguments.
         args: Box<RawValue>,
     },
@@ -115,7 +118,27 @@ pub enum Target<'a> {
     Local,
 }
 
+/// The id of a tool, and the version behind it: `server:tool@2`. The name of a server may have an `@`, that
+/// of a tool has none.
+pub fn split_version(id: &str) -> (&str, Option<&str>) {
+    let name = id.find(':').unwrap_or(id.len());
+    match id[name..].find('@') {
+        Some(at) => (&id[..name + at], Some(&id[name + at + 1..])),
+        None => (id, None),
+    }
+}
+
 impl Request {
+    /// A call of a tool, with a version behind its id or without.
+    pub fn call(tool: &str, args: Box<RawValue>) -> Self {
+        let (id, version) = split_version(tool);
+        Self::Call {
+            tool: id.to_owned(),
+            version: version.map(str::to_owned),
+            args,
+        }
+    }
+
     /// The longest tool id, server name or key.
     pub const MAX_ID_BYTES: usize = 512;
     const MAX_URI_BYTES: usize = 64 * 1024;
@@ -137,9 +160,18 @@ impl Request {
                 *limit = (*limit).clamp(1, Self::MAX_HITS);
                 true
             }
-            Self::Call { tool, args } => {
+            Self::Call {
+                tool,
+                version,
+                args,
+            } => {
+                let (id, behind) = split_version(tool);
+                if let Some(behind) = behind {
+                    (*version, *tool) = (Some(behind.to_owned()), id.to_owned());
+                }
                 let is_object = args.get().trim_start().starts_with('{');
-                if tool.is_empty() || !is_id(tool) || !is_object {
+                let is_version = version.as_deref().is_none_or(is_id);
+                if tool.is_empty() || !is_id(tool) || !is_version || !is_object {
                     return Err(Failure::new(
                         FailureKind::Tool,
                         "a call needs a tool id such as server:tool and an object of named arguments",
@@ -147,7 +179,11 @@ impl Request {
                 }
                 true
             }
-            Self::Describe { tool: name } | Self::Load { key: name } => is_id(name),
+            Self::Describe { tool } => {
+                tool.truncate(split_version(tool).0.len());
+                is_id(tool)
+            }
+            Self::Load { key: name } => is_id(name),
             Self::Store { key, .. } | Self::Checkpoint { key, .. } => is_id(key),
             Self::Resource { server, request } => {
                 is_id(server)
@@ -174,7 +210,7 @@ impl Request {
     /// What the request reaches outside of pml, which decides whether a person is asked.
     pub fn target(&self) -> Target<'_> {
         match self {
-            Self::Call { tool, args } => Target::Tool { tool, args },
+            Self::Call { tool, args, .. } => Target::Tool { tool, args },
             Self::Resource { server, request } => Target::Resources { server, request },
             Self::Search { .. }
             | Self::Describe { .. }
@@ -189,7 +225,7 @@ impl Request {
     pub fn size(&self) -> usize {
         match self {
             Self::Search { query, .. } => query.len(),
-            Self::Call { tool, args } => tool.len() + args.get().len(),
+            Self::Call { tool, args, .. } => tool.len() + args.get().len(),
             Self::Describe { tool } => tool.len(),
             Self::Resource { server, request } => {
                 server.len()

@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{
-    ApprovalRequest, Approver, Decision, DecisionFuture, IfUnasked, ObservedShapes, Person,
-    RunPlaceholders, SessionStorage,
-};
+use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
 use pml_protocol::{
     FairShareKey, Limits, Principal, RunContext, RunId, SessionId, TenantId, ToolHost,
 };
 use pml_reply::ReplyScrubber;
 use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
+use pml_store::JournalEntry;
 
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
@@ -68,6 +65,11 @@ impl ClientSession {
     #[must_use]
     pub fn with_fair_share(self, fair_share: FairShareKey) -> Self {
         Self { fair_share, ..self }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> SessionId {
+        self.id
     }
 
     /// Whose session it is.
@@ -146,6 +148,11 @@ impl ClientRun<'_> {
         self.placeholders.saved().await
     }
 
+    /// Notes what an execution of the run received that has ended: its reply is made from here on.
+    pub fn receive_journaled(&self, entries: &[JournalEntry]) {
+        pml_hosts::journal::receive_journaled(&self.placeholders, entries);
+    }
+
     /// Makes the reply to the run, whose values get their origin from what the run received.
     pub fn replies(&self) -> &SessionReplies {
         &self.replies
@@ -165,9 +172,10 @@ impl ClientRun<'_> {
             approver,
             if_unasked,
         } = approver;
-        let placeholders = self.placeholders.clone();
+        let (placeholders, rules) = (self.placeholders.clone(), state.approval_rules().clone());
+        let person = Person::new(approver, &gateway, placeholders, if_unasked, rules);
         stack::live(LiveRun {
-            person: Some(Person::new(approver, &gateway, placeholders, if_unasked)),
+            person: Some(person),
             gateway,
             search: session.finder.clone(),
             storage: session.storage.clone(),
@@ -176,21 +184,9 @@ impl ClientRun<'_> {
             limits: *limits,
             tool_timeout: state.tool_timeout(),
             journal,
+            approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             progress: Box::new(progress),
         })
-    }
-}
-
-/// There is no person to ask: the client is gone.
-pub struct CannotAsk;
-
-impl Approver for CannotAsk {
-    fn can_ask(&self) -> bool {
-        false
-    }
-
-    fn ask(&self, _: ApprovalRequest, _: Duration) -> DecisionFuture {
-        Box::pin(std::future::ready(Decision::CannotAsk))
     }
 }
 

@@ -6,18 +6,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pml_approvals::Approvals;
 use pml_hosts::journal::{DurableScript, DurableSpec, NewRunInfo, RunJournal};
-use pml_protocol::{Limits, Outcome, RunContext, RunId};
+use pml_protocol::{ErrorKind, Limits, Outcome, RunContext, RunId};
 use pml_runtime::{RunOptions, Script};
 use pml_scrub::SavedPlaceholder;
 use pml_store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use crate::tasks::{TaskRun, TaskStart};
+use crate::waiting_runs::WaitingRuns;
+
 /// How the server keeps journals of its runs.
 #[derive(Clone)]
 pub struct DurableOptions {
-    /// Where they are kept.
-    pub store: Store,
+    /// The approvals of its runs, and the store that keeps both.
+    pub approvals: Approvals,
     /// What its runs are stored as: a later server with the same origin resumes them.
     pub origin: String,
     /// The configuration file, which `pml resume` uses.
@@ -29,6 +33,7 @@ pub struct DurableRuns {
     options: DurableOptions,
     /// The runs that are being executed.
     active: Mutex<HashMap<RunId, Arc<RunJournal>>>,
+    waiting: WaitingRuns,
     closing: CancellationToken,
 }
 
@@ -37,12 +42,23 @@ impl DurableRuns {
         Arc::new(Self {
             options,
             active: Mutex::default(),
+            waiting: WaitingRuns::default(),
             closing,
         })
     }
 
     pub fn store(&self) -> &Store {
-        &self.options.store
+        self.options.approvals.store()
+    }
+
+    /// The approvals that runs wait for.
+    pub fn approvals(&self) -> &Approvals {
+        &self.options.approvals
+    }
+
+    /// The runs that wait for an approval.
+    pub fn waiting(&self) -> &WaitingRuns {
+        &self.waiting
     }
 
     pub fn origin(&self) -> &str {
@@ -57,6 +73,7 @@ impl DurableRuns {
         limits: Limits,
         tool_timeout: Option<Duration>,
         placeholders: Vec<SavedPlaceholder>,
+        task: Option<TaskStart>,
     ) -> ActiveRun {
         let script = DurableScript {
             name: script.name.clone(),
@@ -73,8 +90,12 @@ impl DurableRuns {
             id: run.id().clone(),
             principal: run.principal().as_str().to_owned(),
             origin: self.options.origin.clone(),
+            task_ttl: task.map(|task| task.ttl_ms),
         };
-        self.active(RunJournal::begin(&self.options.store, info, spec), run)
+        let journal = RunJournal::begin(self.store(), info, spec);
+        let mut active = self.active(journal.clone(), run);
+        active.task = task.map(|task| TaskRun::new(journal, task));
+        active
     }
 
     /// The execution of a run, by this process.
@@ -84,6 +105,7 @@ impl DurableRuns {
             runs: self.clone(),
             journal,
             run: run.clone(),
+            task: None,
             is_finished: false,
         }
     }
@@ -106,12 +128,19 @@ pub struct ActiveRun {
     runs: Arc<DurableRuns>,
     journal: Arc<RunJournal>,
     run: RunContext,
+    /// Of a run that is a task, or can become one.
+    task: Option<Arc<TaskRun>>,
     is_finished: bool,
 }
 
 impl ActiveRun {
     pub fn journal(&self) -> &Arc<RunJournal> {
         &self.journal
+    }
+
+    /// The task that the run is or can become.
+    pub fn task(&self) -> Option<&Arc<TaskRun>> {
+        self.task.as_ref()
     }
 
     /// The options of the run with the clock and the randomness of its journal.
@@ -124,16 +153,28 @@ impl ActiveRun {
         }
     }
 
-    /// Stores how the run ended. A run without a journal costs nothing.
-    pub async fn finish(mut self, outcome: &mut Outcome) {
+    /// Stores how the run ended. A run without a journal costs nothing. Returns whether the run is a
+    /// task, so that its client reads the reply from the store.
+    pub async fn finish(mut self, outcome: &mut Outcome) -> bool {
+        let is_task = self.task.as_ref().is_some_and(|task| task.end());
+        if is_task && let Err(error) = self.journal.persist().await {
+            tracing::warn!(run = %self.run.id(), %error, "a task is not stored");
+        }
         if self.journal.is_stored() {
             outcome.run = Some(self.run.id().clone());
             let stored = self.journal.finish(outcome).await;
             if let Err(error) = stored {
                 tracing::warn!(run = %self.run.id(), %error, "the end of a run is not stored");
             }
+            let kind = outcome.error.as_ref().map(|error| error.kind);
+            let (tenant, id) = (self.run.tenant(), self.run.id());
+            match kind {
+                Some(ErrorKind::Waiting) => self.runs.waiting.add(tenant, id),
+                _ => self.runs.waiting.remove(tenant, id),
+            }
         }
         self.is_finished = true;
+        is_task
     }
 }
 
@@ -144,7 +185,7 @@ impl Drop for ActiveRun {
             // A run that the end of this process cuts off is resumed by the next one.
             return;
         }
-        let (store, run) = (self.runs.options.store.clone(), self.run.clone());
+        let (store, run) = (self.runs.store().clone(), self.run.clone());
         // Outside of the event loop the process ends, and the run stays resumable.
         if let Ok(event_loop) = tokio::runtime::Handle::try_current() {
             event_loop.spawn(async move { cancel(&store, &run).await });

@@ -2,17 +2,19 @@
 
 #![expect(deprecated, reason = "clients of 2025-11-25 still ask for logs")]
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use axum::http::request::Parts;
 use pml_hosts::{ApprovalRequest, Decision, IfUnasked};
 use pml_protocol::Principal;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode, Implementation,
-    InputRequest, InputRequiredResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode,
+    GetTaskParams, GetTaskResult, Implementation, InputRequest, InputRequiredResult, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID,
+    UpdateTaskParams,
 };
 use rmcp::service::{ElicitationMode, NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -27,6 +29,7 @@ use crate::notifications::{Notifications, Subscriber, severity_number};
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
 use crate::stateless_clients::StatelessClient;
+use crate::tasks::{DIRECT_REPLY_TIME, TaskStart};
 use crate::tool_descriptions;
 use crate::tool_reply::{SESSION, refusal};
 use crate::tool_task::{TaskEvent, ToolTask};
@@ -87,8 +90,18 @@ impl Handler {
         }
     }
 
+    /// What all connections share.
+    pub(crate) fn state(&self) -> &ServerState {
+        &self.state
+    }
+
+    /// Cancelled when the client will answer nothing any more.
+    pub(crate) fn input_ended(&self) -> &CancellationToken {
+        &self.input_ended
+    }
+
     /// The session of a request that calls a tool, and the handle that its reply gives.
-    fn session(
+    pub(crate) fn session(
         &self,
         client: Option<&StatelessClient>,
         context: &RequestContext<RoleServer>,
@@ -108,7 +121,7 @@ impl Handler {
     }
 
     /// The session that a request belongs to; `None` for a client without one.
-    fn known_session(
+    pub(crate) fn known_session(
         &self,
         client: Option<&StatelessClient>,
         context: &RequestContext<RoleServer>,
@@ -130,7 +143,7 @@ impl Handler {
     }
 
     /// The three tools of this server.
-    async fn own_tools(
+    pub(crate) async fn own_tools(
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
@@ -150,7 +163,7 @@ impl Handler {
     }
 
     /// Runs a tool, or resumes one that waited for approval.
-    async fn run_tool(
+    pub(crate) async fn run_tool(
         &self,
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -160,6 +173,7 @@ impl Handler {
         let fingerprint = client
             .as_ref()
             .map(|client| pending.fingerprint(client, &request));
+        let mut session = None;
         let task = match (request.request_state.take(), fingerprint) {
             (Some(token), Some(fingerprint)) => {
                 let responses = request.input_responses.take().unwrap_or_default();
@@ -170,13 +184,20 @@ impl Handler {
                 resumed.map_err(|why| refusal(ErrorCode::INVALID_PARAMS, why.into()))?
             }
             _ => {
-                let (session, handle) = self.session(client.as_ref(), &context);
-                self.start(&mut request, &context, &session)?
-                    .with_session_handle(handle)
+                let (own, handle) = self.session(client.as_ref(), &context);
+                let start = client
+                    .as_ref()
+                    .and_then(|_| self.task_start(&request.name, &own, &context));
+                let task = self.start(&mut request, &context, &own, start)?;
+                session = Some(own);
+                task.with_session_handle(handle)
             }
         };
         match fingerprint {
-            Some(fingerprint) => self.finish_stateless(task, fingerprint, &context).await,
+            Some(fingerprint) => {
+                let stateless = (fingerprint, session);
+                self.finish_stateless(task, stateless, &context).await
+            }
             None => self.finish_connected(task, &context).await,
         }
     }
@@ -207,11 +228,12 @@ impl Handler {
         }
     }
 
-    fn start(
+    pub(crate) fn start(
         &self,
         request: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         session: &Arc<ClientSession>,
+        task: Option<TaskStart>,
     ) -> Result<ToolTask, ErrorData> {
         let in_flight = self.state.begin_call().ok_or_else(|| {
             refusal(
@@ -225,18 +247,22 @@ impl Handler {
             progress: context.meta.get_progress_token(),
             log_level: log_level(context, session),
         });
+        // The client of a task waits for no reply, so it cannot be asked with it.
+        let can_ask = can_ask(context);
+        let is_asked_later = can_ask && task.is_some_and(|task| task.at_once);
         let call = ToolCall {
             state: self.state.clone(),
             session: session.clone(),
             arguments: request.arguments.take(),
             notifications,
-            can_ask: can_ask(context),
+            can_ask: can_ask && !is_asked_later,
             // Over standard input and output the client was started by its user. An address is open
             // to everything that can reach it.
-            if_unasked: match self.connected {
+            if_unasked: match self.connected && !is_asked_later {
                 true => IfUnasked::Send,
                 false => IfUnasked::Refuse,
             },
+            task,
         };
         Ok(match &*request.name {
             tool_descriptions::EXECUTE => {
@@ -270,9 +296,14 @@ impl Handler {
                 None => next_event(&mut task, context).await?,
             };
             match event {
+                TaskEvent::Begun(_) => {}
                 TaskEvent::Done(reply) => return Ok(reply.into_result(None).into()),
-                TaskEvent::NeedsApproval(request, answer) => {
-                    let (decision, event) = self.elicit(&request, &mut task, context).await?;
+                TaskEvent::NeedsApproval(request, mut answer) => {
+                    let (decision, event) = tokio::select! {
+                        elicited = self.elicit(&request, &mut task, context) => elicited?,
+                        // Somebody else has answered.
+                        () = answer.closed() => continue,
+                    };
                     let _ = answer.send(decision);
                     next = event;
                 }
@@ -299,16 +330,32 @@ impl Handler {
     }
 
     /// Waits for the reply to a request without a connection. If approval is needed, the reply is
-    /// `input_required`, and the client comes back with the answer.
+    /// `input_required`, and the client comes back with the answer. If the script takes long, the reply is
+    /// a task, where the client can handle one.
     async fn finish_stateless(
         &self,
         mut task: ToolTask,
-        fingerprint: RequestFingerprint,
+        (fingerprint, session): (RequestFingerprint, Option<Arc<ClientSession>>),
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let time = self.state.gateway().approval_time();
+        let mut direct_time = pin!(tokio::time::sleep(DIRECT_REPLY_TIME));
+        let mut may_detach = session.is_some();
         loop {
-            let (request, answer) = match next_event(&mut task, context).await? {
+            let event = tokio::select! {
+                event = next_event(&mut task, context) => event?,
+                () = &mut direct_time, if may_detach => {
+                    may_detach = false;
+                    let Some(session) = &session else { continue };
+                    match self.detach(task, session).await {
+                        Ok(created) => return Ok(CallToolResponse::Task(created)),
+                        Err(direct) => task = direct,
+                    }
+                    continue;
+                }
+            };
+            let (request, answer) = match event {
+                TaskEvent::Begun(_) => continue,
                 TaskEvent::Done(reply) => {
                     return Ok(reply.into_result(task.session_handle()).into());
                 }
@@ -354,7 +401,7 @@ fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult 
 }
 
 /// Who sent a request: the owner of its token, or the local user.
-fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
+pub(crate) fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
     let http = context.extensions.get::<Parts>();
     http.and_then(|parts| parts.extensions.get::<Principal>())
         .cloned()
@@ -362,7 +409,7 @@ fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
 }
 
 /// The client of a request without a session; `None` for a client with one.
-fn stateless_client(
+pub(crate) fn stateless_client(
     context: &RequestContext<RoleServer>,
 ) -> Result<Option<StatelessClient>, ErrorData> {
     if !is_stateless(context) {
@@ -387,13 +434,13 @@ fn stateless_client(
 }
 
 /// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
-fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     if is_stateless(context) {
         return context.client_capabilities().is_some_and(|can| {
             can.elicitation
@@ -407,13 +454,17 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         // The lists of prompts and resources are empty; some clients ask for them all the same.
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_prompts()
             .enable_resources()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_logging()
             .build();
+        if self.state.durable_runs().is_some() {
+            let extensions = capabilities.extensions.get_or_insert_default();
+            extensions.insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
         let mut info = Implementation::default();
         info.name = "pml".to_owned();
         info.title = Some("pml".to_owned());
@@ -437,6 +488,35 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         catch_panics(self.run_tool(request, context)).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        catch_panics(self.extension_task(&request.task_id, &context)).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let UpdateTaskParams {
+            task_id,
+            input_responses,
+            ..
+        } = request;
+        catch_panics(self.answer_inputs(&task_id, &input_responses, &context)).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        catch_panics(self.cancel_extension_task(&request.task_id, &context)).await
     }
 
     async fn set_level(
@@ -511,6 +591,10 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let about_tasks = self.legacy_request(&request, &context);
+        if let Some(handled) = catch_panics(async { about_tasks.await.transpose() }).await? {
+            return Ok(handled);
+        }
         let method = request.method.as_str();
         let is_gone = is_stateless(&context) && method == "logging/setLevel";
         Err(if METHODS.contains(&method) && !is_gone {

@@ -3,7 +3,7 @@
 //! A client reads replies (`tool_reply.rs`) and notifications (`notifications.rs`), and both consist
 //! of [`pml_scrub::Scrubbed`] values: nothing else can be sent.
 //!
-//! ```no_run
+//! ```ignore
 //! use pml_server::{ServeError, ServerOptions, ServerState, serve_stdio};
 //!
 //! async fn serve(options: ServerOptions) -> Result<(), ServeError> {
@@ -28,12 +28,14 @@ mod resume;
 mod session_replies;
 mod state;
 mod stateless_clients;
+mod tasks;
 mod tool_descriptions;
 mod tool_observer;
 mod tool_reply;
 mod tool_task;
 mod tools;
 mod transport;
+mod waiting_runs;
 
 pub use durable_runs::DurableOptions;
 pub use error::ServeError;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::IfUnasked;
 use pml_hosts::journal::RunJournal;
+use pml_hosts::{CannotAsk, IfUnasked};
 use pml_protocol::{Principal, RunId, TenantId};
 use pml_runtime::{RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 
-use crate::client_session::{CannotAsk, RunApprover};
+use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
 use crate::state::ServerState;
+use crate::tasks::TrackedTask;
 
 /// How often the store deletes and compresses what has ended long ago.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -55,30 +56,56 @@ pub async fn resume_runs(state: ServerState) {
     state.first_listing().await;
     for id in ids {
         let (state, runs, tenant) = (state.clone(), runs.clone(), tenant.clone());
-        tokio::spawn(async move {
-            if let Err(error) = resume_run(&state, &runs, &tenant, &id).await {
-                tracing::warn!(run = %id, %error, "a run cannot be resumed");
-            }
-        });
+        let tracked = state.tasks().resumed(&id);
+        tokio::spawn(async move { resume_run(&state, &runs, &tenant, &id, tracked).await });
     }
 }
 
-async fn resume_run(
+/// What became of a run that was to be resumed.
+pub enum Resumed {
+    /// This process has executed it until it ended or waits again.
+    Executed,
+    /// Another process executes it.
+    Owned,
+    /// It has ended before, or the server shuts down.
+    Ended,
+}
+
+/// Resumes one run, if no other process does, until it ends or is cancelled.
+pub async fn resume_run(
     state: &ServerState,
     runs: &Arc<DurableRuns>,
     tenant: &TenantId,
     id: &RunId,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    tracked: TrackedTask,
+) -> Resumed {
+    tokio::select! {
+        resumed = resume(state, runs, tenant, id) => resumed.unwrap_or_else(|error| {
+            tracing::warn!(run = %id, %error, "a run cannot be resumed");
+            Resumed::Ended
+        }),
+        () = tracked.cancelled() => Resumed::Ended,
+    }
+}
+
+async fn resume(
+    state: &ServerState,
+    runs: &Arc<DurableRuns>,
+    tenant: &TenantId,
+    id: &RunId,
+) -> Result<Resumed, Box<dyn std::error::Error + Send + Sync>> {
     let Some(_in_flight) = state.begin_call() else {
-        return Ok(());
+        return Ok(Resumed::Ended);
     };
     let claimed = match runs.store().claim(tenant, id).await {
         Ok(claimed) => claimed,
         // Another process was faster.
-        Err(StoreError::Owned { .. } | StoreError::Ended { .. }) => return Ok(()),
+        Err(StoreError::Owned { .. }) => return Ok(Resumed::Owned),
+        Err(StoreError::Ended { .. }) => return Ok(Resumed::Ended),
         Err(error) => return Err(error.into()),
     };
-    execute(state, runs, claimed).await
+    execute(state, runs, claimed).await?;
+    Ok(Resumed::Executed)
 }
 
 async fn execute(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_approvals::ApprovalRules;
 use pml_gateway::Gateway;
 use pml_hosts::Decision;
 use pml_protocol::{Limits, Principal};
@@ -18,8 +19,10 @@ use crate::durable_runs::{DurableOptions, DurableRuns};
 use crate::pending_approvals::{COLLECT_TIME, PendingApprovals, RequestFingerprint};
 use crate::resume::{maintain_store, resume_runs};
 use crate::stateless_clients::StatelessClients;
+use crate::tasks::RunningTasks;
 use crate::tool_observer::ToolObserver;
 use crate::tool_task::ToolTask;
+use crate::waiting_runs::resume_answered_runs;
 
 /// How long the first `tools/list` waits for servers that are still starting.
 const FIRST_LISTING_TIMEOUT: Duration = Duration::from_secs(3);
@@ -42,6 +45,8 @@ pub struct ServerOptions {
     pub tool_timeout: Option<Duration>,
     /// How long calls in flight have when the server shuts down.
     pub drain: Duration,
+    /// Who may approve which calls.
+    pub approval_rules: Arc<ApprovalRules>,
     /// Where the journals of runs are kept; `None` for runs without journals.
     pub durable: Option<DurableOptions>,
     /// Keeps what is learned about tools.
@@ -60,6 +65,7 @@ struct Parts {
     limits: Limits,
     tool_timeout: Option<Duration>,
     drain: Duration,
+    approval_rules: Arc<ApprovalRules>,
     observer: Arc<dyn ToolObserver>,
     closing: CancellationToken,
     in_flight: watch::Sender<usize>,
@@ -67,6 +73,7 @@ struct Parts {
     stateless: StatelessClients,
     durable: Option<Arc<DurableRuns>>,
     pending: PendingApprovals,
+    tasks: Arc<RunningTasks>,
 }
 
 impl ServerState {
@@ -88,6 +95,7 @@ impl ServerState {
             limits: options.limits,
             tool_timeout: options.tool_timeout,
             drain: options.drain,
+            approval_rules: options.approval_rules,
             observer: options.observer,
             closing,
             durable,
@@ -95,10 +103,12 @@ impl ServerState {
             has_listed: watch::Sender::new(false),
             stateless: StatelessClients::default(),
             pending: PendingApprovals::default(),
+            tasks: Arc::default(),
         }));
         let first = state.clone();
         tokio::spawn(async move { first.list_servers().await });
         tokio::spawn(resume_runs(state.clone()));
+        tokio::spawn(resume_answered_runs(state.clone()));
         tokio::spawn(maintain_store(state.clone()));
         state
     }
@@ -150,9 +160,19 @@ impl ServerState {
         }
     }
 
+    /// Who may approve which calls.
+    pub(crate) fn approval_rules(&self) -> &Arc<ApprovalRules> {
+        &self.0.approval_rules
+    }
+
     /// The journals of runs, unless they are switched off.
     pub(crate) fn durable_runs(&self) -> Option<&Arc<DurableRuns>> {
         self.0.durable.as_ref()
+    }
+
+    /// The tasks that this process executes.
+    pub(crate) fn tasks(&self) -> &Arc<RunningTasks> {
+        &self.0.tasks
     }
 
     pub(crate) fn stateless_clients(&self) -> &StatelessClients {

@@ -24,8 +24,14 @@ pub const INSTRUCTIONS: &str = "One door to many MCP servers. Find tools with se
 const MAX_UNTRUSTED: usize = 8;
 const MAX_NAME: usize = 32;
 
-/// [`INSTRUCTIONS`], and which servers are missing because their file is not trusted.
+/// [`INSTRUCTIONS`], and why there are no tools, or which servers are missing because their file is not
+/// trusted.
 pub fn instructions(gateway: &Gateway) -> String {
+    if gateway.servers().next().is_none() {
+        return format!(
+            "{INSTRUCTIONS} There are no tools: no MCP server is configured. The user can run `pml init` or `pml add`, or add `--config FILE` to the command that starts this server."
+        );
+    }
     // The names come from the file that is not trusted.
     let plain = |name: &str| -> String {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -151,8 +157,8 @@ fn execute_input() -> Arc<JsonObject> {
             "cpu_ms": { "type": "integer" },
             "memory_mb": { "type": "integer" },
             "max_output_chars": { "type": "integer" },
+            "run": { "type": "string", "description": "instead of code: result of a run that waited" },
         },
-        "required": ["code"],
     }))
 }
 

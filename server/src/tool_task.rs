@@ -1,16 +1,20 @@
 //! A call of one of our tools, as a task that may need approval before it has a reply.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use pml_hosts::{ApprovalRequest, Decision};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::state::InFlightGuard;
+use crate::tasks::TaskRun;
 use crate::tool_reply::ToolReply;
 
 /// What a task reports.
 pub enum TaskEvent {
+    /// The run has begun, and can become a task of MCP.
+    Begun(Arc<TaskRun>),
     /// The task continues when a person has answered.
     NeedsApproval(ApprovalRequest, oneshot::Sender<Decision>),
     /// The task has ended.
@@ -23,6 +27,8 @@ pub struct ToolTask {
     task: JoinHandle<()>,
     /// The handle of its session, for a client without a connection.
     session_handle: Option<String>,
+    /// The run that can become a task of MCP, once it has begun.
+    run: Option<Arc<TaskRun>>,
     _in_flight: InFlightGuard,
 }
 
@@ -47,6 +53,7 @@ impl ToolTask {
             events,
             task,
             session_handle: None,
+            run: None,
             _in_flight: in_flight,
         }
     }
@@ -63,13 +70,31 @@ impl ToolTask {
         self.session_handle.as_deref()
     }
 
-    /// The next event; `None` if the task panicked.
+    /// The run that can become a task of MCP, once it has begun.
+    pub fn run(&self) -> Option<&Arc<TaskRun>> {
+        self.run.as_ref()
+    }
+
+    /// Waits until the run has begun; `None` if it never does.
+    pub async fn begun(&mut self) -> Option<Arc<TaskRun>> {
+        match self.events.recv().await {
+            Some(TaskEvent::Begun(run)) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// The next event but the begin of the run; `None` if the task panicked.
     ///
     /// # Cancel safety
     ///
     /// An event that is not returned is returned by the next call.
     pub async fn next(&mut self) -> Option<TaskEvent> {
-        self.events.recv().await
+        loop {
+            match self.events.recv().await {
+                Some(TaskEvent::Begun(run)) => self.run = Some(run),
+                event => return event,
+            }
+        }
     }
 }
 

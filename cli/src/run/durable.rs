@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use pml_approvals::Approvals;
+use pml_hosts::RunPlaceholders;
 use pml_hosts::journal::{DurableScript, DurableSpec, NewRunInfo, RunJournal};
 use pml_protocol::{ErrorKind, Limits, Outcome, Principal, RunId, TenantId};
 use pml_runtime::Script;
+use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_store::{Store, StoreError};
 
+use super::run_tools::DurableTools;
 use super::script::Origin;
 use crate::config::Settings;
 use crate::diagnostics;
@@ -17,6 +21,9 @@ use crate::store_setup::{self, StoreArgs};
 
 /// What a run of this command is stored as: `pml resume --all` resumes it, `pml serve` does not.
 pub const ORIGIN: &str = "run";
+
+/// How long the end of a run waits until approvers are told.
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
 pub struct DurableArgs {
@@ -66,8 +73,8 @@ pub enum DurableRun {
 
 /// A durable run that is being executed.
 pub struct OpenRun {
-    pub journal: Arc<RunJournal>,
-    pub store: Store,
+    journal: Arc<RunJournal>,
+    approvals: Approvals,
 }
 
 impl DurableRun {
@@ -80,7 +87,10 @@ impl DurableRun {
         tool_timeout: Option<Duration>,
     ) -> anyhow::Result<OpenRun> {
         let (id, file, store) = match self {
-            Self::Resumed { journal, store } => return Ok(OpenRun { journal, store }),
+            Self::Resumed { journal, store } => {
+                let approvals = settings.approvals.open(store);
+                return Ok(OpenRun { journal, approvals });
+            }
             Self::New { id, file, store } => (id, file, store),
         };
         let store = store_setup::open(&store, settings).await?;
@@ -109,15 +119,41 @@ impl DurableRun {
             id,
             principal: Principal::local().as_str().to_owned(),
             origin: ORIGIN.to_owned(),
+            task_ttl: None,
         };
         Ok(OpenRun {
             journal: RunJournal::begin(&store, info, spec),
-            store,
+            approvals: settings.approvals.open(store),
         })
     }
 }
 
 impl OpenRun {
+    /// What the tools of the run need.
+    pub async fn tools(&self, scrub: &ScrubConfig) -> anyhow::Result<DurableTools> {
+        let scrubber = Arc::new(Scrubber::new(scrub)?);
+        let placeholders = SharedPlaceholders::new(PlaceholderMap::new(scrubber));
+        Ok(DurableTools {
+            journal: self.journal.clone(),
+            approvals: self.approvals.clone(),
+            placeholders: Arc::new(RunPlaceholders::new(&placeholders, "").await),
+        })
+    }
+
+    /// Tells approvers what they were not told yet, and closes the store.
+    pub async fn close(self) {
+        if let Some(webhook) = self.approvals.webhook() {
+            let missed = webhook.delivered(NOTIFY_TIMEOUT).await;
+            if missed > 0 {
+                let id = self.journal.id();
+                diagnostics::warning(format_args!(
+                    "the webhook of `pml.approvals.notify` could not be told of {missed} approvals; `pml resume {id}` tries again"
+                ));
+            }
+        }
+        self.approvals.store().close().await;
+    }
+
     /// Stores how the run ended, and says what is left to do.
     pub async fn ended(&self, outcome: &mut Outcome, is_interrupted: bool) {
         let id = self.journal.id();

@@ -313,6 +313,10 @@ impl PreparedRun {
             None => None,
         };
         let scrub_rules = std::mem::take(&mut self.settings.scrub);
+        let durable_tools = match &durable {
+            Some(durable) => Some(durable.tools(&scrub_rules).await?),
+            None => None,
+        };
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: self.source,
@@ -321,7 +325,7 @@ impl PreparedRun {
             search,
             scrubber: self.scrubber,
             limits: self.limits,
-            journal: durable.as_ref().map(|durable| durable.journal.clone()),
+            durable: durable_tools,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);
@@ -363,7 +367,7 @@ impl PreparedRun {
         tools.save_tools(&self.cache);
         tools.close().await;
         if let Some(durable) = durable {
-            durable.store.close().await;
+            durable.close().await;
         }
         saved.and(traced).map(|()| code)
     }

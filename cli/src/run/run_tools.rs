@@ -4,10 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use pml_approvals::Approvals;
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording};
+use pml_hosts::{
+    CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
+    Recording, RunPlaceholders,
+};
 use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
@@ -41,9 +45,26 @@ pub struct RunToolsOptions {
     pub scrubber: Option<Arc<Scrubber>>,
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
-    /// Set for a durable run.
-    pub journal: Option<Arc<RunJournal>>,
+    pub durable: Option<DurableTools>,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+}
+
+/// What the tools of a durable run need besides.
+pub struct DurableTools {
+    pub journal: Arc<RunJournal>,
+    pub approvals: Approvals,
+    /// Questions to approvers show placeholders instead of private values.
+    pub placeholders: Arc<RunPlaceholders>,
+}
+
+impl DurableTools {
+    /// The person at the terminal started the script and is not asked; an operator's `ask` is answered
+    /// with `pml approvals`.
+    fn person(&self, gateway: &Gateway) -> Person {
+        let (placeholders, rules) = (self.placeholders.clone(), self.approvals.rules().clone());
+        let approver = Arc::new(CannotAsk);
+        Person::new(approver, gateway, placeholders, IfUnasked::Send, rules)
+    }
 }
 
 /// The host behind a run, its servers, and the way out for its outcome.
@@ -106,6 +127,10 @@ impl RunTools {
             ToolSource::Servers(mode) => mode,
         };
         let servers = LiveServers::open(options.config, options.search)?;
+        let journal = options
+            .durable
+            .as_ref()
+            .map(|durable| durable.journal.clone());
         let run = LiveRun {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
@@ -113,15 +138,19 @@ impl RunTools {
             // The script was written before the run has shown any placeholder.
             placeholders: None,
             // The person at the terminal started the script; nothing asks them again.
-            person: None,
+            person: options
+                .durable
+                .as_ref()
+                .map(|durable| durable.person(&servers.gateway)),
             observers: vec![servers.shapes.clone(), servers.finder.clone()],
             limits: options.limits,
             tool_timeout: options.tool_timeout,
-            journal: options.journal.clone(),
+            journal: journal.clone(),
+            approvals: options.durable.map(|durable| durable.approvals),
             progress: options.progress,
         };
         Ok(Self {
-            journal: options.journal,
+            journal,
             pipeline: Pipeline::new(mode, run),
             servers: Some(servers),
             replies,

@@ -20,11 +20,12 @@ use crate::exit::ExitCode;
 use crate::store_setup::{self, StoreArgs};
 use crate::style::Style;
 use crate::{exit, interrupt};
+pub use show::{ago, unix_ms};
 
 /// List, show, cancel and settle durable runs
 ///
-/// A durable run has a journal in the store. `pml run --durable` makes one, and with
-/// `pml.runs.durable` so does every script of `pml serve` that calls a tool.
+/// A durable run has a journal in the store. `pml run --durable` makes one, and so does every script of
+/// `pml serve` that calls a tool, unless `pml.runs.durable` is false.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml runs                                        all runs, newest first\n  \
@@ -212,7 +213,7 @@ fn state_of(run: &StoredRun, has_unknown: bool) -> (RunState, Option<&'static st
     }
 }
 
-fn print_json(value: &impl Serialize) -> anyhow::Result<ExitCode> {
+pub fn print_json(value: &impl Serialize) -> anyhow::Result<ExitCode> {
     let mut out = Style::escaped_stdout();
     let printed = serde_json::to_writer_pretty(&mut out, value)
         .map_err(io::Error::from)

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use pml_gateway::Config;
 use pml_protocol::RequestedLimits;
 use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
@@ -127,6 +128,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
     let secrets = settings.servers.secrets().clone();
     log::init(args.format(), args.level(), scrubber.clone(), secrets)?;
+    warn_without_servers(&settings.servers, config);
     let http = args
         .http
         .as_ref()
@@ -142,7 +144,9 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let search = search_setup::open(settings.servers.file.as_deref())?;
         let observer = Arc::new(CachedTools::for_settings(&settings));
         let durable = durable_runs::open(&args.store, &settings).await?;
-        let store = durable.as_ref().map(|durable| durable.store.clone());
+        let store = durable
+            .as_ref()
+            .map(|durable| durable.approvals.store().clone());
         let gateway = servers::open(settings.servers)?;
         let state = ServerState::open(ServerOptions {
             pool,
@@ -152,6 +156,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             limits,
             tool_timeout,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
+            approval_rules: settings.approvals.rules(),
             durable,
             observer,
         });
@@ -175,6 +180,15 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     // input; it is not joined.
     event_loop.shutdown_timeout(TASK_TIMEOUT);
     served.map(|()| ExitCode::SUCCESS)
+}
+
+/// A client shows a server without tools and no reason. The log has it, and so have the instructions.
+fn warn_without_servers(servers: &Config, named: Option<&Path>) {
+    if let Err(missing) = Config::locate(named, Path::new("")) {
+        tracing::warn!("there are no tools: {missing}");
+    } else if servers.servers.is_empty() {
+        tracing::warn!("there are no tools: the configuration has no servers; run `pml add`");
+    }
 }
 
 /// The first signal drains calls in flight; the second one exits at once.

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
+use pml_gateway::Config;
+use pml_gateway::config::{ConfigFile, ConfigOrigin};
 use pml_server::ListenAddress;
 use serde_json::{Value, json};
 
-use crate::exit;
 use crate::exit::ExitCode;
+use crate::{diagnostics, exit};
 
 /// The clients whose configuration we know.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,10 +39,20 @@ pub fn print(
 fn stdio_snippet(client: ClientName, config: Option<&Path>) -> anyhow::Result<String> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned()];
-    if let Some(config) = config {
-        // The client starts us in a folder of its own choice.
-        let config = std::path::absolute(config)?;
-        args.extend(["--config".to_owned(), config.display().to_string()]);
+    match Config::locate(config, Path::new("")) {
+        // It is found from every folder.
+        Ok(ConfigFile {
+            origin: ConfigOrigin::User,
+            ..
+        }) => {}
+        Ok(ConfigFile { path, .. }) => {
+            // The client starts us in a folder of its own choice.
+            let path = std::path::absolute(path)?;
+            args.extend(["--config".to_owned(), path.display().to_string()]);
+        }
+        Err(missing) => diagnostics::warning(format_args!(
+            "this entry starts pml without a server: {missing}"
+        )),
     }
     Ok(snippet(client, &program.display().to_string(), &args))
 }

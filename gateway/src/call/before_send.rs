@@ -36,4 +36,6 @@ pub trait BeforeSend: Send + Sync {
 pub struct CallOptions<'a> {
     /// Runs directly before the call is sent.
     pub before_send: Option<&'a dyn BeforeSend>,
+    /// The version of the tool that the call was written for: `2`, `1.x`, `1.2.0` or `sha256:…`.
+    pub version: Option<&'a str>,
 }

@@ -165,7 +165,7 @@ impl Drop for PendingRequest {
 
 fn read(tool: &ToolId, result: ServerResult) -> Result<Value, FailedAttempt> {
     let value = match result {
-        ServerResult::CallToolResult(result) => match off_loop(text_bytes(&result), || unwrap(result)) {
+        ServerResult::CallToolResult(result) => match off_loop(tool.server(), text_bytes(&result), || unwrap(result)) {
             Unwrapped::Value(value) => Ok(value),
             Unwrapped::Error(text) => Err(text),
             Unwrapped::TooManyValues => {

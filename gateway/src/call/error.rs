@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pml_policy::lock::Quarantine;
 use serde::Serialize;
 
 use crate::policy::{Refusal, RefusalKind};
@@ -53,6 +54,9 @@ pub enum CallErrorKind {
     Protocol,
     /// A fault of pml, such as a store that cannot be written; nothing was sent.
     Internal,
+    /// The tool has another version than the one that the call asks for, and its arguments do not fit,
+    /// or there is no such version; nothing was sent.
+    Version,
 }
 
 impl CallErrorKind {
@@ -70,6 +74,7 @@ impl CallErrorKind {
             Self::Output => "output",
             Self::Protocol => "protocol",
             Self::Internal => "internal",
+            Self::Version => "version",
         }
     }
 }
@@ -85,6 +90,20 @@ impl CallError {
             retry_after_ms: None,
             challenge: None,
         }
+    }
+
+    /// The tool or its server is not as the lock file pins it.
+    pub(crate) fn quarantined(id: &str, quarantine: Quarantine) -> Self {
+        let name = match quarantine {
+            Quarantine::NewTool | Quarantine::Definition => id,
+            Quarantine::NewServer | Quarantine::Identity | Quarantine::Instructions => {
+                id.split(':').next().unwrap_or(id)
+            }
+        };
+        let message = format!(
+            "`{id}` {quarantine}, so it is not used: look at `pml lock diff {name}`, then run `pml lock accept {name}`"
+        );
+        Self::permanent(CallErrorKind::Denied, id, message)
     }
 
     /// An error that may be gone later, after `retry_after` if that is known.

@@ -8,6 +8,7 @@ mod path;
 mod progress;
 mod scope;
 mod unwrap;
+mod version;
 
 pub use arguments::CallArguments;
 pub use before_send::{BeforeSend, CallOptions};

@@ -69,7 +69,7 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
-        let prepared = self.prepare(scope, id, arguments).await?;
+        let prepared = self.prepare(scope, id, arguments, options.version).await?;
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
             return Ok(answer(Value::clone(&known), true));
         }
@@ -103,8 +103,9 @@ impl Inner {
         scope: &RunScope,
         id: &str,
         arguments: CallArguments,
+        version: Option<&str>,
     ) -> Result<Arc<Tool>, CallError> {
-        let prepared = self.prepare(scope, id, arguments).await?;
+        let prepared = self.prepare(scope, id, arguments, version).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
         // An admission that is dropped unfinished does not count for the circuit breaker.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
@@ -117,6 +118,7 @@ impl Inner {
         scope: &RunScope,
         id: &str,
         arguments: CallArguments,
+        version: Option<&str>,
     ) -> Result<PreparedCall, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
@@ -130,9 +132,17 @@ impl Inner {
         scope.budget().spend_call(id).map_err(refuse)?;
         let (server, tool) = self.resolve(id).await?;
         let effect = self.effects.class_of(&tool, &server.config);
-        let arguments = arguments
+        let earlier = match version {
+            Some(version) => server.earlier_version(&tool, version)?,
+            None => None,
+        };
+        let checked = arguments
             .checked(id, &tool, &effect, &server.slow_checks)
-            .await?;
+            .await;
+        let arguments = match earlier {
+            Some(earlier) => checked.map_err(|error| earlier.explain(&tool, error))?,
+            None => checked?,
+        };
         Ok(PreparedCall {
             server,
             tool,
@@ -156,7 +166,10 @@ impl Inner {
             .await
             .map_err(|unavailable| unavailable_error(id, server, unavailable))?;
         match tools.get(parsed.tool()) {
-            Some(tool) => Ok((server.clone(), tool.clone())),
+            Some(tool) => match tool.quarantine {
+                None => Ok((server.clone(), tool.clone())),
+                Some(quarantine) => Err(CallError::quarantined(tool.id.as_str(), quarantine)),
+            },
             None => match tools.refusal(parsed.tool()) {
                 Some(refused) => Err(CallError::permanent(
                     CallErrorKind::Unavailable,
@@ -289,6 +302,10 @@ impl Inner {
                 });
             }
         };
+        // The server may have been started anew, or have announced other tools, since the call was checked.
+        if let Err(error) = server.check_pin(tool).await {
+            return Err(refused(error));
+        }
         if let Some(callback) = sending.before_send {
             // Dropping the admission frees its slots and does not count for the circuit breaker.
             callback

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use pml_policy::lock::LockError;
+
 use super::Expansions;
 use crate::secrets::Secrets;
 
@@ -65,6 +67,22 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+
+    /// The server is not the one that the lock file pins.
+    #[error(
+        "server `{server}` {}, so it is not started: look at `pml lock diff {server}`, then run `pml lock accept {server}`",
+        if *.is_pinned { "has another command or address than in pml.lock" } else { "is not in pml.lock" }
+    )]
+    NotPinned {
+        /// The server.
+        server: String,
+        /// Whether a server of this name is pinned.
+        is_pinned: bool,
+    },
+
+    /// The lock file cannot be used.
+    #[error(transparent)]
+    Lock(#[from] LockError),
 
     /// The file belongs to a project that the user does not trust.
     #[error(

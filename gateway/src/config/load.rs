@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use pml_policy::lock::LockFile;
 use serde_json::{Map, Value};
 
 use super::document::{Document, KeyPath};
-use super::expand::Variables;
+use super::expand::{Variables, expand};
 use super::{ConfigError, ServerConfig};
 use crate::secrets::Secrets;
 
@@ -33,6 +35,7 @@ pub struct Config {
     sections: Map<String, Value>,
     document: Option<Document>,
     secrets: Secrets,
+    lock: Option<Arc<LockFile>>,
 }
 
 /// A configuration file that was found.
@@ -72,6 +75,32 @@ impl Config {
     /// The credentials of all servers, which are replaced in everything that leaves the gateway.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Uses only what this lock file pins.
+    pub fn set_lock(&mut self, lock: LockFile) {
+        self.lock = Some(Arc::new(lock));
+    }
+
+    /// Makes servers unusable whose command or address is not the one that is pinned.
+    pub(crate) fn refuse_unpinned(&mut self) {
+        let Some(lock) = &self.lock else {
+            return;
+        };
+        for server in self.servers.values_mut().filter(|server| !server.disabled) {
+            let pin = lock.servers.get(&server.name);
+            if server.endpoint.is_ok() && pin.is_none_or(|pin| pin.identity != server.identity) {
+                server.endpoint = Err(ConfigError::NotPinned {
+                    server: server.name.clone(),
+                    is_pinned: pin.is_some(),
+                });
+            }
+        }
+    }
+
+    /// The lock file.
+    pub(crate) fn lock(&self) -> Option<&Arc<LockFile>> {
+        self.lock.as_ref()
     }
 
     fn collect_secrets(&self) {
@@ -176,6 +205,7 @@ impl Config {
             sections,
             document: Some(document),
             secrets: Secrets::default(),
+            lock: None,
         };
         config.collect_secrets();
         Ok(config)
@@ -216,6 +246,35 @@ impl Config {
             }
             _ => Ok(T::default()),
         }
+    }
+
+    /// [`Config::section`] of a section with credentials: `${VAR}` in its strings is replaced.
+    ///
+    /// # Errors
+    /// The section is invalid, or a variable is not set.
+    pub fn section_with_variables<T: serde::de::DeserializeOwned + Default>(
+        &self,
+        name: &str,
+        variables: Variables<'_>,
+    ) -> Result<T, ConfigError> {
+        match (&self.document, self.sections.get(name)) {
+            (Some(document), Some(value)) => {
+                let at = KeyPath::root().key("pml").key(name);
+                let value = expand(document, value.clone(), &at, variables)?;
+                document.read(value, &at)
+            }
+            _ => Ok(T::default()),
+        }
+    }
+
+    /// A section of `pml` as it is written; `None` if there is none.
+    pub fn raw_section(&self, name: &str) -> Option<&Value> {
+        self.sections.get(name)
+    }
+
+    /// Leaves out a section of `pml`, as if it was not written.
+    pub fn leave_out_section(&mut self, name: &str) {
+        self.sections.remove(name);
     }
 
     /// An error about a value of the `pml` section, with its line. `path` are the keys that lead to it.

@@ -7,9 +7,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pml_policy::lock::ServerIdentity;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::ConfigError;
 use super::document::{Document, KeyPath};
@@ -48,6 +50,8 @@ pub struct ServerConfig {
     pub ignored_keys: Vec<String>,
     /// The `url` as it was written, with its variables.
     pub address: Option<String>,
+    /// The command or the address as it was written, which the lock file pins.
+    pub identity: ServerIdentity,
     /// The variables that were expanded in the entry.
     pub expansions: Expansions,
 }
@@ -61,6 +65,32 @@ pub enum Endpoint {
     Http(Remote),
     /// The HTTP+SSE transport of protocol 2024-11-05.
     Sse(Remote),
+}
+
+impl Endpoint {
+    /// A digest of the program with its arguments and folder, or of the address. Variables and headers
+    /// are left out: they hold credentials, which change.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        let mut add = |text: &str| {
+            // The length first, so that no text can extend into the next.
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
+        };
+        match self {
+            Self::Stdio(command) => {
+                add(&command.program);
+                command.args.iter().for_each(|arg| add(arg));
+                let folder = command
+                    .cwd
+                    .as_deref()
+                    .map(|folder| folder.to_string_lossy());
+                add(&format!("{} arguments, in {folder:?}", command.args.len()));
+            }
+            Self::Http(remote) | Self::Sse(remote) => add(remote.url.as_str()),
+        }
+        digest.finalize().into()
+    }
 }
 
 /// The command line of a stdio server.
@@ -290,6 +320,7 @@ impl ServerConfig {
             resources: entry.resources,
             prompts: entry.prompts,
             ignored_keys,
+            identity: written_identity(value),
             address,
             expansions,
         })
@@ -310,7 +341,18 @@ impl ServerConfig {
 
     /// A server with default settings.
     pub fn with_endpoint(name: impl Into<String>, endpoint: Endpoint) -> Self {
+        let identity = match &endpoint {
+            Endpoint::Stdio(command) => ServerIdentity::Program {
+                command: command.program.clone(),
+                args: command.args.clone(),
+                cwd: command.cwd.as_ref().map(|cwd| cwd.display().to_string()),
+            },
+            Endpoint::Http(remote) | Endpoint::Sse(remote) => ServerIdentity::Address {
+                url: remote.url.to_string(),
+            },
+        };
         Self {
+            identity,
             name: name.into(),
             disabled: false,
             endpoint: Ok(endpoint),
@@ -326,6 +368,24 @@ impl ServerConfig {
             address: None,
             expansions: Expansions::default(),
         }
+    }
+}
+
+/// The identity of a server in its entry. An entry without a command or a URL is never started.
+fn written_identity(entry: &Value) -> ServerIdentity {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    match &entry["url"] {
+        Value::Null => ServerIdentity::Program {
+            command: text(&entry["command"]),
+            args: entry["args"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(text)
+                .collect(),
+            cwd: entry["cwd"].as_str().map(str::to_owned),
+        },
+        url => ServerIdentity::Address { url: text(url) },
     }
 }
 

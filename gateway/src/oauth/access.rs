@@ -185,12 +185,8 @@ impl OAuth {
         let Some(record) = cache.get(server) else {
             return Vec::new();
         };
-        let tokens = record.credentials.token_response.as_ref();
-        let refresh = tokens.and_then(|tokens| tokens.refresh_token());
-        let refresh = refresh.map(|token| token.secret().clone());
-        let access = record.access_token().map(str::to_owned);
-        let all = [refresh, access, record.client_secret.clone()];
-        all.into_iter().flatten().collect()
+        let secrets = record.secrets();
+        secrets.map(|(_, secret)| secret.to_owned()).collect()
     }
 
     fn cache(&self) -> MutexGuard<'_, HashMap<Url, LoginRecord>> {

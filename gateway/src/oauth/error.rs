@@ -98,6 +98,16 @@ pub enum OAuthError {
         /// The error of the protocol.
         source: Box<AuthError>,
     },
+    /// A token or a client secret is too long to be kept and used.
+    #[error("the authorization server of {} sent a {name} of {bytes} bytes, and pml takes 16 KiB at most: ask its operator for a shorter one", shown_origin(.server))]
+    LongSecret {
+        /// The server.
+        server: Url,
+        /// What is too long.
+        name: &'static str,
+        /// Its length.
+        bytes: usize,
+    },
     /// The authorization server broke the protocol.
     #[error("invalid response of the authorization server of {}", shown_origin(.server))]
     Protocol {

@@ -88,9 +88,8 @@ pub(super) async fn manager(
     server: &Url,
     private_network: bool,
 ) -> Result<AuthorizationManager, AuthError> {
-    // rmcp builds its own HTTP clients with the TLS provider of the process. This fails if there is
-    // one already, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    // rmcp builds its own HTTP clients with the TLS provider of the process.
+    crate::install_tls();
     if private_network {
         AuthorizationManager::new_allowing_private_addresses(server.as_str()).await
     } else {

@@ -7,8 +7,14 @@ use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::error::OAuthError;
+
 /// A token is refreshed this long before it expires, so that it does not expire in transit.
 const MARGIN: Duration = Duration::from_secs(30);
+
+/// The longest token or client secret. Servers take headers of 8 to 16 KiB, and the gateway searches all
+/// that leaves it for every token it has, in about ten forms.
+pub(super) const MAX_SECRET_BYTES: usize = 16 * 1024;
 
 /// The content of one server's file.
 #[derive(Clone, Serialize, Deserialize)]
@@ -29,6 +35,35 @@ impl LoginRecord {
     pub(super) fn access_token(&self) -> Option<&str> {
         let tokens = self.credentials.token_response.as_ref()?;
         Some(tokens.access_token().secret())
+    }
+
+    /// The tokens and the client secret, with the name of each: the access token last.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let tokens = self.credentials.token_response.as_ref();
+        let refresh = tokens.and_then(|tokens| tokens.refresh_token());
+        let all = [
+            ("client secret", self.client_secret.as_deref()),
+            (
+                "refresh token",
+                refresh.map(|token| token.secret().as_str()),
+            ),
+            ("access token", self.access_token()),
+        ];
+        let present = |(name, secret): (_, Option<_>)| Some((name, secret?));
+        all.into_iter().filter_map(present)
+    }
+
+    /// Fails if a token or the client secret is longer than [`MAX_SECRET_BYTES`].
+    pub(super) fn check_lengths(&self) -> Result<(), OAuthError> {
+        let mut secrets = self.secrets();
+        let long = secrets.find(|(_, secret)| secret.len() > MAX_SECRET_BYTES);
+        long.map_or(Ok(()), |(name, secret)| {
+            Err(OAuthError::LongSecret {
+                server: self.server.clone(),
+                name,
+                bytes: secret.len(),
+            })
+        })
     }
 
     /// How long the access token is valid; `None` if the server did not say.

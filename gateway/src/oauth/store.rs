@@ -79,10 +79,13 @@ impl TokenStore {
 
     pub(super) fn load(&self, server: &Url) -> Result<Option<LoginRecord>, OAuthError> {
         // Two servers with the same digest must not get each other's tokens.
-        Ok(read(&self.path(server))?.filter(|record| record.server == *server))
+        let record = read(&self.path(server))?.filter(|record| record.server == *server);
+        record.iter().try_for_each(LoginRecord::check_lengths)?;
+        Ok(record)
     }
 
     pub(super) fn save(&self, record: &LoginRecord) -> Result<(), OAuthError> {
+        record.check_lengths()?;
         self.make_folder()
             .map_err(|source| self.folder_error(source))?;
         let path = self.path(&record.server);

@@ -1,6 +1,7 @@
 //! The configuration key `pml.policy`.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::approval::AskTime;
 use super::breaker::BreakerConfig;
@@ -71,6 +72,15 @@ pub struct PolicyConfig {
     pub cache: CacheConfig,
     /// The budget of a run.
     pub budget: BudgetConfig,
+}
+
+impl PolicyConfig {
+    /// Equal policies have equal digests.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        // A policy is made of texts and numbers, which always become JSON.
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        Sha256::digest(json).into()
+    }
 }
 
 #[cfg(test)]

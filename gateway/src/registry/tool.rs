@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use pml_policy::lock::{Quarantine, ToolDefinition, sorted};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -44,6 +45,9 @@ pub struct Tool {
     pub annotations: Option<Value>,
     /// A digest of name, description, schemas and annotations.
     pub fingerprint: String,
+    /// Why it is found and not called: it is not as the lock file pins it.
+    #[serde(skip)]
+    pub quarantine: Option<Quarantine>,
     #[serde(skip)]
     check: OnceLock<ArgumentCheck>,
     /// Whether the input schema is compiled in less than a millisecond.
@@ -141,10 +145,22 @@ impl Tool {
             output_schema,
             annotations: object("annotations"),
             fingerprint,
+            quarantine: None,
             check: OnceLock::new(),
             compiles_quickly,
             output_problem,
         })
+    }
+
+    /// What its server says about it, for the lock file.
+    pub fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            input_schema: self.input_schema.clone(),
+            output_schema: self.output_schema.clone(),
+            annotations: self.annotations.clone(),
+        }
     }
 
     /// Validates `arguments` against the input schema and returns them. The error says where they are
@@ -230,21 +246,6 @@ fn fingerprint(described: &Value) -> (String, usize) {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     (digest, text.len())
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map
-                .into_iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(entries.into_iter().collect())
-        }
-        Value::Array(values) => Value::Array(values.into_iter().map(sorted).collect()),
-        other => other,
-    }
 }
 
 #[cfg(test)]

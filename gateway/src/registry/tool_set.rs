@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{RefusedTool, Tool};
+use super::{Pins, RefusedTool, Tool};
 use crate::ToolId;
 use crate::config::ToolFilter;
 use crate::policy::globs::ToolGlob;
@@ -39,7 +39,8 @@ pub(crate) struct ToolChange {
 }
 
 impl ToolSet {
-    pub fn read(server: &str, listed: &[Value], filter: &ToolFilter) -> Self {
+    /// Reads a listing. With a lock file, what is not as it is pinned is described by what is pinned.
+    pub fn read(server: &str, listed: &[Value], filter: &ToolFilter, pins: Option<&Pins>) -> Self {
         let globs = |patterns: &[String]| -> Vec<ToolGlob> {
             patterns
                 .iter()
@@ -57,6 +58,10 @@ impl ToolSet {
             }
             match Tool::read(server, described) {
                 Some(Ok(tool)) => {
+                    let tool = match pins {
+                        Some(pins) => pins.apply(tool),
+                        None => tool,
+                    };
                     tools.by_name.insert(name.to_owned(), Arc::new(tool));
                 }
                 Some(Err(refused)) => {
@@ -97,7 +102,11 @@ impl ToolSet {
         for (name, tool) in &self.by_name {
             let kind = match before.by_name.get(name) {
                 None => ToolChangeKind::Added,
-                Some(old) if old.fingerprint != tool.fingerprint => ToolChangeKind::Changed,
+                Some(old)
+                    if old.fingerprint != tool.fingerprint || old.quarantine != tool.quarantine =>
+                {
+                    ToolChangeKind::Changed
+                }
                 Some(_) => continue,
             };
             changes.push(ToolChange {
@@ -123,7 +132,7 @@ mod tests {
     use serde_json::json;
 
     fn set(listed: Value, filter: ToolFilter) -> ToolSet {
-        ToolSet::read("s", listed.as_array().unwrap(), &filter)
+        ToolSet::read("s", listed.as_array().unwrap(), &filter, None)
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::encodings::forms;
+use super::escapes::Unescaped;
 use super::rule::{is_guessable, needs_whole_word};
 
 /// Secrets of one login that are kept: those of the last four or five refreshes.
@@ -247,13 +248,45 @@ impl Finder {
         Some(Self {
             automaton,
             replacements,
-            longest: patterns.iter().map(String::len).max()?,
+            // Each character may be an escape of up to six.
+            longest: patterns.iter().map(String::len).max()?.saturating_mul(6),
             has_numbers,
         })
     }
 
     /// The text with replacements; `None` if it holds no secret.
     fn replace(&self, text: &str) -> Option<String> {
+        let replaced = self.replace_forms(text);
+        let escaped = self.replace_escaped(replaced.as_deref().unwrap_or(text));
+        escaped.or(replaced)
+    }
+
+    /// The text with replacements of secrets in which any character is escaped: a server can write its
+    /// own credential so.
+    fn replace_escaped(&self, text: &str) -> Option<String> {
+        let unescaped = Unescaped::new(text)?;
+        let mut replaced = String::new();
+        let mut end = 0;
+        for found in self.automaton.find_iter(unescaped.bytes()) {
+            let replacement = &self.replacements[found.pattern().as_usize()];
+            if replacement.whole_word && !is_whole_word(unescaped.bytes(), found.range()) {
+                continue;
+            }
+            let range = unescaped.range_in_text(found.range());
+            if let Some(range) = range
+                && let Some(before) = text.get(end..range.start)
+                && text.is_char_boundary(range.end)
+            {
+                replaced.push_str(before);
+                replaced.push_str(&replacement.label);
+                end = range.end;
+            }
+        }
+        (end > 0).then(|| replaced + &text[end..])
+    }
+
+    /// The text with replacements of the forms that are usual; `None` if it holds none of them.
+    fn replace_forms(&self, text: &str) -> Option<String> {
         let mut replaced = String::new();
         let mut end = 0;
         for found in self.automaton.find_iter(text) {
@@ -278,7 +311,9 @@ impl Finder {
             Value::Array(values) => values.iter_mut().for_each(|value| self.replace_in(value)),
             Value::Object(map) => {
                 map.values_mut().for_each(|value| self.replace_in(value));
-                if map.keys().any(|key| self.automaton.is_match(key)) {
+                let may_hold =
+                    |key: &String| self.automaton.is_match(key) || key.contains(['%', '\\']);
+                if map.keys().any(may_hold) {
                     *map = std::mem::take(map)
                         .into_iter()
                         .map(|(key, value)| (self.replace(&key).unwrap_or(key), value))
@@ -363,6 +398,28 @@ mod tests {
             "line\\nswordfish1",
         ] {
             assert!(!secrets.hide(text).contains("swordfish1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_server_cannot_show_its_credential_with_escapes() {
+        let secrets = secrets(&[("sk-live-0a9b8c7d6e5f", "KEY")]);
+        let percent: String = "sk-live-0a9b8c7d6e5f"
+            .bytes()
+            .map(|byte| format!("%{byte:02x}"))
+            .collect();
+        for written in [
+            "sk%2Dlive-0a9b8c7d6e5f",
+            "sk%2dlive%2D0a9b8c7d6e5f",
+            "sk\\u002dlive-0a9b8c7d6e5f",
+            "\\u0073k%2Dlive-0a9b8c7d6e5%66",
+            percent.as_str(),
+        ] {
+            let text = format!("100% ü {written}, {written} %zz");
+            assert_eq!(secrets.hide(text), "100% ü ${KEY}, ${KEY} %zz", "{written}");
+            let mut value = serde_json::json!({ written: [written] });
+            secrets.hide_value(&mut value);
+            assert_eq!(value, serde_json::json!({ "${KEY}": ["${KEY}"] }));
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod collect;
 mod encodings;
+mod escapes;
 mod hide;
 mod rule;
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pml_policy::lock::{Quarantine, ToolPin};
 use rmcp::model::SubscriptionFilter;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -12,7 +13,9 @@ use super::backoff;
 use super::connection::Connection;
 use super::lifecycle::Server;
 use super::tools;
-use crate::registry::{ToolChange, ToolChangeKind, ToolSet};
+use crate::ToolId;
+use crate::call::{CallError, CallErrorKind, unavailable_error};
+use crate::registry::{Pins, ToolChange, ToolChangeKind, ToolSet};
 
 /// Debounce: several changes in a row cause one listing.
 const DEBOUNCE: Duration = Duration::from_millis(20);
@@ -27,6 +30,8 @@ const LOGGED_TOOLS: usize = 5;
 const CALM: Duration = Duration::from_secs(10);
 /// Callers wait for a new listing, so a listing that hangs is given up after this.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a call should wait that was refused because other tools are announced.
+const STALE_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause before a failed listing is tried again.
 const MAX_RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// How often a connection without news is checked for its end.
@@ -163,11 +168,79 @@ impl Server {
     async fn read_tools(&self, mut listed: Vec<serde_json::Value>) -> Option<ToolSet> {
         let (name, filter) = (self.config.name.clone(), self.config.tools.clone());
         let secrets = self.context.secrets.clone();
+        let pins = self.pins();
         let read = move || {
             listed.iter_mut().for_each(|tool| secrets.hide_value(tool));
-            ToolSet::read(&name, &listed, &filter)
+            ToolSet::read(&name, &listed, &filter, pins.as_ref())
         };
         tokio::task::spawn_blocking(read).await.ok()
+    }
+
+    /// Checks directly before a call that its tool is as the lock file pins it.
+    ///
+    /// # Errors
+    /// It is not, or the server has announced other tools that are not listed yet.
+    pub async fn check_pin(self: &Arc<Self>, tool: &ToolId) -> Result<(), CallError> {
+        if self.context.lock.is_none() {
+            return Ok(());
+        }
+        let id = tool.as_str();
+        let tools = self.current_tools().await;
+        let tools = tools.map_err(|unavailable| unavailable_error(id, self, unavailable))?;
+        if self.changed.is_stale() {
+            let message = format!(
+                "server `{}` has announced other tools, which could not be compared with pml.lock yet: call again later",
+                self.config.name
+            );
+            let pause = Some(STALE_PAUSE);
+            return Err(CallError::transient(
+                CallErrorKind::Unavailable,
+                id,
+                message,
+                pause,
+            ));
+        }
+        match tools.get(tool.tool()).map(|tool| tool.quarantine) {
+            Some(None) => Ok(()),
+            Some(Some(quarantine)) => Err(CallError::quarantined(id, quarantine)),
+            None => {
+                let message = format!("`{id}` is gone: its server does not list it any more");
+                Err(CallError::permanent(CallErrorKind::Unknown, id, message))
+            }
+        }
+    }
+
+    /// Why nothing of the server is used, although it runs.
+    pub fn quarantine(&self) -> Option<Quarantine> {
+        self.pins().and_then(|pins| pins.of_server())
+    }
+
+    /// What the server says of itself.
+    pub fn instructions(&self) -> Option<String> {
+        let instructions = self.instructions.lock();
+        instructions.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_instructions(&self, instructions: Option<&str>) {
+        let instructions = instructions.map(|text| self.context.secrets.hide(text).into_owned());
+        *self
+            .instructions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = instructions;
+    }
+
+    /// A tool as it is pinned.
+    pub fn pin(&self, tool: &str) -> Option<&ToolPin> {
+        self.context.lock.as_ref()?.tool(&self.config.name, tool)
+    }
+
+    fn pins(&self) -> Option<Pins> {
+        Some(Pins {
+            lock: self.context.lock.clone()?,
+            server: self.config.name.clone(),
+            identity: self.config.identity.clone(),
+            instructions: self.instructions(),
+        })
     }
 
     pub(super) async fn relist(&self, connection: &Connection) {

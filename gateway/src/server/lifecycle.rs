@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use pml_policy::lock::LockFile;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,8 @@ const QUOTED_LINES: usize = 5;
 pub(crate) struct ServerContext {
     pub transports: TransportContext,
     pub secrets: Secrets,
+    /// What is pinned, if there is a lock file.
+    pub lock: Option<Arc<LockFile>>,
     pub policy: Policy,
     /// Bounds how many servers start at the same time.
     pub start_permits: Semaphore,
@@ -60,6 +63,8 @@ pub(crate) struct Server {
     login: Option<Login>,
     slot: Mutex<Slot>,
     pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
+    /// What the server said of itself when it was started last.
+    pub(super) instructions: Mutex<Option<String>>,
     /// Held while the tools are being listed. Callers that wait for it find them current.
     pub(super) listing: tokio::sync::Mutex<()>,
     pub(super) changed: Arc<ToolsChanged>,
@@ -78,6 +83,7 @@ impl Server {
             login,
             slot: Mutex::new(Slot::Idle),
             tools: RwLock::new(None),
+            instructions: Mutex::new(None),
             listing: tokio::sync::Mutex::new(()),
             changed: Arc::default(),
             slow_checks: SlowChecks::default(),
@@ -297,6 +303,7 @@ impl Server {
             let connection = Connection::new(link, handler)
                 .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
             self.changed.reset();
+            self.set_instructions(connection.info.instructions.as_deref());
             if connection.info.capabilities.tools.is_some() {
                 let listed = tools::list(&connection.peer).await.map_err(|error| {
                     handshake(&format!("its tools could not be listed: {error}"), stderr)

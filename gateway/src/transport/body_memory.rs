@@ -6,8 +6,8 @@
 //! | total | what | reserved |
 //! |---|---|---|
 //! | 64 MiB | bodies and events of up to 256 KiB | while they are read |
-//! | 128 MiB | longer ones | while they are read; 16 MiB each, or their `Content-Length` |
-//! | 384 MiB | values parsed from texts over 128 KiB, as estimated | until the call has its result |
+//! | 96 MiB | longer ones | while they are read; 16 MiB each, or their `Content-Length` |
+//! | 192 MiB | values parsed from texts over 128 KiB, as estimated | until the call has its result |
 //!
 //! What finds no room waits. A text that waits for more holds only bytes of a smaller kind, so texts
 //! never wait for each other in a circle.
@@ -24,9 +24,29 @@ const SHORT: usize = 256 * 1024;
 /// How long a text waits for room.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-static SHORT_TEXTS: FairBudget<Arc<str>> = FairBudget::new(64 * 1024 * 1024);
-static LONG_TEXTS: FairBudget<Arc<str>> = FairBudget::new(128 * 1024 * 1024);
-static VALUES: FairBudget<Arc<str>> = FairBudget::new(384 * 1024 * 1024);
+/// The most that is reserved for the values of one text. Estimates of many small values are high, and a
+/// text needs to find room beside those of others.
+const MAX_VALUES: usize = 64 * 1024 * 1024;
+
+/// The totals of the process.
+static TOTALS: Totals = Totals::new();
+
+#[derive(Debug)]
+struct Totals {
+    short_texts: FairBudget<Arc<str>>,
+    long_texts: FairBudget<Arc<str>>,
+    values: FairBudget<Arc<str>>,
+}
+
+impl Totals {
+    const fn new() -> Self {
+        Self {
+            short_texts: FairBudget::new(64 * 1024 * 1024),
+            long_texts: FairBudget::new(96 * 1024 * 1024),
+            values: FairBudget::new(192 * 1024 * 1024),
+        }
+    }
+}
 
 /// The memory of parsed values.
 pub type ValueMemory = Reservation<Arc<str>>;
@@ -38,11 +58,24 @@ pub struct NoRoom;
 
 /// What one server may hold.
 #[derive(Debug, Clone)]
-pub struct ServerShare(Arc<str>);
+pub struct ServerShare {
+    server: Arc<str>,
+    totals: &'static Totals,
+}
 
 impl ServerShare {
     pub fn new(server: &str) -> Self {
-        Self(server.into())
+        Self::of(server, &TOTALS)
+    }
+
+    fn of(server: &str, totals: &'static Totals) -> Self {
+        let server = server.into();
+        Self { server, totals }
+    }
+
+    /// The name of the server.
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
     /// The memory of a text that is about to be read.
@@ -55,7 +88,12 @@ impl ServerShare {
 
     /// Reserves the memory of values before they are parsed.
     pub async fn values(&self, bytes: usize) -> Result<ValueMemory, NoRoom> {
-        wait(VALUES.reserve(&self.0, bytes)).await
+        wait(
+            self.totals
+                .values
+                .reserve(&self.server, bytes.min(MAX_VALUES)),
+        )
+        .await
     }
 }
 
@@ -76,10 +114,17 @@ impl TextMemory {
         if bytes <= covered {
             return Ok(());
         }
-        let owner = &self.share.0;
+        let ServerShare { server, totals } = &self.share;
         let reserved = match bytes <= SHORT {
-            true => wait(SHORT_TEXTS.reserve(owner, SHORT.min(most).max(bytes))).await?,
-            false => wait(LONG_TEXTS.reserve(owner, most.max(bytes))).await?,
+            true => {
+                wait(
+                    totals
+                        .short_texts
+                        .reserve(server, SHORT.min(most).max(bytes)),
+                )
+                .await?
+            }
+            false => wait(totals.long_texts.reserve(server, most.max(bytes))).await?,
         };
         self.reserved = Some(reserved);
         Ok(())
@@ -98,23 +143,31 @@ mod tests {
 
     const BODY: usize = 16 * 1024 * 1024;
 
-    // One test: the totals are values of the process, which other tests use at the same time.
     #[tokio::test(start_paused = true)]
     async fn a_server_cannot_take_the_memory_of_the_bodies_of_others() {
-        let (greedy, other) = (ServerShare::new("greedy"), ServerShare::new("other"));
+        // Other tests use the totals of the process at the same time.
+        let totals: &'static Totals = Box::leak(Box::new(Totals::new()));
+        let (greedy, other) = (
+            ServerShare::of("greedy", totals),
+            ServerShare::of("other", totals),
+        );
         let mut held = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..3 {
             let mut text = greedy.text();
             text.cover(100, BODY).await.unwrap();
             text.cover(SHORT + 1, BODY).await.unwrap();
             held.push(text);
         }
-        let mut fifth = greedy.text();
-        assert!(fifth.cover(SHORT, BODY).await.is_ok(), "a short one");
-        assert!(fifth.cover(SHORT + 1, BODY).await.is_err());
+        let mut fourth = greedy.text();
+        assert!(fourth.cover(SHORT, BODY).await.is_ok(), "a short one");
+        assert!(fourth.cover(SHORT + 1, BODY).await.is_err());
         let mut text = other.text();
         let began = tokio::time::Instant::now();
         assert!(text.cover(BODY, BODY).await.is_ok());
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        drop(text);
+        held.pop();
+        assert!(fourth.cover(SHORT + 1, BODY).await.is_ok());
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }

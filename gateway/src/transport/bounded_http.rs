@@ -170,7 +170,9 @@ pub async fn post(
     };
     let values = match body.len() > SMALL_TEXT {
         true => {
-            let bytes = off_loop(body.len(), || json_size::parsed_bytes(&body));
+            let bytes = off_loop(parking.share.server(), body.len(), || {
+                json_size::parsed_bytes(&body)
+            });
             if bytes > MAX_PARSED_BYTES {
                 return answered(too_large(id, body.len()));
             }
@@ -182,7 +184,7 @@ pub async fn post(
         false => None,
     };
     let to = ResponseTo::message(message);
-    match off_loop(body.len(), || parse(&body)) {
+    match off_loop(parking.share.server(), body.len(), || parse(&body)) {
         Parsed::Message(message) => {
             let is_kept_apart = match to {
                 ResponseTo::Handshake => false,
@@ -204,7 +206,7 @@ pub async fn post(
 }
 
 /// The error in place of a response for which there is no memory.
-fn no_room(id: Option<RequestId>) -> ServerJsonRpcMessage {
+pub fn no_room(id: Option<RequestId>) -> ServerJsonRpcMessage {
     let error = ErrorData::new(NO_ROOM, NoRoom.to_string(), None);
     ServerJsonRpcMessage::error(error, id)
 }
@@ -370,6 +372,10 @@ pub async fn read_body(
         let piece = &piece[..piece.len().min(left)];
         if memory.cover(body.len() + piece.len(), most).await.is_err() {
             return Ok(Body::NoRoom);
+        }
+        // A vector that doubles would take more than what was reserved.
+        if body.len() + piece.len() > body.capacity() && announced.is_some() {
+            body.reserve_exact(most.saturating_sub(body.len()).max(piece.len()));
         }
         body.extend_from_slice(piece);
         if is_cut {

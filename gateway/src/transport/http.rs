@@ -32,11 +32,17 @@ const OWN_HEADERS: [&str; 3] = ["accept", "last-event-id", "mcp-session-id"];
 
 type Posted = Result<StreamableHttpPostResponse, StreamableHttpError<reqwest::Error>>;
 
+/// Gives the process its TLS: one provider for all clients. It must be called before the first client
+/// is made; further calls do nothing.
+pub fn install_tls() {
+    // Fails if the process has a provider already, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// The client of all servers. It pools connections and does not follow redirects to another origin,
 /// which would receive our headers.
 pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
-    // Fails if the process has a provider already, which is fine.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    install_tls();
     reqwest::Client::builder()
         .connect_timeout(Duration::from_secs(10))
         .pool_idle_timeout(Duration::from_secs(60))

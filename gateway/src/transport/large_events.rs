@@ -73,6 +73,7 @@ impl Parking {
     }
 
     async fn event(&self, event: Sse, to: ResponseTo) -> Result<Sse, SseError> {
+        let server = self.share.server();
         let bytes = event.data.as_ref().map_or(0, String::len);
         let is_small = match to {
             ResponseTo::Handshake => bytes <= MAX_HANDSHAKE_BYTES,
@@ -82,14 +83,14 @@ impl Parking {
         if is_small {
             return Ok(event);
         }
-        let mut event = off_loop(bytes, || limit_event(event));
+        let mut event = off_loop(server, bytes, || limit_event(event));
         let Some(data) = event.data.take() else {
             return Ok(event);
         };
         let is_large = data.len() > SMALL_TEXT;
         let memory = match is_large {
             true => {
-                let values = off_loop(data.len(), || parsed_bytes(data.as_bytes()));
+                let values = off_loop(server, data.len(), || parsed_bytes(data.as_bytes()));
                 let memory = self.share.values(values).await;
                 Some(memory.map_err(|error| SseError::Body(Box::new(error)))?)
             }
@@ -97,7 +98,7 @@ impl Parking {
         };
         let parse = || serde_json::from_str::<ServerJsonRpcMessage>(&data).ok();
         // The parser shares no state with anything else.
-        let parsed = off_loop(data.len(), || catch_unwind(AssertUnwindSafe(parse)));
+        let parsed = off_loop(server, data.len(), || catch_unwind(AssertUnwindSafe(parse)));
         event.data = match parsed.ok().flatten() {
             Some(message @ JsonRpcMessage::Response(_)) => {
                 let shown = self.parked.park(message, memory);

@@ -35,6 +35,7 @@ pub(crate) use descendants::{GatewayCount, reap_orphans};
 pub use error::StartError;
 pub(crate) use error::{quoted, without_paths};
 pub(crate) use events::EventParser;
+pub use http::install_tls;
 pub(crate) use lenient::parse_line;
 pub(crate) use login::Login;
 pub(crate) use orphan_guard::OrphanGuard;

@@ -8,13 +8,15 @@ use ::http::HeaderMap;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use url::Url;
 
-use super::body_memory::ServerShare;
+use super::body_memory::{NoRoom, ServerShare};
+use super::bounded_http::no_room;
 use super::events::{ReceivedEvent, events_of};
 use super::http::HttpOptions;
+use super::id_scanner::IdScanner;
 use super::size_limit::limit_event;
 use super::traffic::Traffic;
 use super::{Login, http};
@@ -43,9 +45,7 @@ pub struct SseTransport {
     login: Option<Login>,
     headers: HeaderMap,
     endpoint: Url,
-    events: Events,
-    share: ServerShare,
-    traffic: Arc<Traffic>,
+    messages: BoxStream<'static, ServerJsonRpcMessage>,
 }
 
 type Events =
@@ -104,9 +104,7 @@ impl SseTransport {
             login,
             headers,
             endpoint,
-            events,
-            share,
-            traffic,
+            messages: messages(events, share, traffic),
         })
     }
 }
@@ -138,38 +136,67 @@ impl Transport<RoleClient> for SseTransport {
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        loop {
-            let ReceivedEvent { mut event, memory } = self.events.next().await?.ok()?;
-            let mut values = None;
-            if event
-                .data
-                .as_ref()
-                .is_some_and(|data| data.len() > SMALL_TEXT)
-            {
-                event = off_loop(SMALL_TEXT + 1, || limit_event(event));
-                let data = event.data.as_deref().unwrap_or_default();
-                let bytes = off_loop(data.len(), || parsed_bytes(data.as_bytes()));
-                values = Some(self.share.values(bytes).await.ok()?);
-            }
-            let data = event.data.unwrap_or_default();
-            let parse = || serde_json::from_str::<ServerJsonRpcMessage>(&data);
-            // The parser shares no state with anything else.
-            let parsed = off_loop(data.len(), || catch_unwind(AssertUnwindSafe(parse)));
-            drop(memory);
-            if let Ok(Ok(message)) = parsed {
-                if let Some(values) = values {
-                    self.traffic.hold_values(&message, values);
-                }
-                return Some(message);
-            }
-            tracing::debug!(event = ?event.event, "skipped an event that is not a JSON-RPC message");
-        }
+        self.messages.next().await
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.events = futures::stream::empty().boxed();
+        self.messages = futures::stream::empty().boxed();
         Ok(())
     }
+}
+
+/// The messages of the events, up to an error. A stream, because waiting for memory must not lose an event:
+/// a future that waits for the next item can be dropped.
+fn messages(
+    events: Events,
+    share: ServerShare,
+    traffic: Arc<Traffic>,
+) -> BoxStream<'static, ServerJsonRpcMessage> {
+    events
+        .take_while(|event| std::future::ready(event.is_ok()))
+        .filter_map(move |event| {
+            let (share, traffic) = (share.clone(), traffic.clone());
+            async move { message(event.ok()?, &share, &traffic).await }
+        })
+        .boxed()
+}
+
+async fn message(
+    received: ReceivedEvent,
+    share: &ServerShare,
+    traffic: &Traffic,
+) -> Option<ServerJsonRpcMessage> {
+    let ReceivedEvent { mut event, memory } = received;
+    let mut values = None;
+    let bytes = event.data.as_ref().map_or(0, String::len);
+    if bytes > SMALL_TEXT {
+        event = off_loop(share.server(), bytes, || limit_event(event));
+        let data = event.data.as_deref().unwrap_or_default();
+        let bytes = off_loop(share.server(), data.len(), || parsed_bytes(data.as_bytes()));
+        match share.values(bytes).await {
+            Ok(memory) => values = Some(memory),
+            Err(NoRoom) => {
+                let mut scanner = IdScanner::default();
+                scanner.feed(data.as_bytes());
+                return Some(no_room(scanner.id().map(RequestId::Number)));
+            }
+        }
+    }
+    let data = event.data.unwrap_or_default();
+    let parse = || serde_json::from_str::<ServerJsonRpcMessage>(&data);
+    // The parser shares no state with anything else.
+    let parsed = off_loop(share.server(), data.len(), || {
+        catch_unwind(AssertUnwindSafe(parse))
+    });
+    drop(memory);
+    let Ok(Ok(message)) = parsed else {
+        tracing::debug!(event = ?event.event, "skipped an event that is not a JSON-RPC message");
+        return None;
+    };
+    if let Some(values) = values {
+        traffic.hold_values(&message, values);
+    }
+    Some(message)
 }
 
 async fn token(login: &Option<Login>) -> Option<String> {

@@ -25,6 +25,8 @@ pub struct StdioTransport {
     /// Ids of requests without a response.
     waiting: HashSet<RequestId>,
     traffic: Arc<Traffic>,
+    /// Whose texts are worked on one at a time.
+    owner: String,
     process: ServerProcess,
 }
 
@@ -44,6 +46,7 @@ impl StdioTransport {
             }))),
             waiting: HashSet::new(),
             traffic,
+            owner: format!("process {}", process.id),
             process,
         }
     }
@@ -102,7 +105,7 @@ impl Transport<RoleClient> for StdioTransport {
             match self.lines.next().await {
                 Some(Line::Whole(line)) => {
                     let bytes = line.len();
-                    off_loop(line.len(), || {
+                    off_loop(&self.owner, line.len(), || {
                         parse_line(line, &self.waiting, &self.traffic, &mut self.ready);
                     });
                     if let Some(JsonRpcMessage::Response(response)) = self.ready.front()

@@ -91,7 +91,7 @@ pub fn reaches_server(request: &Request) -> bool {
 pub fn request_to_bytes(request: &Request) -> Vec<u8> {
     // Plain fields and raw JSON always become JSON.
     match request {
-        Request::Call { tool, args } => {
+        Request::Call { tool, args, .. } => {
             serde_json::to_vec(&JournaledCall::Call { tool, args }).unwrap_or_default()
         }
         other => serde_json::to_vec(&recorded(other)).unwrap_or_default(),
@@ -102,7 +102,7 @@ pub fn request_to_bytes(request: &Request) -> Vec<u8> {
 /// reads them any more.
 pub fn answered_to_bytes(request: &Request) -> Vec<u8> {
     match request {
-        Request::Call { tool, args } if args.get().len() > LARGE_BYTES => {
+        Request::Call { tool, args, .. } if args.get().len() > LARGE_BYTES => {
             let args = Value::from(format!("{} bytes", args.get().len()));
             let tool = tool.clone();
             serde_json::to_vec(&RecordedRequest::Call { tool, args }).unwrap_or_default()
@@ -189,10 +189,7 @@ mod tests {
     use super::*;
 
     fn call(args: &str) -> Request {
-        Request::Call {
-            tool: "a:b".to_owned(),
-            args: RawValue::from_string(args.to_owned()).unwrap(),
-        }
+        Request::call("a:b", RawValue::from_string(args.to_owned()).unwrap())
     }
 
     #[test]

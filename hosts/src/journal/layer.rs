@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use pml_fair_budget::{FairBudget, Reservation};
 use pml_protocol::{
-    ErrorKind, Failure, HostFuture, Request, RequestKey, RunContext, RunError, Target, ToolHost,
-    ToolResult, to_result,
+    ErrorKind, Failure, FailureKind, FairShareKey, HostFuture, Request, RequestKey, RunContext,
+    RunError, Target, ToolHost, ToolResult, to_result,
 };
 use pml_scrub::Origin;
-use pml_store::Checkpoint;
+use pml_store::{Checkpoint, StoreError};
 use serde_json::value::RawValue;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -35,6 +36,25 @@ pub struct Journal<H> {
 
 /// Large answers that are being written, of all runs: each is in memory three times meanwhile.
 static LARGE_ANSWERS: Semaphore = Semaphore::const_new(1);
+
+/// The bytes of large answers that wait to be written, of all runs. One client gets half of it at most.
+const WAITING_BYTES: usize = 128 * 1024 * 1024;
+static WAITING_ANSWERS: FairBudget<FairShareKey> = FairBudget::new(WAITING_BYTES);
+
+/// The memory of an answer until the script gets it. A large one that finds no room becomes an error, as one
+/// does that the script cannot take.
+fn admit(result: &mut ToolResult, run: &RunContext) -> Option<Reservation<FairShareKey>> {
+    let bytes = match result {
+        Ok(value) if value.get().len() > LARGE_BYTES => value.get().len(),
+        _ => return None,
+    };
+    let reserved = WAITING_ANSWERS.try_reserve(run.fair_share(), bytes);
+    if reserved.is_none() {
+        let message = "answers of 64 MiB of this client, or of 128 MiB in all, wait to be journaled; await calls before making more";
+        *result = Err(Failure::new(FailureKind::Tool, message));
+    }
+    reserved
+}
 
 fn is_large(result: &ToolResult) -> bool {
     result
@@ -99,7 +119,8 @@ impl<H: ToolHost> Journal<H> {
 
     async fn send(&self, key: RequestKey, request: &Request, run: &RunContext) -> ToolResult {
         let live = self.journal.order().begin_live();
-        let result = self.inner.handle(request, run).await;
+        let mut result = self.inner.handle(request, run).await;
+        let _memory = admit(&mut result, run);
         if self.journal.order().is_replaying() && !is_large(&result) {
             self.journal.answered(request, key.number, &result, None);
         }
@@ -122,21 +143,22 @@ impl<H: ToolHost> Journal<H> {
         let _delivery = self.deliveries.lock().await;
         let place = self.journal.order().live_turn().await;
         drop(live);
+        let failed = |error: StoreError| self.journal.failed(&error, run.control());
         if !is_large(result) {
             self.journal
                 .answered(request, key.number, result, Some(place));
-            return Ok(());
+            // What is not written any more is not worth doing: it would be done again.
+            return self.journal.writer().check().map_err(failed);
         }
         // The semaphore is never closed.
         let _permit = LARGE_ANSWERS.acquire().await;
         self.journal
             .answered(request, key.number, result, Some(place));
-        let written = self.journal.writer().flush().await;
-        written.map_err(|error| self.journal.failed(&error, run.control()))
+        self.journal.writer().flush().await.map_err(failed)
     }
 
     async fn reconcile(&self, request: &Request, run: &RunContext) -> Reconciled {
-        let Request::Call { tool, args } = request else {
+        let Request::Call { tool, args, .. } = request else {
             return Reconciled::CannotTell;
         };
         match arguments::parse_off_loop(args).await {

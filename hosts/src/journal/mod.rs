@@ -9,12 +9,15 @@ mod answer_order;
 mod checkpoints;
 mod entry;
 mod layer;
+mod received;
 mod run_journal;
 mod spec;
 
 pub use checkpoints::MemoryCheckpoints;
 pub(crate) use entry::digest_of;
 pub use layer::Journal;
+pub use received::receive_journaled;
+pub(crate) use run_journal::unix_ms;
 pub use run_journal::{
     NewRunInfo, ResumeError, RunJournal, UnknownCall, called_tool, given_up, happened,
     journaled_recording, journaled_request, unknown_calls,

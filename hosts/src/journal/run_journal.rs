@@ -100,6 +100,7 @@ impl RunJournal {
             script: spec.script.name.clone(),
             script_digest: spec.script.digest(),
             spec: spec.to_bytes(),
+            task_ttl: run.task_ttl,
         });
         Arc::new(Self::new(writer, spec, Vec::new(), Checkpoints::default()))
     }
@@ -335,6 +336,38 @@ impl RunJournal {
         }
     }
 
+    /// Puts a request that waits for a person on disk, with the run and what it has done so far: a
+    /// further execution gives it the same number, and somebody who answers finds it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(crate) async fn wait(&self, number: u32, request: &Request) -> Result<(), StoreError> {
+        let entry = {
+            let mut state = self.lock();
+            self.flush_buffered(&mut state);
+            state.open.get(&number).map(|open| JournalEntry {
+                // It is to be sent, as far as the journal knows.
+                state: EntryState::Resend,
+                ..open.entry(number, entry::request_to_bytes(request))
+            })
+        };
+        match entry {
+            Some(entry) => self.writer.append_durable(entry).await,
+            None => self.writer.persist().await,
+        }
+    }
+
+    /// Puts the run and what it has done so far on disk: somebody who asks for it finds it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub async fn persist(&self) -> Result<(), StoreError> {
+        self.flush_buffered(&mut self.lock());
+        self.writer.persist().await
+    }
+
     /// Appends the answer of a request that was sent, as the answer with this place.
     pub(super) fn answered(
         &self,
@@ -373,7 +406,7 @@ impl RunJournal {
 
     /// The failure of a request whose journal cannot be written. The run ends: what it does from here
     /// on would be lost.
-    pub(super) fn failed(&self, error: &StoreError, control: &RunControl) -> Failure {
+    pub(crate) fn failed(&self, error: &StoreError, control: &RunControl) -> Failure {
         let kind = match error {
             StoreError::LostOwnership { .. } => ErrorKind::Cancelled,
             _ => ErrorKind::Internal,
@@ -448,6 +481,8 @@ pub struct NewRunInfo {
     pub principal: String,
     /// What started it and resumes it at a start.
     pub origin: String,
+    /// How many milliseconds it can be read as an MCP task; `None` for a run that is none.
+    pub task_ttl: Option<u64>,
 }
 
 impl OpenEntry {
@@ -519,7 +554,7 @@ pub fn journaled_request(entry: &JournalEntry) -> Option<RecordedRequest> {
 }
 
 /// Milliseconds since 1970.
-pub(super) fn unix_ms() -> u64 {
+pub(crate) fn unix_ms() -> u64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

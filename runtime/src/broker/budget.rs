@@ -202,10 +202,7 @@ mod tests {
 
     fn call(bytes: usize) -> Request {
         let args = serde_json::value::RawValue::from_string(format!("\"{}\"", "x".repeat(bytes)));
-        Request::Call {
-            tool: "a:b".to_owned(),
-            args: args.unwrap(),
-        }
+        Request::call("a:b", args.unwrap())
     }
 
     // One test: the total is a value of the process.

@@ -10,6 +10,7 @@ use deno_error::JsErrorBox;
 
 use super::isolate::Isolate;
 use pml_ops::SeededEntropy;
+use pml_protocol::message::RunSpec;
 use pml_protocol::{TestSpec, TimerMode, VirtualClock};
 use pml_script::Goal;
 
@@ -110,14 +111,72 @@ async fn default_export(
     Ok(v8::Global::new(scope, function))
 }
 
-/// Prepares the global state for a run: `args`, the log limit, and the virtual clock.
-pub fn begin(
-    isolate: &mut Isolate,
-    args: &[String],
-    log_bytes: u64,
-    clock: Option<(VirtualClock, TimerMode)>,
-    entropy: Option<[u8; 32]>,
-) {
+/// The global state of a run.
+#[derive(Default)]
+pub struct Globals<'a> {
+    /// What the script sees as `args`.
+    pub args: &'a [String],
+    /// How many bytes it may log.
+    pub log_bytes: u64,
+    /// The virtual clock; `None` for the real one.
+    pub clock: Option<(VirtualClock, TimerMode)>,
+    /// The secret that `crypto` draws from.
+    pub entropy: Option<[u8; 32]>,
+    /// What becomes of `Temporal` with a virtual clock.
+    pub temporal: Temporal,
+}
+
+/// What becomes of `Temporal` with a virtual clock. V8 creates it at its first use, which takes longer than
+/// a short script.
+#[derive(Clone, Copy, Default)]
+pub enum Temporal {
+    /// Nothing: no code reads its time.
+    #[default]
+    Leave,
+    /// It gets the virtual clock.
+    Replace,
+    /// It is deleted: the script does not name it, and one that puts the name together gets no real time.
+    Delete,
+}
+
+impl<'a> Globals<'a> {
+    /// Those that a run asks for.
+    pub fn of(spec: &'a RunSpec) -> Self {
+        Self {
+            args: &spec.args,
+            log_bytes: spec.limits.log_bytes,
+            clock: spec.clock.map(|clock| (clock, spec.timers)),
+            entropy: spec.entropy,
+            // The files that a test imports are not read yet.
+            temporal: match spec.test.is_some() || spec.source.contains("Temporal") {
+                true => Temporal::Replace,
+                false => Temporal::Delete,
+            },
+        }
+    }
+
+    /// Those of a rehearsal: a virtual clock, whose first use is slow too.
+    pub fn of_rehearsal() -> Self {
+        let clock = VirtualClock {
+            seed: 0,
+            time_ms: 0,
+        };
+        Self {
+            clock: Some((clock, TimerMode::Real)),
+            ..Self::default()
+        }
+    }
+}
+
+/// Prepares the global state for a run.
+pub fn begin(isolate: &mut Isolate, globals: &Globals<'_>) {
+    let Globals {
+        args,
+        log_bytes,
+        clock,
+        entropy,
+        temporal,
+    } = *globals;
     if let Some(secret) = entropy {
         let state = isolate.runtime.op_state();
         state.borrow_mut().put(SeededEntropy::new(secret));
@@ -142,6 +201,11 @@ pub fn begin(
         parameters.push(v8::Number::new(scope, skip_until).into());
         parameters.push(v8::Number::new(scope, slept).into());
         parameters.push(v8::Boolean::new(scope, entropy.is_some()).into());
+        parameters.push(match temporal {
+            Temporal::Leave => v8::undefined(scope).into(),
+            Temporal::Replace => v8::Boolean::new(scope, true).into(),
+            Temporal::Delete => v8::Boolean::new(scope, false).into(),
+        });
     }
     let undefined = v8::undefined(scope).into();
     // `begin` only stores its arguments; it fails only in an isolate that is being terminated.

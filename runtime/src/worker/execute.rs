@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::connection::Connection;
 use super::control::Control;
 use super::coverage::Coverage;
-use super::evaluate;
+use super::evaluate::{self, Globals};
 use super::isolate::Isolate;
 use super::loader::Loaded;
 use super::os;
@@ -113,13 +113,7 @@ async fn run_script(
         _ => None,
     };
     let function = load(isolate, spec, &specifier, connection).await?;
-    evaluate::begin(
-        isolate,
-        &spec.args,
-        spec.limits.log_bytes,
-        spec.clock.map(|clock| (clock, spec.timers)),
-        spec.entropy,
-    );
+    evaluate::begin(isolate, &Globals::of(spec));
     let stalled = |error: CoreError| script_error::stalled(&error);
     let completion = match &spec.test {
         Some(test) => evaluate::run_tests(isolate, function, test).await,
@@ -168,11 +162,12 @@ async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     let script = transpile(name, REHEARSAL).ok()?;
     let function = evaluate::function_of(isolate, &specifier, script.goal, script.code);
     let function = function.await.ok()?;
-    evaluate::begin(isolate, &[], 0, None, None);
+    evaluate::begin(isolate, &Globals::of_rehearsal());
     evaluate::run(isolate, function).await.ok()?;
     evaluate::uncaught_error(isolate).await.ok()?;
     // Part of every report.
     heap_bytes(isolate);
+    evaluate::begin(isolate, &Globals::default());
     Some(())
 }
 

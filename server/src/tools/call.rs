@@ -64,10 +64,7 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let client_run = session.begin_run(args.get()).await;
     let host = client_run.pipeline(&state, &limits, approver, None, notifications.on_progress());
     let run = session.new_run();
-    let request = Request::Call {
-        tool: tool.clone(),
-        args,
-    };
+    let request = Request::call(&tool, args);
     let result = host.handle(&request, &run).await;
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());

@@ -1,29 +1,57 @@
 //! `execute_code`: runs a script.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use pml_protocol::{Limits, RequestedLimits};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
+use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
-use super::{TaskEvents, ToolCall};
+use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
+use crate::tool_task::TaskEvent;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    code: String,
+    code: Option<String>,
+    /// The id of an earlier run, whose result is wanted.
+    run: Option<String>,
     timeout_ms: Option<Whole>,
     cpu_ms: Option<Whole>,
     memory_mb: Option<Whole>,
     max_output_chars: Option<Whole>,
 }
 
+/// What the client wants.
+enum Wanted {
+    /// A script is to be run.
+    Script(String),
+    /// The result of an earlier run.
+    Result(String),
+}
+
 impl Arguments {
+    fn wanted(&mut self) -> Result<Wanted, String> {
+        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+        // Some models fill in every field, with nothing for those they do not need.
+        match (given(self.code.take()), given(self.run.take())) {
+            (Some(code), None) => Ok(Wanted::Script(code)),
+            (None, Some(run)) => Ok(Wanted::Result(run)),
+            (Some(_), Some(_)) => Err(
+                "the arguments do not fit the schema: give `code` to run a script, or `run` to get the result of an earlier run, not both".to_owned(),
+            ),
+            (None, None) => Err(
+                "the arguments do not fit the schema: `code` is missing; it is the script to run".to_owned(),
+            ),
+        }
+    }
+
     /// A client can ask for less than the operator allows, never for more.
     fn limits(&self, operator: &Limits) -> Limits {
         // Some models fill in every field, with 0 for those they do not need.
@@ -38,6 +66,19 @@ impl Arguments {
     }
 }
 
+/// Checks the arguments of a script that is not run yet.
+///
+/// # Errors
+///
+/// A sentence with the path of the wrong argument and the reason.
+pub fn check_arguments(arguments: Option<JsonObject>) -> Result<(), String> {
+    let mut arguments: Arguments = arguments::parse(arguments)?;
+    match arguments.wanted()? {
+        Wanted::Script(_) => Ok(()),
+        Wanted::Result(_) => Err("the result of an earlier run is not a task: call `execute_code` with `run` and without a task".to_owned()),
+    }
+}
+
 /// Runs a script.
 pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let ToolCall {
@@ -46,29 +87,41 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         mut notifications,
         ..
     } = call;
-    let arguments: Arguments = match arguments::parse(call.arguments) {
-        Ok(arguments) => arguments,
+    let parsed = arguments::parse(call.arguments).and_then(|mut arguments: Arguments| {
+        let limits = arguments.limits(state.limits());
+        Ok((arguments.wanted()?, limits))
+    });
+    let (code, limits) = match parsed {
+        Ok((Wanted::Script(code), limits)) => (code, limits),
+        Ok((Wanted::Result(id), limits)) => {
+            let time = Duration::from_millis(limits.wall_ms);
+            return run_result::wait(&state, session, &id, time).await;
+        }
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
-    let limits = arguments.limits(state.limits());
     let approver = RunApprover {
-        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        approver: Arc::new(ElicitationApprover::new(events.clone(), call.can_ask)),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(&arguments.code).await;
+    let client_run = session.begin_run(&code).await;
     let script = Script {
         name: "script.ts".to_owned(),
-        source: arguments.code,
+        source: code,
         args: Vec::new(),
     };
     let run = session.new_run();
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
-            Some(runs.begin(&run, &script, limits, state.tool_timeout(), placeholders))
+            let time = state.tool_timeout();
+            Some(runs.begin(&run, &script, limits, time, placeholders, call.task))
         }
         None => None,
     };
+    if let Some(task) = durable.as_ref().and_then(|durable| durable.task()) {
+        // Without a receiver, the request was cancelled.
+        let _ = events.send(TaskEvent::Begun(task.clone())).await;
+    }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
     let host = client_run.pipeline(
         &state,
@@ -90,9 +143,10 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
         .await;
-    if let Some(durable) = durable {
-        durable.finish(&mut outcome).await;
-    }
+    let is_task = match durable {
+        Some(durable) => durable.finish(&mut outcome).await,
+        None => false,
+    };
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
@@ -103,6 +157,15 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         calls = outcome.calls.len(),
         "a script ended"
     );
+    if let Some(error) = &mut outcome.error
+        && error.kind == ErrorKind::Waiting
+        && error.hint.is_none()
+    {
+        error.hint = Some(run_result::hint(run.id()));
+    }
+    if is_task {
+        return ToolReply::text("the reply is in the store".into());
+    }
     let bytes = pml_reply::outcome_bytes(&outcome);
     let make = move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));
     client_run.replies().make(bytes, make).await

@@ -3,12 +3,13 @@
 mod arguments;
 mod call;
 mod execute;
+mod run_result;
 mod search;
 
 use std::sync::Arc;
 
 pub use call::call;
-pub use execute::execute;
+pub use execute::{check_arguments as check_execute_arguments, execute};
 use pml_hosts::IfUnasked;
 use rmcp::model::JsonObject;
 pub use search::search;
@@ -17,6 +18,7 @@ use tokio::sync::mpsc;
 use crate::client_session::ClientSession;
 use crate::notifications::Notifications;
 use crate::state::ServerState;
+use crate::tasks::TaskStart;
 use crate::tool_task::TaskEvent;
 
 /// A call of one of our tools, and the client that made it.
@@ -29,6 +31,8 @@ pub struct ToolCall {
     pub can_ask: bool,
     /// What happens to a call that a server marks as destructive, if the client cannot ask.
     pub if_unasked: IfUnasked,
+    /// How a run begins that is a task of MCP, or can become one.
+    pub task: Option<TaskStart>,
 }
 
 /// Receives the approval requests of a call.

@@ -1,4 +1,4 @@
-//! The body of a response that notes when it has been written.
+//! The body of a response that holds something until it has been written.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,24 +6,24 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-use super::connections::ActiveRequest;
-
-/// A body that keeps its request active until it is written or dropped.
-pub struct GuardedBody {
+/// A body that drops `guard` when it is written or dropped. Its length stays known, so that the response
+/// has a `Content-Length` and is not chunked.
+pub struct GuardedBody<G> {
     body: Body,
-    _active: ActiveRequest,
+    _guard: G,
 }
 
-impl GuardedBody {
-    pub fn new(body: Body, active: ActiveRequest) -> Self {
-        Self {
+impl<G: Send + Unpin + 'static> GuardedBody<G> {
+    /// `body`, which holds `guard`.
+    pub fn guard(body: Body, guard: G) -> Body {
+        Body::new(Self {
             body,
-            _active: active,
-        }
+            _guard: guard,
+        })
     }
 }
 
-impl HttpBody for GuardedBody {
+impl<G: Unpin> HttpBody for GuardedBody<G> {
     type Data = Bytes;
     type Error = axum::Error;
 

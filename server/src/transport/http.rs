@@ -20,6 +20,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::approval_replies;
 use super::connections::{Connection, ConnectionLimits, Connections, descriptor_limit};
 use super::http_gate::{self, HttpGate};
 use super::jsonrpc::MAX_MESSAGE_BYTES;
@@ -123,8 +124,10 @@ pub async fn serve_http(
     );
     let gate = Arc::new(HttpGate {
         tokens: options.tokens,
+        approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
         origins: options.origins,
         session_uses: Mutex::default(),
+        has_tasks: state.durable_runs().is_some(),
         open_requests: Arc::default(),
         service,
         sessions,
@@ -250,12 +253,17 @@ async fn respond(
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Response {
-    if request.uri().path() != PATH {
-        return (StatusCode::NOT_FOUND, "MCP is served at /mcp").into_response();
-    }
     let request = request.map(Body::new);
-    let handled = AssertUnwindSafe(http_gate::handle(&gate, &connection, request));
-    match handled.catch_unwind().await {
+    let handled = async {
+        match (request.uri().path(), &gate.approvals) {
+            (PATH, _) => http_gate::handle(&gate, &connection, request).await,
+            (path, Some(approvals)) if path.starts_with(approval_replies::PATH) => {
+                approval_replies::handle(approvals, request).await
+            }
+            _ => (StatusCode::NOT_FOUND, "MCP is served at /mcp").into_response(),
+        }
+    };
+    match AssertUnwindSafe(handled).catch_unwind().await {
         Ok(response) => response,
         Err(_panic) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

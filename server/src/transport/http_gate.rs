@@ -3,15 +3,15 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
+use pml_approvals::Approvals;
+use pml_gateway::off_loop::{PollOffLoop, off_loop};
 use pml_protocol::Principal;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
@@ -24,17 +24,17 @@ use serde_json::json;
 use super::connections::Connection;
 use super::cors;
 use super::guarded_body::GuardedBody;
-use super::jsonrpc::{self, MAX_MESSAGE_BYTES, Parsed};
+use super::jsonrpc::{self, Parsed};
+use super::request_memory::{ReadRequest, Unread};
 use super::session_uses::SessionUses;
 use super::tokens::BearerTokens;
 use crate::handler::Handler;
+use crate::tasks::legacy_wire;
 
 /// Sessions at the same time. Each keeps placeholders and stored values in memory.
 const MAX_SESSIONS: usize = 256;
 /// The largest `initialize`: a session keeps the name and the capabilities of its client.
 const MAX_INITIALIZE_BYTES: usize = 64 * 1024;
-/// How long the body of a request may take to arrive: 8 MiB at 1.1 Mbit/s.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 const SESSION_HEADER: &str = "mcp-session-id";
 const REVISION_HEADER: &str = "mcp-protocol-version";
 
@@ -54,16 +54,24 @@ fn has_sessions(headers: &HeaderMap) -> bool {
 pub struct HttpGate {
     /// The tokens, one of which a request must have.
     pub tokens: BearerTokens,
+    /// The approvals that signed replies answer.
+    pub approvals: Option<Approvals>,
     /// The origins of web pages that may read responses.
     pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
     pub sessions: Arc<LocalSessionManager>,
     pub session_uses: Mutex<SessionUses>,
     pub open_requests: OpenRequests,
+    /// Whether tasks of MCP 2025-11-25 are served.
+    pub has_tasks: bool,
 }
 
 /// Handles a request, and lets a page of an allowed origin read the response.
 pub async fn handle(gate: &HttpGate, connection: &Arc<Connection>, request: Request) -> Response {
+    // Which of several hosts counts is decided differently by proxies and servers.
+    if request.headers().get_all(HOST).iter().nth(1).is_some() {
+        return (StatusCode::BAD_REQUEST, "there are two Host headers").into_response();
+    }
     let origin = request.headers().get(ORIGIN).cloned();
     let origin = origin.filter(|origin| cors::is_allowed(&gate.origins, origin));
     let Some(origin) = origin else {
@@ -94,7 +102,7 @@ async fn authenticate(gate: &HttpGate, connection: &Arc<Connection>, request: Re
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
     let response = admit(gate, principal, request).await;
-    response.map(|body| Body::new(GuardedBody::new(body, active)))
+    response.map(|body| GuardedBody::guard(body, active))
 }
 
 async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Response {
@@ -119,19 +127,29 @@ async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Respo
         let request = Request::from_parts(parts, body);
         return gate.service.handle(request).await.into_response();
     }
-    let body = to_bytes(body, MAX_MESSAGE_BYTES);
-    let bytes = match tokio::time::timeout(BODY_TIMEOUT, body).await {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(_)) => {
+    let client = client_of(&principal, &parts.headers);
+    let read = match ReadRequest::read(body, announced_bytes(&parts.headers), &client).await {
+        Ok(read) => read,
+        Err(Unread::TooLarge) => {
             let message = "the body is larger than 8 MiB, or it broke off";
             return (StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
         }
-        Err(_) => {
+        Err(Unread::TooSlow) => {
             let message = "the body did not arrive within 60 s";
             return (StatusCode::REQUEST_TIMEOUT, message).into_response();
         }
+        Err(Unread::NoMemory) => {
+            let message =
+                "other requests of this client hold its share of the memory; try again later";
+            return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
+        }
     };
-    match jsonrpc::parse(&bytes) {
+    let bytes = read.bytes.clone();
+    let bytes = match gate.has_tasks {
+        true => off_loop(&client, bytes.len(), || renamed(bytes, &mut parts.headers)),
+        false => bytes,
+    };
+    match off_loop(&client, bytes.len(), || jsonrpc::parse(&bytes)) {
         Parsed::Message(message)
             if is_initialize(&message) && bytes.len() > MAX_INITIALIZE_BYTES =>
         {
@@ -149,8 +167,19 @@ async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Respo
                 let text = "a request with this id is still open";
                 return error_response(jsonrpc::error(id, ErrorCode::INVALID_REQUEST, text));
             };
+            let adds_capability = gate.has_tasks && is_initialize(&message);
+            // A message of megabytes is dropped before it is parsed again.
+            off_loop(&client, bytes.len(), || drop(message));
             let request = Request::from_parts(parts, Body::from(bytes));
-            let response = gate.service.handle(request).await.into_response();
+            let handled = gate.service.handle(request);
+            let mut response = match read.is_large() {
+                true => PollOffLoop::new(handled).await.into_response(),
+                false => handled.await.into_response(),
+            };
+            if adds_capability {
+                response = with_capability(response).await;
+            }
+            let response = response.map(|body| read.held_by(body));
             if let Some(session) = session_of(response.headers()) {
                 gate.session_uses().begin(session.into(), principal);
             }
@@ -161,6 +190,29 @@ async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Respo
         }
         other => error_response(other),
     }
+}
+
+/// A request about tasks of MCP 2025-11-25 with the method that we handle it as.
+fn renamed(bytes: Bytes, headers: &mut HeaderMap) -> Bytes {
+    let Some(renamed) = legacy_wire::renamed(&bytes) else {
+        return bytes;
+    };
+    // They repeat what the body said.
+    headers.remove("mcp-method");
+    headers.remove("mcp-name");
+    headers.remove(CONTENT_LENGTH);
+    renamed.into()
+}
+
+/// The response to `initialize`, one JSON message or an event stream with it.
+async fn with_capability(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = to_bytes(body, MAX_INITIALIZE_BYTES).await else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    parts.headers.remove(CONTENT_LENGTH);
+    let body = legacy_wire::with_capability(body.to_vec());
+    Response::from_parts(parts, Body::from(body))
 }
 
 /// MCP requires `Accept` to name both media types of a response. A missing header, `*/*` and the like
@@ -190,6 +242,16 @@ fn accepts(accepted: &str, media_type: &str) -> bool {
             range == "*/*" || range == media_type || range.strip_suffix("/*") == Some(main_type);
         fits && !is_refused
     })
+}
+
+/// Whose memory a request is counted as: a session of a principal, or all requests of it without one.
+fn client_of(principal: &Principal, headers: &HeaderMap) -> Arc<str> {
+    let session = session_of(headers).unwrap_or_default();
+    format!("{principal} {session}").into()
+}
+
+fn announced_bytes(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Whether the response is an event stream, and the reply one of its events.
@@ -253,9 +315,7 @@ impl OpenRequest {
 
     /// The same body, which keeps the request open until it ends.
     fn held_by(self, body: Body) -> Body {
-        Body::from_stream(body.into_data_stream().inspect(move |_| {
-            let _ = &self;
-        }))
+        GuardedBody::guard(body, self)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<(String, RequestId)>> {

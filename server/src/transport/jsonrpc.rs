@@ -3,6 +3,7 @@
 //! Every request gets a response, also one that cannot be parsed. Other invalid input gets the error
 //! that JSON-RPC defines for it, if it defines one.
 
+use pml_gateway::json_size;
 use rmcp::ErrorData;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, NumberOrString, RequestId,
@@ -15,6 +16,10 @@ use crate::tool_reply::refusal;
 /// The largest message: a script of 1 MiB in its longest JSON escape (`\u0000`, 6 bytes for each), and
 /// 2 MiB besides.
 pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Estimated bytes of a message as parsed values: about 300,000 numbers. 8 MiB of `[{},{},…]` would become
+/// half a gigabyte.
+pub const MAX_PARSED_BYTES: usize = 32 * 1024 * 1024;
 
 /// The longest id of a request: ids are kept while requests are open, and logged.
 const MAX_ID_BYTES: usize = 1_024;
@@ -31,6 +36,10 @@ pub enum Parsed {
 
 /// Parses the bytes of one message.
 pub fn parse(bytes: &[u8]) -> Parsed {
+    if json_size::exceeds(bytes, MAX_PARSED_BYTES) {
+        let message = "the message has too many values: parsed, they would take more than 32 MiB";
+        return error(None, ErrorCode::INVALID_REQUEST, message);
+    }
     let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
         return error(None, ErrorCode::PARSE_ERROR, "this is not JSON");
     };

@@ -1,5 +1,6 @@
 //! The transports: stdio and streamable HTTP.
 
+mod approval_replies;
 mod connections;
 mod cors;
 mod guarded_body;
@@ -7,6 +8,7 @@ mod http;
 mod http_gate;
 mod jsonrpc;
 mod listen;
+mod request_memory;
 mod session_uses;
 mod stdio;
 mod stdio_transport;

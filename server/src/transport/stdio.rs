@@ -31,8 +31,9 @@ pub async fn serve_stdio(state: ServerState) -> Result<(), ServeError> {
         time: state.drain_time(),
         shutdown: shutdown.clone(),
     };
-    let transport = StdioTransport::new(input, output, drain);
-    let handler = Handler::connected(state, input_ended);
+    let has_tasks = state.durable_runs().is_some();
+    let transport = StdioTransport::new(input, output, drain).with_tasks(has_tasks);
+    let handler = Handler::connected(state.clone(), input_ended);
     let served = match serve_server_with_ct(handler, transport, shutdown).await {
         Ok(running) => running
             .waiting()
@@ -46,5 +47,10 @@ pub async fn serve_stdio(state: ServerState) -> Result<(), ServeError> {
         Err(error) => Err(ServeError::Connection(error.to_string())),
     };
     closing.abort();
+    if !state.tasks().is_empty() && !state.closing().is_cancelled() {
+        // The client is gone. Its tasks have time to end; the next start of the server resumes the others.
+        state.close();
+        state.drained().await;
+    }
     served
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::jsonrpc::{self, MAX_MESSAGE_BYTES, Parsed};
+use crate::tasks::legacy_wire;
 
 /// The open requests of one client.
 const MAX_OPEN_REQUESTS: usize = 1024;
@@ -47,6 +48,8 @@ pub struct StdioTransport<R, W> {
     /// Notified after each response.
     responded: Arc<Notify>,
     drain: DrainOptions,
+    /// Whether tasks of MCP 2025-11-25 are served.
+    has_tasks: bool,
     /// When the input ended (EOF).
     ended_at: Option<Instant>,
 }
@@ -78,8 +81,16 @@ where
             error_write: None,
             responded: Arc::default(),
             drain,
+            has_tasks: false,
             ended_at: None,
         }
+    }
+
+    /// The same transport for a server with tasks or without.
+    #[must_use]
+    pub fn with_tasks(mut self, has_tasks: bool) -> Self {
+        self.has_tasks = has_tasks;
+        self
     }
 
     /// Parses the next line; `None` at the end of the input.
@@ -113,6 +124,10 @@ where
         }
         match line.trim_ascii() {
             [] => Parsed::Ignored,
+            line if self.has_tasks => match legacy_wire::renamed(line) {
+                Some(renamed) => jsonrpc::parse(&renamed),
+                None => jsonrpc::parse(line),
+            },
             line => jsonrpc::parse(line),
         }
     }
@@ -190,8 +205,15 @@ where
 async fn write<W: AsyncWrite + Unpin>(
     output: &AsyncMutex<W>,
     message: &ServerJsonRpcMessage,
+    has_tasks: bool,
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
+    if has_tasks
+        && let JsonRpcMessage::Response(response) = message
+        && let ServerResult::InitializeResult(_) = &response.result
+    {
+        line = legacy_wire::with_capability(line);
+    }
     line.push(b'\n');
     let mut output = output.lock().await;
     output.write_all(&line).await?;
@@ -218,8 +240,9 @@ where
             self.open().remove(&id);
         }
         let (output, responded) = (self.output.clone(), self.responded.clone());
+        let has_tasks = self.has_tasks;
         async move {
-            let written = write(&output, &message).await;
+            let written = write(&output, &message, has_tasks).await;
             responded.notify_one();
             written
         }
@@ -245,7 +268,9 @@ where
                 Parsed::Error(error) => {
                     let output = self.output.clone();
                     self.error_write =
-                        Some(tokio::spawn(async move { write(&output, &error).await }));
+                        Some(tokio::spawn(
+                            async move { write(&output, &error, false).await },
+                        ));
                 }
                 Parsed::Ignored => {}
             }

@@ -31,6 +31,8 @@ pub struct Behaviour {
     pub refuse_login: bool,
     pub expires_in: u64,
     pub token_endpoint_down: bool,
+    /// Bytes by which an access token and a refresh token are longer than usual.
+    pub padding: (usize, usize),
     /// Fields of the metadata that are replaced.
     pub endpoints: Vec<(&'static str, &'static str)>,
 }
@@ -50,6 +52,7 @@ impl Default for Behaviour {
             refuse_login: false,
             expires_in: 3600,
             token_endpoint_down: false,
+            padding: (0, 0),
             endpoints: Vec::new(),
         }
     }
@@ -259,10 +262,11 @@ impl Authority {
             _ => return refused("unsupported_grant_type"),
         }
         seen.tokens += 1;
-        let refresh = format!("refresh-{}", seen.tokens);
+        let (access_padding, refresh_padding) = behaviour.padding;
+        let refresh = format!("refresh-{}{}", seen.tokens, "x".repeat(refresh_padding));
         seen.refresh_token = Some(refresh.clone());
         Json(json!({
-            "access_token": format!("access-{}", seen.tokens),
+            "access_token": format!("access-{}{}", seen.tokens, "x".repeat(access_padding)),
             "refresh_token": refresh,
             "token_type": "Bearer",
             "expires_in": behaviour.expires_in,

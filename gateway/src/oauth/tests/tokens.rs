@@ -79,6 +79,56 @@ async fn a_token_that_lives_for_seconds_is_not_refreshed_for_every_request() {
 }
 
 #[tokio::test]
+async fn a_server_cannot_fill_the_memory_or_the_disk_with_long_tokens() {
+    for padding in [(16 * 1024, 0), (0, 16 * 1024), (1_000_000, 0)] {
+        let (machine, authority, oauth) = logged_in(Behaviour::default()).await;
+        let server = authority.mcp();
+        authority.behave(|behaviour| behaviour.padding = padding);
+        let error = oauth.login(&server, &options(), browse).await.unwrap_err();
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains("takes 16 KiB at most"), "{source}");
+        // The old login stays, until its token is refreshed.
+        assert_eq!(oauth.secrets_of(&server), [""; 0]);
+        let token = oauth.bearer_for(&server).await.unwrap();
+        assert_eq!(token.as_deref(), Some("access-1"));
+        machine.age(&server, 3600);
+        let process = machine.process();
+        assert!(process.bearer_for(&server).await.is_err());
+        assert!(
+            process
+                .secrets_of(&server)
+                .iter()
+                .all(|secret| secret.len() < 20)
+        );
+    }
+    // A long token that is a file already is not read.
+    let (machine, authority, oauth) = logged_in(Behaviour::default()).await;
+    let folder = machine.folder.path().join("data/oauth");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("access-1", &"y".repeat(20_000))).unwrap();
+    }
+    let error = oauth.bearer_for(&authority.mcp()).await.unwrap_err();
+    assert!(
+        error.to_string().contains("access token of 20000 bytes"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_token_of_sixteen_kibibytes_is_used() {
+    let padding = (16 * 1024 - "access-1".len(), 1_000);
+    let (_machine, authority, oauth) = logged_in(Behaviour {
+        padding,
+        ..Behaviour::default()
+    })
+    .await;
+    let token = oauth.bearer_for(&authority.mcp()).await.unwrap().unwrap();
+    assert_eq!(token.len(), 16 * 1024);
+}
+
+#[tokio::test]
 async fn a_rejected_token_is_replaced() {
     let (_machine, authority, oauth) = logged_in(Behaviour::default()).await;
     let server = authority.mcp();
