@@ -3,9 +3,14 @@
 //! The ledger server appends each effect to a file and fsyncs it. 100 kills by default;
 //! `PML_FAULT_KILLS=1000` makes more.
 
+mod approvals;
 mod boundaries;
+mod brokers;
+mod client;
 mod commands;
+mod disks;
 mod kills;
 mod ledger;
 mod scripts;
 mod server;
+mod tasks;

@@ -22,13 +22,14 @@ fn run(args: &[&str]) -> Output {
 }
 
 /// A folder of the examples, its script, and the script's arguments.
-const EXAMPLES: [(&str, &str, &[&str]); 6] = [
+const EXAMPLES: [(&str, &str, &[&str]); 7] = [
     ("config-audit", "audit", &[]),
     ("changelog", "changelog", &[]),
     ("join", "join", &[]),
     ("pagination", "pages", &[]),
     ("retry", "retry", &[]),
     ("batch", "batch", &[]),
+    ("durable", "digest", &[]),
 ];
 
 #[test]
@@ -36,7 +37,7 @@ fn the_tests_of_the_examples_pass_with_no_server() {
     let output = run(&["test", "examples/"]);
     let printed = text(&output.stdout);
     assert!(output.status.success(), "{printed}{}", text(&output.stderr));
-    assert!(printed.contains("passed in 6 files"), "{printed}");
+    assert!(printed.contains("passed in 7 files"), "{printed}");
 }
 
 #[test]
@@ -76,4 +77,72 @@ fn no_recording_names_a_place_of_the_machine_it_was_made_on() {
             assert!(!kept.contains(place), "{}: {place}", file.display());
         }
     }
+}
+
+/// The example of durable runs, killed in the middle and resumed.
+#[test]
+fn the_durable_example_survives_a_kill() {
+    let home = tempfile::tempdir().unwrap();
+    let command = |args: &[&str]| {
+        let mut command = pml();
+        let path = crate::support::binary().parent().unwrap().to_owned();
+        command
+            .args(args)
+            .current_dir(repository())
+            .env("HOME", home.path())
+            .env_remove("XDG_DATA_HOME")
+            .env(
+                "PATH",
+                format!(
+                    "{}:{}",
+                    path.display(),
+                    std::env::var("PATH").unwrap_or_default()
+                ),
+            );
+        command
+    };
+    let config = "examples/durable/servers.json";
+    let words = [
+        "run",
+        "--durable",
+        "--run-id",
+        "digest",
+        "--config",
+        config,
+        "examples/durable/digest.ts",
+    ];
+    let mut run = command(&words)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let shown = command(&["runs", "show", "digest", "--json"])
+        .output()
+        .unwrap();
+    if !shown.status.success() {
+        // Killed before its first call.
+        assert!(command(&words).output().unwrap().status.success());
+        return;
+    }
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    for call in shown["unknown"].as_array().unwrap() {
+        let call = call["call"].to_string();
+        assert!(
+            command(&["runs", "settle", "digest", &call, "--send"])
+                .output()
+                .unwrap()
+                .status
+                .success()
+        );
+    }
+    let resumed = command(&["resume", "digest"]).output().unwrap();
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert_eq!(
+        text(&resumed.stdout).matches(" words").count(),
+        10,
+        "{}",
+        text(&resumed.stdout)
+    );
 }

@@ -203,6 +203,7 @@ async fn run_scripts(
             limits,
             tool_timeout: Some(Duration::from_secs(3)),
             journal: None,
+            approvals: None,
             progress: Box::new(|_| {}),
         });
         let outcome = pool.run(script, limits, host, &mut |_| {}).await;

@@ -15,6 +15,7 @@ mod faults;
 mod gateway;
 mod hostile;
 mod limits;
+mod lock;
 mod packaging;
 mod replay;
 mod script_api;

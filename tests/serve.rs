@@ -2,7 +2,7 @@
 
 mod approvals;
 mod conformance;
-mod driver;
+pub mod driver;
 mod endurance;
 mod fairness;
 mod foreign;

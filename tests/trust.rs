@@ -207,3 +207,41 @@ pub fn terminal() -> (fs::File, [OwnedFd; 2]) {
     let copy = theirs.try_clone().unwrap();
     (ours, [theirs, copy])
 }
+
+#[test]
+fn a_cloned_folder_cannot_choose_where_runs_are_stored_or_who_is_told() {
+    let place = Place::with_servers(json!({}));
+    let elsewhere = place.folder().join("elsewhere/pml.db");
+    let config = json!({ "pml": {
+        "store": { "url": format!("sqlite:{}", elsewhere.display()), "key": "0".repeat(64) },
+        "approvals": { "notify": { "url": "https://hooks.example/x", "secret": "${MY_TOKEN}-${MY_TOKEN}" } },
+    } });
+    fs::write(place.file(), config.to_string()).unwrap();
+    for args in [
+        &["runs"][..],
+        &["approvals"],
+        &["run", "--durable", "-e", "1"],
+    ] {
+        let text = everything(&run(&place, args));
+        assert!(!elsewhere.exists(), "{args:?}: {text}");
+        assert!(
+            text.contains("`pml.store` of .mcp.json is not used"),
+            "{args:?}: {text}"
+        );
+        assert!(
+            text.contains("`pml.approvals` of .mcp.json is not used"),
+            "{args:?}: {text}"
+        );
+    }
+    let trusted = everything(&run(&place, &["trust"]));
+    assert!(
+        trusted.contains("pml.store: ") && trusted.contains("hooks.example"),
+        "{trusted}"
+    );
+    assert!(
+        !trusted.contains("ghp_of_the_user") && !trusted.contains("00000000"),
+        "{trusted}"
+    );
+    run(&place, &["runs"]);
+    assert!(elsewhere.exists());
+}

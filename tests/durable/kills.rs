@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ledger::{Ledger, kill};
+use super::ledger::{Ledger, kill, parse};
 
 /// Calls of every class, one after the other and in parallel. The result tells them all.
 const SCRIPT: &str = r#"
@@ -78,7 +78,15 @@ fn no_effect_happens_twice_and_none_is_lost_whenever_the_process_is_killed() {
             if run.try_wait().expect("a child").is_some() {
                 break;
             }
-            kill(run);
+            // A process without a worker has not begun, or is about to end.
+            let worker = workers_of(run.id()).into_iter().next();
+            match worker.filter(|_| random.next(4) == 0) {
+                Some(worker) => {
+                    kill_pid(worker);
+                    let _ = run.wait();
+                }
+                None => kill(run),
+            }
             left = left.saturating_sub(1);
             if ledger.file("store/pml.db").exists() && !ledger.effects().is_empty() {
                 unknown += ledger.show()["unknown"].as_array().map_or(0, Vec::len);
@@ -96,6 +104,49 @@ fn no_effect_happens_twice_and_none_is_lost_whenever_the_process_is_killed() {
         finish(&ledger);
     }
     println!("{unknown} calls were unknown");
+}
+
+#[test]
+fn a_server_that_is_killed_repeats_no_effect() {
+    let seed = std::process::id().into();
+    println!("seed {seed}");
+    let mut random = Random(seed);
+    for _ in 0..kills().div_ceil(10) {
+        let ledger = Ledger::new();
+        let mut run = ledger.start(SCRIPT);
+        while run.try_wait().expect("a child").is_none() {
+            std::thread::sleep(Duration::from_millis(60 + random.next(300)));
+            let pid = std::fs::read_to_string(ledger.file("pid")).unwrap_or_default();
+            if let Ok(pid) = pid.parse() {
+                kill_pid(pid);
+            }
+        }
+        let outcome: Value = parse(&run.wait_with_output().expect("pml ends"));
+        let effects = ledger.effects();
+        let distinct: BTreeSet<&String> = effects.iter().collect();
+        assert_eq!(distinct.len(), effects.len(), "{effects:?}");
+        if outcome["ok"] == true {
+            finish(&ledger);
+            continue;
+        }
+        // The script gets the error of a call that may have happened; what had an answer has happened.
+        let answered = ledger.show()["calls"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        for call in answered.iter().filter(|call| call["tool"] == "s:record") {
+            let record = format!(
+                "record {}",
+                call["args"]["text"].as_str().unwrap_or_default()
+            );
+            assert!(distinct.len() <= answered.len(), "{effects:?}");
+            assert!(
+                effects.iter().filter(|line| **line == record).count() <= 1,
+                "{record}"
+            );
+        }
+        assert_eq!(outcome["error"]["kind"], "tool", "{outcome}");
+    }
 }
 
 fn resume(ledger: &Ledger) -> Child {

@@ -7,6 +7,8 @@ Usage: ledger.py FOLDER. Tools:
   look     changes nothing; appends to another file, so that reads can be counted
   find     the lines that contain a text
 
+The descriptions of the tools differ if the file FOLDER/changed exists when the server starts.
+
 A call with "hold" waits at a place until the file FOLDER/go exists, and says that it waits by the file
 FOLDER/held: "before" its effect, or "after" it.
 """
@@ -78,7 +80,7 @@ def call(name, arguments):
 def tool(name, required):
     fields = {"text": {"type": "string"}, "amount": {"type": "number"}, "ms": {"type": "number"},
               "hold": {"type": "string"}, "idempotency_key": {"type": "string"}}
-    return {"name": name, "description": "The tool " + name,
+    return {"name": name, "description": "The tool " + name + (" (changed)" if os.path.exists(path("changed")) else ""),
             "inputSchema": {"type": "object", "properties": fields, "required": required}}
 
 

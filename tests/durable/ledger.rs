@@ -31,10 +31,15 @@ impl Ledger {
 
     /// Writes the configuration with these effect classes.
     pub fn configure(&self, effects: Value) {
+        self.configure_pml(json!({ "effects": effects }));
+    }
+
+    /// Writes the configuration with this `pml` section.
+    pub fn configure_pml(&self, pml: Value) {
         let server = repository().join("tests/durable/ledger.py");
         let config = json!({
             "mcpServers": { "s": { "command": "python3", "args": [server, self.path()] } },
-            "pml": { "effects": effects },
+            "pml": pml,
         });
         std::fs::write(self.file("mcp.json"), config.to_string()).expect("the configuration");
     }
@@ -53,11 +58,16 @@ impl Ledger {
 
     /// `pml` with the configuration and the store of this folder.
     pub fn pml(&self, words: &[&str]) -> Command {
+        let store = self.file("store/pml.db");
+        self.pml_on(&format!("sqlite:{}", store.display()), words)
+    }
+
+    /// `pml` with the configuration of this folder and another store.
+    pub fn pml_on(&self, store: &str, words: &[&str]) -> Command {
         let mut command = pml();
         command
             .args(words)
-            .arg("--store")
-            .arg(format!("sqlite:{}", self.file("store/pml.db").display()))
+            .args(["--store", store])
             .arg("--config")
             .arg(self.file("mcp.json"))
             .stdin(Stdio::null())
@@ -118,7 +128,7 @@ impl Ledger {
         self.wait("effects", || self.effects().len() >= count);
     }
 
-    fn wait(&self, what: &str, is_done: impl Fn() -> bool) {
+    pub fn wait(&self, what: &str, is_done: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_done() {
             assert!(began.elapsed() < PATIENCE, "no {what} in time");

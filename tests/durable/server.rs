@@ -1,63 +1,9 @@
 //! Durable runs of `pml serve`.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout};
+use serde_json::json;
 
-use serde_json::{Value, json};
-
+use super::client::Client;
 use super::ledger::Ledger;
-
-struct Client {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Client {
-    fn start(ledger: &Ledger) -> Self {
-        let mut process = ledger
-            .pml(&["serve", "--drain", "1s"])
-            .stdin(std::process::Stdio::piped())
-            .spawn()
-            .expect("pml serve starts");
-        let input = process.stdin.take().expect("a pipe");
-        let output = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut client = Self {
-            process,
-            input,
-            output,
-        };
-        client.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
-        client.receive(0);
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.input, "{message}").expect("pml serve reads");
-    }
-
-    fn execute(&mut self, id: u32, code: &str) {
-        self.send(
-            &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
-            "name": "execute_code", "arguments": { "code": code } } }),
-        );
-    }
-
-    fn receive(&mut self, id: u32) -> Value {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let bytes = self.output.read_line(&mut line).expect("a line");
-            assert!(bytes > 0, "pml serve has ended");
-            let message: Value = serde_json::from_str(&line).expect("JSON");
-            if message["id"] == id && message.get("method").is_none() {
-                return message;
-            }
-        }
-    }
-}
 
 const SCRIPT: &str = "await tools.s.record({ text: 'a' }); await tools.s.look({ hold: 'before' }); await tools.s.record({ text: 'b' }); return 'whole'";
 

@@ -9,10 +9,19 @@ use super::scripted::ScriptedServers;
 use crate::gateway::{Place, demo};
 
 fn place(policy: Value) -> (tempfile::TempDir, Place) {
+    place_with(json!({ "policy": policy }))
+}
+
+/// A run without a journal cannot wait for somebody who answers later.
+fn place_without_journals(policy: Value) -> (tempfile::TempDir, Place) {
+    place_with(json!({ "policy": policy, "runs": { "durable": false } }))
+}
+
+fn place_with(pml: Value) -> (tempfile::TempDir, Place) {
     let data = tempfile::tempdir().unwrap();
     let place = Place::with(&json!({
         "mcpServers": { "demo": demo(data.path()) },
-        "pml": { "policy": policy },
+        "pml": pml,
     }));
     (data, place)
 }
@@ -112,7 +121,7 @@ fn without_a_session_the_question_comes_with_the_answer() {
 
 #[test]
 fn a_client_that_cannot_ask_is_refused_where_the_operator_wants_it() {
-    let (_data, place) = place(json!({ "ask": ["demo:add_note"] }));
+    let (_data, place) = place_without_journals(json!({ "ask": ["demo:add_note"] }));
     let mut client = StdioClient::open(&place, &[]);
     let envelope =
         client.run("return (await callTool('demo:add_note', { title: 't', text: 'x' })).error");
@@ -334,7 +343,8 @@ fn without_a_session_the_question_is_the_same() {
 
 #[test]
 fn the_time_for_an_answer_is_not_the_scripts_and_ends() {
-    let (_data, place) = place(json!({ "ask": ["demo:add_note"], "askTime": "1500ms" }));
+    let (_data, place) =
+        place_without_journals(json!({ "ask": ["demo:add_note"], "askTime": "1500ms" }));
     let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let answer = client.ask(
         "tools/call",
@@ -373,7 +383,7 @@ fn a_script_that_has_ended_waits_for_no_answer() {
 
 #[test]
 fn time_stands_still_until_the_last_of_several_questions() {
-    let (_data, place) = place(json!({ "ask": ["demo:*"], "askTime": "1500ms" }));
+    let (_data, place) = place_without_journals(json!({ "ask": ["demo:*"], "askTime": "1500ms" }));
     let mut client = StdioClient::open_with(&place, &[], json!({ "elicitation": {} }));
     let code = "const calls = [callTool('demo:add_note', { title: 't', text: 'x' }), callTool('demo:list_files')];\n\
         return (await Promise.all(calls)).map((call) => call.error.kind)";

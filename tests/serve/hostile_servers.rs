@@ -14,8 +14,10 @@ use crate::support::repository;
 
 /// The most memory that the broker may ever have had, in MiB.
 const PEAK_MIB: u64 = 450;
-/// The totals for what servers send over HTTP, 576 MiB, and what pml holds without them.
-const HTTP_PEAK_MIB: u64 = 700;
+/// The same with the answers that wait to be journaled, 128 MiB at most.
+const JOURNAL_PEAK_MIB: u64 = PEAK_MIB + 128;
+/// The longest time of a ping on a machine that runs other tests, in a program that is not optimized.
+const PING: Duration = Duration::from_secs(5);
 
 fn hostile(options: &[&str]) -> Value {
     let script = repository().join("gateway/tests/servers/hostile.py");
@@ -24,7 +26,7 @@ fn hostile(options: &[&str]) -> Value {
     json!({ "command": "python3", "args": args })
 }
 
-fn peak_mib(process: u32) -> u64 {
+pub fn peak_mib(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     let kib: u64 = line
@@ -100,7 +102,7 @@ fn no_server_can_make_pml_miss_a_ping_another_call_or_sigterm() {
     ));
     let other = *ids.last().unwrap();
     let (found, worst) = answers(&mut client, &messages, &ids, Duration::from_secs(120));
-    assert!(worst < Duration::from_secs(3), "a ping took {worst:?}");
+    assert!(worst < PING, "a ping took {worst:?}");
     let other = found.iter().find(|message| message["id"] == other).unwrap();
     assert_eq!(other["result"]["isError"], false, "{other}");
     let deep = "let v = {}; for (let i = 0; i < 100; i++) v = { a: v };";
@@ -160,11 +162,8 @@ fn a_script_cannot_fill_the_memory_of_pml_with_arguments_or_results() {
             "peak {peak} MiB, worst ping {worst:?}: {code}\n{}",
             found[0]
         );
-        assert!(peak < PEAK_MIB, "{peak} MiB: {code}");
-        assert!(
-            worst < Duration::from_secs(3),
-            "a ping took {worst:?}: {code}"
-        );
+        assert!(peak < JOURNAL_PEAK_MIB, "{peak} MiB: {code}");
+        assert!(worst < PING, "a ping took {worst:?}: {code}");
     }
 }
 
@@ -202,14 +201,14 @@ fn a_server_over_http_cannot_fill_the_memory_of_pml_or_delay_another() {
     let mut client = StdioClient::open(&place, &[]);
     client.run("await callTool('evil:go', {}); return await callTool('other:go', {})");
     let messages = client.listen();
-    for args in [
-        "{ mib: 15 }",
-        "{ mib: 15, events: true }",
-        "{ mib: 2, zeros: true }",
-        "{ mib: 2, zeros: true, events: true }",
+    for (count, args) in [
+        (24, "{ mib: 15 }"),
+        (24, "{ mib: 15, events: true }"),
+        (12, "{ mib: 2, zeros: true }"),
+        (12, "{ mib: 2, zeros: true, events: true }"),
     ] {
         let code = format!(
-            "const calls = Array.from({{ length: 24 }}, async () => {{ const {{ success }} = await callTool('evil:go', {args}); return success; }}); return (await Promise.all(calls)).length"
+            "const calls = Array.from({{ length: {count} }}, async () => {{ const {{ success }} = await callTool('evil:go', {args}); return success; }}); return (await Promise.all(calls)).length"
         );
         let began = Instant::now();
         let arguments = json!({ "code": code, "memory_mb": 64 });
@@ -227,20 +226,17 @@ fn a_server_over_http_cannot_fill_the_memory_of_pml_or_delay_another() {
             );
             let (found, worst) = answers(&mut client, &messages, &[other], Duration::from_secs(60));
             assert_eq!(found[0]["result"]["isError"], false, "{}", found[0]);
-            assert!(
-                worst < Duration::from_secs(3),
-                "a ping took {worst:?}: {args}"
-            );
+            assert!(worst < PING, "a ping took {worst:?}: {args}");
             slowest = slowest.max(sent.elapsed());
         }
         assert!(slowest < Duration::from_secs(10), "{slowest:?}: {args}");
-        answers(&mut client, &messages, &[evil], Duration::from_secs(60));
+        answers(&mut client, &messages, &[evil], Duration::from_secs(120));
         let peak = peak_mib(client.id());
         eprintln!(
             "peak {peak} MiB, slowest {slowest:?} of {:?}: {args}",
             began.elapsed()
         );
-        assert!(peak < HTTP_PEAK_MIB, "{peak} MiB: {args}");
+        assert!(peak < JOURNAL_PEAK_MIB, "{peak} MiB: {args}");
     }
 }
 

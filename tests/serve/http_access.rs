@@ -98,6 +98,58 @@ fn a_token_shows_no_session_of_another_token() {
 }
 
 #[test]
+fn a_client_with_large_requests_neither_fills_the_memory_nor_delays_another() {
+    let (_data, place) = place();
+    let file = place.folder().join("tokens");
+    let (alice, bob) = ("token-of-alice-0123456789", "token-of-bob-9876543210");
+    std::fs::write(&file, format!("{alice}\n{bob}\n")).unwrap();
+    let mut command = place.command(&HTTP);
+    command.arg("--token-file").arg(&file);
+    let mut server = HttpServer::start(command);
+    let of_bob = bearer(bob);
+    let (_, head, _) = server.post(&[("Authorization", &of_bob)], &initialize());
+    let session = super::http::session_in(&head).to_owned();
+    for values in [
+        "0,".repeat(3_900_000),
+        "{},".repeat(2_600_000),
+        " ".repeat(7_800_000),
+    ] {
+        let mut worst = Duration::ZERO;
+        std::thread::scope(|scope| {
+            let floods: Vec<_> = (0..12)
+                .map(|id| {
+                    let (server, values) = (&server, &values);
+                    scope.spawn(move || {
+                        let body = format!(
+                            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"call_tool","arguments":{{"tool":"demo:x","args":[{values}0]}}}}}}"#
+                        );
+                        let authorization = bearer(alice);
+                        server.post(&[("Authorization", authorization.as_str())], &body)
+                    })
+                })
+                .collect();
+            while !floods.iter().all(|flood| flood.is_finished()) {
+                let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }).to_string();
+                let sent = Instant::now();
+                let headers = [
+                    ("Authorization", of_bob.as_str()),
+                    ("Mcp-Session-Id", session.as_str()),
+                ];
+                assert_eq!(server.post(&headers, &ping).0, 200);
+                worst = worst.max(sent.elapsed());
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let peak = super::hostile_servers::peak_mib(server.id());
+        eprintln!("peak {peak} MiB, worst ping {worst:?}");
+        assert!(worst < Duration::from_secs(3), "a ping took {worst:?}");
+        assert!(peak < 450, "{peak} MiB");
+    }
+    server.terminate();
+    assert!(server.ended_within(Duration::from_secs(10)).is_some());
+}
+
+#[test]
 fn slow_connections_take_no_descriptor_from_clients_workers_and_servers() {
     let (_data, place) = place();
     let plain = place.command(&HTTP);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::driver::{StdioClient, envelope, text};
 use crate::gateway::{Place, demo};
@@ -385,4 +385,48 @@ fn what_models_fill_in_for_nothing_is_nothing() {
         json!({ "tool": "demo:list_files", "args": "" }),
     );
     assert_eq!(result["isError"], false, "{result}");
+}
+
+#[test]
+fn the_entry_of_a_client_names_the_file_of_this_folder() {
+    let place = Place::with_servers(json!({}));
+    let entry = |flags: &[&str]| {
+        let output = place.run(&[flags, &["serve", "--print-config", "claude-desktop"]].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let entry: Value = serde_json::from_str(&text).unwrap();
+        let warned = String::from_utf8(output.stderr).unwrap();
+        (entry["mcpServers"]["pml"]["args"].clone(), warned)
+    };
+    let file = place.folder().canonicalize().unwrap().join(".mcp.json");
+    assert_eq!(entry(&[]).0, json!(["serve", "--config", file]));
+    let (args, warned) = entry(&["--config", "other.json"]);
+    assert!(args[2].as_str().unwrap().ends_with("/other.json"), "{args}");
+    assert_eq!(warned, "");
+    std::fs::remove_file(place.file()).unwrap();
+    let (args, warned) = entry(&[]);
+    assert_eq!(args, json!(["serve"]));
+    assert!(
+        warned.contains("no configuration found (looked at"),
+        "{warned}"
+    );
+}
+
+#[test]
+fn a_server_without_a_configuration_says_so_to_the_user_and_the_client() {
+    let place = Place::empty();
+    let mut client = StdioClient::without_handshake(&place, &[]);
+    let hello = client.ask(
+        "initialize",
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }),
+    );
+    let told = hello["result"]["instructions"].as_str().unwrap();
+    assert!(
+        told.contains("no MCP server is configured") && told.contains("--config"),
+        "{told}"
+    );
+    let (_, _, logged) = client.close();
+    assert!(
+        logged.contains("no configuration found (looked at"),
+        "{logged}"
+    );
 }
