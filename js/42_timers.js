@@ -45,6 +45,8 @@ let lastTimerId = 0;
 let inFlight = 0;
 // Whether a real timer that will fire the next virtual one is set.
 let pumping = false;
+// Whether the broker has been told of a timer that is due and has not fired.
+let announcing = false;
 // Incremented when a clock starts or stops: callbacks of an earlier generation do nothing.
 let generation = 0;
 // "wait": timers take real time. "skip": the next timer fires as soon as the script is idle.
@@ -95,12 +97,40 @@ function waitFor(timer, ms) {
 // Timers fire in the order of virtual time. The clock lags behind real time by the duration of
 // requests, so a timer that was set later may be due earlier; that one fires first.
 function elapsed(timer) {
-  if (timers[0].at < timer.at) {
-    waitFor(timer, 0);
-    fire(timers[0]);
-  } else {
-    fire(timer);
+  const next = timers[0].at < timer.at ? timers[0] : timer;
+  if (announcing || next !== timer) waitFor(timer, 0);
+  if (announcing) return;
+  if (inFlight > 0) announce(next);
+  else fire(next);
+}
+
+// A response that the broker has sent may be on its way. The broker replies when all of them have been
+// sent, and holds back the others until the timer has fired (`hosts/src/timer_gate.rs`). So both sides
+// see timers and responses in one order.
+async function announce(timer) {
+  announcing = true;
+  const announced = generation;
+  try {
+    await sendToHarness({ __proto__: null, due: timer.at });
+  } catch {
+    // The run is ending.
   }
+  if (announced !== generation) return;
+  // A real timer of 0 ms fires after everything that is ready has run, and an exception in it does not
+  // become a promise rejection.
+  realTimers.setTimeout(() => {
+    if (announced !== generation) return;
+    announcing = false;
+    if (isPending(timer)) fire(timer);
+    else moveTo(nowMs);
+  }, 0);
+}
+
+function isPending(timer) {
+  for (let i = 0; i < timers.length; i++) {
+    if (timers[i] === timer) return true;
+  }
+  return false;
 }
 
 function removeTimer(id) {
@@ -215,6 +245,7 @@ function startTimers(time, timerMode, until, slept) {
   generation++;
   inFlight = 0;
   pumping = false;
+  announcing = false;
   stalls = 0;
   nowMs = time;
   running = true;

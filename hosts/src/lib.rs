@@ -45,6 +45,7 @@ mod stack_tests;
 mod static_host;
 mod storage;
 mod stored_approvals;
+mod timer_gate;
 mod unsupported;
 mod visible_text;
 

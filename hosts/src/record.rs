@@ -6,13 +6,15 @@ use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult, Virtua
 
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer};
-use crate::replay_clock::{ReplayClock, answer_clock_message};
+use crate::replay_clock::{ReplayClock, answer_live_clock};
+use crate::timer_gate::TimerGate;
 
 /// Forwards requests and records them with their answers. `store` and `load` are not recorded: a replay
 /// of the script does them again.
 pub struct Record<H> {
     inner: H,
     clock: ReplayClock,
+    gate: TimerGate,
     /// In the order in which the requests were made.
     entries: Mutex<Vec<Entry>>,
 }
@@ -23,6 +25,7 @@ impl<H> Record<H> {
         Self {
             inner,
             clock: ReplayClock::new(clock),
+            gate: TimerGate::default(),
             entries: Mutex::default(),
         }
     }
@@ -34,6 +37,10 @@ impl<H> Record<H> {
 
     pub(crate) fn clock(&self) -> &ReplayClock {
         &self.clock
+    }
+
+    pub(crate) fn gate(&self) -> &TimerGate {
+        &self.gate
     }
 
     fn begin(&self, request: RecordedRequest) -> usize {
@@ -65,8 +72,7 @@ impl<H: ToolHost> ToolHost for Record<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         if let Request::Harness { message } = request {
-            let answer = answer_clock_message(message, |moment| self.clock.advance(moment));
-            return Box::pin(std::future::ready(answer));
+            return answer_live_clock(message, &self.gate, |moment| self.clock.advance(moment));
         }
         let Some(recorded) = RecordedRequest::of(request) else {
             return self.inner.handle(request, run);
@@ -75,6 +81,7 @@ impl<H: ToolHost> ToolHost for Record<H> {
             let index = self.begin(recorded);
             let started_at = self.clock.now();
             let result = self.inner.handle(request, run).await;
+            let _passing = self.gate.pass().await;
             // Timers move the clock by whole milliseconds; fractions come from reading it.
             let after_ms = (self.clock.now() - started_at).max(0.0) as u64;
             self.end(index, after_ms, RecordedAnswer::of(&result));

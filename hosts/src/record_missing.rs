@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, Recording};
 use crate::replay::Replay;
-use crate::replay_clock::answer_clock_message;
+use crate::replay_clock::answer_live_clock;
 
 /// Answers from a recording, and records what the recording lacks. A replayed request is not
 /// forwarded, so nothing below this layer asks for approval, counts or sends it.
@@ -46,10 +46,9 @@ impl<H: ToolHost> ToolHost for RecordMissing<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         if let Request::Harness { message } = request {
-            let answer = answer_clock_message(message, |moment| {
+            return answer_live_clock(message, self.live.gate(), |moment| {
                 self.recorded.advance(moment) + self.live.clock().advance(moment)
             });
-            return Box::pin(std::future::ready(answer));
         }
         let recorded = match (RecordedRequest::of(request), request.target()) {
             (Some(recorded), _) => recorded,

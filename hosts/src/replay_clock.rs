@@ -10,9 +10,11 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use pml_protocol::{Failure, FailureKind, ToolResult, VirtualClock, to_result};
+use pml_protocol::{Failure, FailureKind, HostFuture, ToolResult, VirtualClock, to_result};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::timer_gate::TimerGate;
 
 /// Recorded times are whole milliseconds. Reading the clock moves it by less than this.
 const SLACK_MS: f64 = 0.5;
@@ -26,6 +28,8 @@ pub enum ClockMoment {
     /// The script waits for an answer or for its next timer, which fires at this time, if there is
     /// one.
     Idle(Option<f64>),
+    /// A timer is due at this time. It fires when the host has replied; see [`TimerGate`].
+    Due(f64),
 }
 
 /// A virtual clock as the host knows it, and the answers that wait for it.
@@ -98,6 +102,7 @@ impl ReplayClock {
                     release(entry.remove());
                 }
             }
+            ClockMoment::Due(_) => {}
         }
         state.held.len()
     }
@@ -117,9 +122,38 @@ pub fn answer_clock_message(
     message: &RawValue,
     advance: impl FnOnce(ClockMoment) -> usize,
 ) -> ToolResult {
-    let moment = serde_json::from_str(message.get())
-        .map_err(|_| Failure::new(FailureKind::Denied, "this run is not a test"))?;
-    to_result(&advance(moment))
+    to_result(&advance(clock_moment(message)?))
+}
+
+/// Answers a message of a virtual clock whose timers take real time: answers pass `gate`.
+pub fn answer_live_clock<'a>(
+    message: &RawValue,
+    gate: &'a TimerGate,
+    advance: impl FnOnce(ClockMoment) -> usize,
+) -> HostFuture<'a, ToolResult> {
+    let moment = match clock_moment(message) {
+        Ok(moment) => moment,
+        Err(failure) => return Box::pin(std::future::ready(Err(failure))),
+    };
+    let held = to_result(&advance(moment));
+    match moment {
+        ClockMoment::Due(_) => {
+            let closed = gate.close();
+            return Box::pin(async move {
+                closed.await;
+                held
+            });
+        }
+        // The time has been noted: answers that pass now came after the timer.
+        ClockMoment::Clock(_) => gate.open(),
+        ClockMoment::Idle(_) => {}
+    }
+    Box::pin(std::future::ready(held))
+}
+
+fn clock_moment(message: &RawValue) -> Result<ClockMoment, Failure> {
+    serde_json::from_str(message.get())
+        .map_err(|_| Failure::new(FailureKind::Denied, "this run is not a test"))
 }
 
 fn release(waker: Option<Waker>) {

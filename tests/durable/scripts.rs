@@ -41,6 +41,32 @@ fn the_race_that_was_won_is_won_again() {
 }
 
 #[test]
+fn timers_and_answers_that_came_at_the_same_time_come_in_the_same_order_again() {
+    let ledger = Ledger::new();
+    let script = "const log: string[] = [];\n\
+         await tools.s.look({ text: 'start' });\n\
+         const ticker = setInterval(() => log.push('.'), 3);\n\
+         const chain = async (name: string, ms: number) => {\n\
+           for (let i = 0; i < 25; i++) {\n\
+             await tools.s.look({ text: name, ms });\n\
+             log.push(name);\n\
+           }\n\
+         };\n\
+         await Promise.all([chain('a', 1), chain('b', 2), chain('c', 3)]);\n\
+         clearInterval(ticker);\n\
+         await tools.s.record({ text: log.join('') });\n\
+         await tools.s.look({ hold: 'before' });\n\
+         return log.join('')";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    let outcome = ledger.resume();
+    let log = outcome["result"].as_str().expect("a text");
+    assert_eq!(ledger.effects(), [format!("record {log}")]);
+}
+
+#[test]
 fn a_timer_that_has_fired_does_not_take_time_again() {
     let ledger = Ledger::new();
     let script = "await new Promise(r => setTimeout(r, 3000));\n\

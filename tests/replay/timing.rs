@@ -97,6 +97,23 @@ fn a_ticker_ticks_as_often_while_a_call_is_in_flight() {
 }
 
 #[test]
+fn timers_and_answers_that_come_at_the_same_time_keep_their_order() {
+    let (result, _) = same_in_replay(
+        "await tools.demo.slow({ ms: 1 });\n\
+         const log: string[] = [];\n\
+         const ticker = setInterval(() => log.push('tick'), 2);\n\
+         for (let i = 0; i < 90; i++) {\n\
+           await tools.demo.slow({ ms: i % 3 });\n\
+           log.push('answer');\n\
+         }\n\
+         clearInterval(ticker);\n\
+         return log;",
+    );
+    let log = result.as_array().expect("a log");
+    assert_eq!(log.iter().filter(|line| *line == "answer").count(), 90);
+}
+
+#[test]
 fn a_late_answer_that_is_awaited_without_timers_still_comes() {
     let (result, _) = same_in_replay(
         "const late = tools.demo.slow({ ms: 400 });\n\

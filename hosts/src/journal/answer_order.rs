@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Poll, Waker, ready};
 use std::time::Duration;
 
 use crate::replay_clock::ClockMoment;
+use crate::timer_gate::{PassingAnswer, TimerGate};
 
 /// Recorded times are whole milliseconds. Reading the clock moves it by less than this.
 const SLACK_MS: f64 = 0.5;
@@ -23,6 +24,7 @@ const STALL: Duration = Duration::from_secs(5);
 /// The order of answers.
 pub struct AnswerOrder {
     state: Mutex<State>,
+    gate: TimerGate,
 }
 
 struct State {
@@ -51,6 +53,7 @@ impl AnswerOrder {
                 live: 0,
                 live_wakers: Vec::new(),
             }),
+            gate: TimerGate::default(),
         }
     }
 
@@ -71,17 +74,24 @@ impl AnswerOrder {
         LiveGuard(self)
     }
 
-    /// Waits for the turn of a new answer, and returns its place.
-    pub async fn live_turn(&self) -> u32 {
+    /// What new answers pass on their way to the script.
+    pub fn gate(&self) -> &TimerGate {
+        &self.gate
+    }
+
+    /// Waits for the turn of a new answer, and returns its place. The answer goes to the script when the
+    /// guard is dropped.
+    pub async fn live_turn(&self) -> (u32, PassingAnswer<'_>) {
         self.or_stall(poll_fn(|context| {
             let mut state = self.lock();
             if state.is_replaying() {
                 state.live_wakers.push(context.waker().clone());
                 return Poll::Pending;
             }
+            let passing = ready!(self.gate.poll_pass(context));
             let place = state.next;
             state.next += 1;
-            Poll::Ready(place)
+            Poll::Ready((place, passing))
         }))
         .await
     }
@@ -123,6 +133,7 @@ impl AnswerOrder {
                 state.wake_next();
             }
             ClockMoment::Idle(timer) => state.idle(timer),
+            ClockMoment::Due(_) => {}
         }
         state.held_requests()
     }
@@ -232,6 +243,13 @@ mod tests {
         future.poll(&mut Context::from_waker(Waker::noop()))
     }
 
+    fn place(turn: Poll<(u32, PassingAnswer<'_>)>) -> Option<u32> {
+        match turn {
+            Poll::Ready((place, _passing)) => Some(place),
+            Poll::Pending => None,
+        }
+    }
+
     #[tokio::test]
     async fn answers_come_in_the_order_of_the_journal_and_new_ones_after_them() {
         let order = AnswerOrder::new(1_000, 2);
@@ -242,7 +260,7 @@ mod tests {
         assert!(poll(pin!(order.journal_turn(1, 1_000))).is_ready());
         assert!(poll(new.as_mut()).is_pending());
         assert!(poll(second.as_mut()).is_ready());
-        assert_eq!(poll(new.as_mut()), Poll::Ready(3));
+        assert_eq!(place(poll(new.as_mut())), Some(3));
     }
 
     #[tokio::test]
@@ -275,6 +293,6 @@ mod tests {
         let order = AnswerOrder::new(1_000, 5);
         order.skip_to(4);
         assert!(poll(pin!(order.journal_turn(5, 1_000))).is_ready());
-        assert_eq!(poll(pin!(order.live_turn())), Poll::Ready(6));
+        assert_eq!(place(poll(pin!(order.live_turn()))), Some(6));
     }
 }

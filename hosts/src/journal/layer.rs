@@ -18,7 +18,7 @@ use super::entry::{JournaledRequest, LARGE_BYTES};
 use super::run_journal::{Known, RunJournal};
 use crate::arguments;
 use crate::reconcile::{Reconciled, Reconciler};
-use crate::replay_clock::answer_clock_message;
+use crate::replay_clock::answer_live_clock;
 use crate::run_placeholders::RunPlaceholders;
 
 /// Answers from the journal of a run, and forwards what is not in it. A request that is answered from
@@ -141,7 +141,7 @@ impl<H: ToolHost> Journal<H> {
     ) -> Result<(), Failure> {
         // Held until the script gets the answer, so that no later one overtakes it.
         let _delivery = self.deliveries.lock().await;
-        let place = self.journal.order().live_turn().await;
+        let (place, _passing) = self.journal.order().live_turn().await;
         drop(live);
         let failed = |error: StoreError| self.journal.failed(&error, run.control());
         if !is_large(result) {
@@ -252,9 +252,8 @@ impl<H: ToolHost> ToolHost for Journal<H> {
     ) -> HostFuture<'a, ToolResult> {
         match request {
             Request::Harness { message } => {
-                let answer =
-                    answer_clock_message(message, |moment| self.journal.order().advance(moment));
-                Box::pin(std::future::ready(answer))
+                let order = self.journal.order();
+                answer_live_clock(message, order.gate(), |moment| order.advance(moment))
             }
             Request::Checkpoint {
                 key,
