@@ -121,8 +121,17 @@ impl<H: ToolHost> Journal<H> {
         let live = self.journal.order().begin_live();
         let mut result = self.inner.handle(request, run).await;
         let _memory = admit(&mut result, run);
-        if self.journal.order().is_replaying() && !is_large(&result) {
-            self.journal.answered(request, key.number, &result, None);
+        if !is_large(&result) {
+            // A script that has seen the answer of a call with an effect must not find its outcome
+            // unknown. The place of the answer may be lost: nothing comes after it in the journal then.
+            let has_intent = self.journal.has_intent(key.number);
+            if has_intent || self.journal.order().is_replaying() {
+                self.journal.answered(request, key.number, &result, None);
+            }
+            if has_intent {
+                let written = self.journal.writer().flush().await;
+                written.map_err(|error| self.journal.failed(&error, run.control()))?;
+            }
         }
         self.deliver(live, request, key, &result, run).await?;
         result

@@ -368,6 +368,13 @@ impl RunJournal {
         self.writer.persist().await
     }
 
+    /// Whether the intent of the request is on disk.
+    pub(super) fn has_intent(&self, number: u32) -> bool {
+        let state = self.lock();
+        let class = state.open.get(&number).and_then(|open| open.class);
+        class.is_some_and(EffectClass::needs_intent)
+    }
+
     /// Appends the answer of a request that was sent, as the answer with this place.
     pub(super) fn answered(
         &self,
