@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::StoreError;
+use crate::postgres::ServerUrl;
 
 /// The place of a store. Its text form never shows a password.
 ///
@@ -41,9 +42,7 @@ impl FromStr for StoreUrl {
         if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
             return Err(invalid(None));
         }
-        // The error of the parser may quote the text, password included.
-        text.parse::<tokio_postgres::Config>()
-            .map_err(|_| invalid(Some("not a connection string of PostgreSQL")))?;
+        ServerUrl::parse(text).map_err(|detail| invalid(Some(&detail)))?;
         Ok(Self::Postgres(text.to_owned()))
     }
 }

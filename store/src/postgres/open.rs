@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
-use tokio_postgres::config::SslMode;
+use tokio_postgres::NoTls;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, NoTls};
 
 use super::errors::{from_pool, from_postgres};
+use super::tls::{Encrypted, ServerUrl, Tls};
 use crate::error::StoreError;
 use crate::key::choose_key;
 use crate::options::StoreOptions;
@@ -53,18 +53,11 @@ async fn wait_until_up(pool: &Pool) {
 }
 
 fn pool(url: &str, options: &StoreOptions, store: &Arc<str>) -> Result<Pool, StoreError> {
-    let invalid = |detail: &str| StoreError::InvalidUrl {
+    let invalid = |detail: String| StoreError::InvalidUrl {
         url: store.to_string(),
-        detail: Some(detail.to_owned()),
+        detail: Some(detail),
     };
-    let mut config: Config = url
-        .parse()
-        .map_err(|_| invalid("not a connection string of PostgreSQL"))?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(invalid(
-            "TLS is not supported: use a Unix socket, a private network or a tunnel, without `sslmode=require`",
-        ));
-    }
+    let ServerUrl { mut config, tls } = ServerUrl::parse(url).map_err(invalid)?;
     // A transaction of a process that was stopped must not hold its rows for longer than its lease.
     // Only works that ask for it wait for the disk of the server.
     let idle = options.lease.min(CONNECT_TIMEOUT).as_millis().max(1);
@@ -86,7 +79,18 @@ fn pool(url: &str, options: &StoreOptions, store: &Arc<str>) -> Result<Pool, Sto
     let recycling = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,
     };
-    Pool::builder(Manager::from_config(config, NoTls, recycling))
+    let manager = match tls {
+        Tls::Off => Manager::from_config(config, NoTls, recycling),
+        Tls::SystemRoots => {
+            let tls = Encrypted::with_system_roots().map_err(invalid)?;
+            Manager::from_config(config, tls, recycling)
+        }
+        Tls::RootFile(path) => {
+            let tls = Encrypted::with_root_file(&path).map_err(invalid)?;
+            Manager::from_config(config, tls, recycling)
+        }
+    };
+    Pool::builder(manager)
         .max_size(CONNECTIONS)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(CONNECT_TIMEOUT))

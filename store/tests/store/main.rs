@@ -12,3 +12,4 @@ mod postgres_server;
 mod retention;
 mod sealing;
 mod settle;
+mod tls;

@@ -26,12 +26,33 @@ rm -rf "$folder"
 /// The connection string of the server; `None` if the tests are to run without one.
 pub fn url() -> Option<String> {
     static SERVER: OnceLock<Option<(Child, PathBuf)>> = OnceLock::new();
-    let (_, folder) = SERVER.get_or_init(start).as_ref()?;
+    let (_, folder) = SERVER.get_or_init(|| start(None)).as_ref()?;
     let host = folder.to_str().unwrap().replace('/', "%2F");
     Some(format!("postgres://postgres@{host}/postgres"))
 }
 
-fn start() -> Option<(Child, PathBuf)> {
+/// The connection string of a server of its own that has a certificate for `localhost`, of the authority in
+/// `tls/authority.pem`, and takes encrypted connections only.
+#[allow(dead_code, reason = "the end-to-end tests use the other server")]
+pub fn encrypted_url() -> Option<String> {
+    static SERVER: OnceLock<Option<(Child, PathBuf, u16)>> = OnceLock::new();
+    let (_, _, port) = SERVER
+        .get_or_init(|| {
+            let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = free.local_addr().unwrap().port();
+            drop(free);
+            start(Some(port)).map(|(child, folder)| (child, folder, port))
+        })
+        .as_ref()?;
+    Some(format!("postgres://postgres@localhost:{port}/postgres"))
+}
+
+/// Files of the repository that the encrypted server has, beside its data.
+const CERTIFICATE: &str = include_str!("tls/server.pem");
+const CERTIFICATE_KEY: &str = include_str!("tls/server.key");
+
+/// Starts a server on a Unix socket, or an encrypted one on a port of this machine.
+fn start(port: Option<u16>) -> Option<(Child, PathBuf)> {
     if std::env::var_os("PML_NO_POSTGRES").is_some_and(|value| value == "1") {
         eprintln!("PML_NO_POSTGRES=1: PostgreSQL is NOT tested");
         return None;
@@ -75,21 +96,19 @@ fn start() -> Option<(Child, PathBuf)> {
         .args(server.get_args())
         .arg("-D")
         .arg(&data)
-        .args([
-            "-c",
-            "listen_addresses=",
-            "-c",
-            "fsync=off",
-            "-c",
-            "max_connections=300",
-            "-k",
-        ])
+        .args(["-c", "fsync=off", "-c", "max_connections=300"])
+        .args(match port {
+            None => vec!["-c".to_owned(), "listen_addresses=".to_owned()],
+            Some(port) => encrypt(&data, port),
+        })
+        .arg("-k")
         .arg(&folder)
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    while !folder.join(".s.PGSQL.5432").exists() {
+    let socket = folder.join(format!(".s.PGSQL.{}", port.unwrap_or(5432)));
+    while !socket.exists() {
         let log = folder.join("log");
         assert!(
             begun.elapsed() < Duration::from_secs(30),
@@ -99,6 +118,29 @@ fn start() -> Option<(Child, PathBuf)> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Some((child, folder))
+}
+
+/// Gives the server its certificate, and returns the arguments that use it.
+fn encrypt(data: &Path, port: u16) -> Vec<String> {
+    for (name, text) in [("server.pem", CERTIFICATE), ("server.key", CERTIFICATE_KEY)] {
+        let file = data.join(name);
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        if is_root() {
+            std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+    let access = "hostssl all all 127.0.0.1/32 trust\nhostssl all all ::1/128 trust\n";
+    fs::write(data.join("pg_hba.conf"), access).unwrap();
+    let settings = [
+        "listen_addresses=localhost",
+        &format!("port={port}"),
+        "ssl=on",
+        "ssl_cert_file=server.pem",
+        "ssl_key_file=server.key",
+    ];
+    let pairs = settings.iter().flat_map(|setting| ["-c", setting]);
+    pairs.map(str::to_owned).collect()
 }
 
 /// The user that PostgreSQL runs as if the tests run as root, which it refuses.
