@@ -1,4 +1,4 @@
-//! `pml call`: calls one tool, without a script.
+//! `pml call`: calls one tool, or those that a model emitted, without a script.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -11,6 +11,7 @@ use pml_protocol::split_version;
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
+use crate::call_batch::{self, BatchArgs};
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::{config, diagnostics, exit, progress, servers};
@@ -22,11 +23,13 @@ use crate::{config, diagnostics, exit, progress, servers};
 #[command(after_help = "Examples:\n  \
     pml call time:get_current_time '{ \"timezone\": \"Etc/UTC\" }'\n  \
     pml call fs:write_file @arguments.json\n  \
-    jq '{ path: .file }' entry.json | pml call fs:read_text_file -\n\n\
-    Exit codes: 0 ok, 1 the call failed, 2 wrong usage or configuration.")]
+    jq '{ path: .file }' entry.json | pml call fs:read_text_file -\n  \
+    pml call --batch message.json               what a model emitted, in its provider's form\n\n\
+    Exit codes: 0 ok, 1 a call failed, 2 wrong usage or configuration.")]
 pub struct CallArgs {
     /// The id of the tool, server:tool
-    tool: String,
+    #[arg(required_unless_present = "batch")]
+    tool: Option<String>,
 
     /// The arguments as a JSON object, @FILE to read them from a file, or - for standard input
     #[arg(default_value = "{}", hide_default_value = true)]
@@ -41,6 +44,9 @@ pub struct CallArgs {
     /// Time limit of the call [default: the server's, else 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<u64>,
+
+    #[command(flatten)]
+    batch: BatchArgs,
 }
 
 pub fn run(args: &CallArgs, config: Option<&Path>) -> ExitCode {
@@ -49,8 +55,12 @@ pub fn run(args: &CallArgs, config: Option<&Path>) -> ExitCode {
 
 fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
-    let arguments = read_arguments(&args.arguments)?;
     let timeout = args.timeout.map(Duration::from_millis);
+    if let Some(file) = &args.batch.batch {
+        return call_batch::run(file, &args.batch, timeout, settings);
+    }
+    let id = args.tool.as_deref().unwrap_or_default();
+    let arguments = read_arguments(&args.arguments)?;
     let limits = RunLimits {
         tool_timeout: timeout.or_else(|| settings.limits.tool_timeout()),
         ..RunLimits::default()
@@ -62,7 +72,7 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
                 progress::print(&progress, style);
             }
         });
-        let (tool, version) = split_version(&args.tool);
+        let (tool, version) = split_version(id);
         let options = CallOptions {
             version,
             ..CallOptions::default()

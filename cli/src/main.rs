@@ -10,6 +10,7 @@ mod annotation_trust;
 mod approval_setup;
 mod approvals;
 mod call;
+mod call_batch;
 mod check;
 mod command;
 mod command_groups;

@@ -10,6 +10,7 @@ use clap::Args;
 use pml_gateway::policy::globs::ToolGlob;
 use pml_gateway::{Effect, EffectSource, Gateway, Listing, RefusedTool, Tool};
 use pml_protocol::EffectClass;
+use pml_provider_formats::{DefinitionFormat, ToolDefinition, ToolNames, definitions};
 use serde::Serialize;
 
 use crate::exit::ExitCode;
@@ -30,7 +31,8 @@ const SUMMARY_CHARS: usize = 72;
     pml tools                 all tools, by server\n  \
     pml tools fs              the tools of the server `fs`\n  \
     pml tools --effects       which calls change something, and how pml knows\n  \
-    pml tools --json | jq -r '.tools[].id'\n\n\
+    pml tools --json | jq -r '.tools[].id'\n  \
+    pml tools --format openai                    for the `tools` of a request\n\n\
     Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
 pub struct ToolsArgs {
     /// The name of a configured server
@@ -48,6 +50,12 @@ pub struct ToolsArgs {
     /// Tools are printed with their schemas.
     #[arg(long)]
     json: bool,
+
+    /// Print the tools in the form in which a model is offered them: openai, anthropic, gemini or mcp
+    ///
+    /// The name of `fs:read_file` is `fs__read_file`; `pml call --batch` executes calls of these names.
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "effects"])]
+    format: Option<DefinitionFormat>,
 }
 
 pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
@@ -69,7 +77,9 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             let effects = listing.tools.iter().map(|tool| gateway.effect(tool));
             effects.collect::<Vec<_>>()
         });
-        let printed = if args.json {
+        let printed = if let Some(format) = args.format {
+            print_definitions(&listing, format)
+        } else if args.json {
             print_json(&listing, effects.as_deref())
         } else {
             print(&listing, effects.as_deref())
@@ -249,6 +259,24 @@ fn print_json(listing: &Listing, effects: Option<&[Effect]>) -> io::Result<()> {
     };
     let mut out = Style::escaped_stdout();
     serde_json::to_writer_pretty(&mut out, &printed)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+fn print_definitions(listing: &Listing, format: DefinitionFormat) -> io::Result<()> {
+    let ids = || listing.tools.iter().map(|tool| tool.id.as_str());
+    let names = ToolNames::new(ids());
+    let names: Vec<String> = ids().map(|id| names.of(id)).collect();
+    let tools = listing.tools.iter().zip(&names);
+    let tools: Vec<_> = tools
+        .map(|(tool, name)| ToolDefinition {
+            name,
+            description: &tool.description,
+            input_schema: &tool.input_schema,
+        })
+        .collect();
+    let mut out = Style::escaped_stdout();
+    serde_json::to_writer_pretty(&mut out, &definitions(format, &tools))?;
     writeln!(out)?;
     out.flush()
 }

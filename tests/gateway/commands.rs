@@ -49,6 +49,100 @@ fn one_tool_is_called_without_a_script() {
 }
 
 #[test]
+fn calls_that_a_model_emitted_are_answered_in_its_form() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let batch = |file: &str, more: &[&str]| {
+        let output = place.run(&[&["call", "--batch", file], more].concat());
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let message = json!({ "role": "assistant", "content": [
+        { "type": "text", "text": "I call two tools." },
+        { "type": "tool_use", "id": "t1", "name": "odd__echo", "input": { "text": "hello" } },
+        { "type": "tool_use", "id": "t2", "name": "mcp__odd__fails", "input": {} } ] });
+    fs::write(place.folder().join("message.json"), message.to_string()).unwrap();
+    let (code, printed, errors) = batch("message.json", &[]);
+    assert_eq!(code, Some(1), "{errors}");
+    let answer: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(
+        answer,
+        json!({ "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": "t1", "content": "hello" },
+            { "type": "tool_result", "tool_use_id": "t2", "content": "the disk is full [tool]", "is_error": true } ] })
+    );
+
+    let (_, printed, _) = batch("message.json", &["--to", "openai"]);
+    let answer: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(answer[1]["content"], "Error: the disk is full [tool]");
+
+    let xml = "Now:\n<invoke name=\"echo\"><parameter name=\"text\">12</parameter></invoke>";
+    fs::write(place.folder().join("xml.txt"), xml).unwrap();
+    let (code, printed, errors) = batch("xml.txt", &[]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(printed.contains("<output>12</output>"), "{printed}");
+
+    fs::write(
+        place.folder().join("other.json"),
+        r#"{ "tool": "odd:ecko" }"#,
+    )
+    .unwrap();
+    let (code, printed, _) = batch("other.json", &[]);
+    assert_eq!(code, Some(1));
+    assert!(printed.contains("did you mean `odd:echo`?"), "{printed}");
+
+    for (file, more, reason) in [
+        ("none.json", &[][..], "cannot be read"),
+        ("xml.txt", &["--from", "gemini"], "neither JSON"),
+        ("xml.txt", &["--from", "cohere"], "the formats are"),
+    ] {
+        let (code, _, errors) = batch(file, more);
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(errors.contains(reason), "{errors}");
+    }
+}
+
+#[test]
+fn calls_that_a_model_emitted_meet_the_policy_and_can_be_scrubbed() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let file = place.folder().join(".mcp.json");
+    let mut config: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    config["pml"]["policy"]["ask"] = json!(["odd:fails"]);
+    fs::write(&file, config.to_string()).unwrap();
+    let calls = json!([
+        { "tool": "odd:echo", "args": { "text": "write to jo.doe@acme-mail.com" } },
+        { "tool": "odd:fails", "args": {} },
+    ]);
+    fs::write(place.folder().join("calls.json"), calls.to_string()).unwrap();
+    let output = place.run(&["call", "--batch", "calls.json", "--scrub"]);
+    let answers: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answers[0]["result"], "write to [EMAIL_1]", "{answers:#}");
+    let refused = answers[1]["error"].as_str().unwrap();
+    assert!(refused.contains("[denied]"), "{refused}");
+}
+
+#[test]
+fn tools_are_printed_as_a_model_is_offered_them() {
+    let place = Place::with_servers(json!({ "odd": odd(&[]) }));
+    let printed = |format: &str| -> Value {
+        let output = place.run(&["tools", "--format", format]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let has = |tools: &Value, name: &str| {
+        let tools = tools.as_array().unwrap();
+        tools
+            .iter()
+            .any(|tool| tool[name] == "odd__echo" || tool["function"][name] == "odd__echo")
+    };
+    assert!(has(&printed("openai"), "name"));
+    assert!(has(&printed("anthropic"), "name"));
+    assert!(has(&printed("gemini")[0]["functionDeclarations"], "name"));
+    assert!(has(&printed("mcp")["tools"], "name"));
+}
+
+#[test]
 fn the_doctor_tells_good_from_broken() {
     let place = Place::with_servers(json!({
         "good": time(),
