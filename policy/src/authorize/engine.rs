@@ -1,6 +1,7 @@
 //! The decision function.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use cedar_policy::{
@@ -336,6 +337,13 @@ impl PolicyEngine {
             Some(about) => about.to_string(),
             None => format!("`{policy}`"),
         }
+    }
+}
+
+impl fmt::Debug for PolicyEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let policies = self.about.values().map(ToString::to_string);
+        f.debug_set().entries(policies).finish()
     }
 }
 
