@@ -17,6 +17,7 @@ mod hostile;
 mod limits;
 mod lock;
 mod packaging;
+mod policy;
 mod replay;
 mod script_api;
 mod scrubbing;

@@ -8,7 +8,7 @@ mod fairness;
 mod foreign;
 mod fuzz;
 mod hostile_servers;
-mod http;
+pub mod http;
 mod http_access;
 mod placeholders;
 mod scripted;

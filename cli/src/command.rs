@@ -11,7 +11,8 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     add, approvals, call, check, completions, demo_server, diagnostics, doctor, exit, index, init,
-    lock, login, logout, model, resume, run, runs, scrub, search, serve, test, tools, trust, types,
+    lock, login, logout, model, policy, resume, run, runs, scrub, search, serve, test, tools,
+    trust, types,
 };
 
 #[derive(Parser)]
@@ -53,6 +54,7 @@ enum Command {
     Add(add::AddArgs),
     Trust(trust::TrustArgs),
     Lock(lock::LockArgs),
+    Policy(policy::PolicyArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
@@ -121,6 +123,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Add(args) => add::run(&args, config),
         Command::Trust(args) => trust::run(&args),
         Command::Lock(args) => lock::run(&args, config),
+        Command::Policy(args) => policy::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),

@@ -29,6 +29,7 @@ mod login;
 mod logout;
 mod model;
 mod panic_hook;
+mod policy;
 mod progress;
 mod resume;
 mod run;

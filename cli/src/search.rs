@@ -80,6 +80,7 @@ fn search(args: &SearchArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> 
         servers: args.server.clone(),
         read_only: args.read_only,
         not_destructive: args.not_destructive,
+        ..Filter::default()
     });
     let settings = config::require(config)?;
     let search = search_setup::open(settings.servers.file.as_deref())?;

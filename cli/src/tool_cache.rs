@@ -39,6 +39,11 @@ impl ToolCache {
             if let Some(Ok(lock)) = config::lock_file(config).map(std::fs::read) {
                 text.extend(lock);
             }
+            // What the policy file denies is not listed.
+            let policy = config.section("policy").unwrap_or_default();
+            if let Some(Ok(policy)) = config.policy_path(&policy).map(std::fs::read) {
+                text.extend(policy);
+            }
             let fingerprint = ConfigFingerprint::new(file, &text);
             Some((store, fingerprint))
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use pml_policy::authorize::{Action, PolicyFile, PolicyFileError, Requester};
 use pml_policy::lock::ObservedServer;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Semaphore, watch};
@@ -32,6 +33,9 @@ pub enum GatewayError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The policy file is invalid.
+    #[error(transparent)]
+    PolicyFile(#[from] PolicyFileError),
 }
 
 /// All configured servers, with one policy. Clones share all state.
@@ -49,7 +53,7 @@ pub enum GatewayError {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Gateway(pub(crate) Arc<Inner>);
+pub struct Gateway(pub(crate) Arc<Inner>, pub(crate) Arc<Requester>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
@@ -95,13 +99,14 @@ impl Gateway {
         config.refuse_unpinned();
         let policy: PolicyConfig = config.section("policy")?;
         let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
-        let policy_digest = policy.digest();
+        let file = config.policy_file(&policy)?;
+        let policy_digest = policy.digest(file.as_ref().map(PolicyFile::text));
         let secrets = config.secrets().clone();
         let context = Arc::new(ServerContext {
             secrets: secrets.clone(),
             lock: config.lock().cloned(),
             transports: TransportContext::default(),
-            policy: Policy::new(&policy),
+            policy: Policy::new(&policy).with_file(file, &policy),
             start_permits: Semaphore::new(CONCURRENT_STARTS),
             shutdown: CancellationToken::new(),
             generation: watch::Sender::new(0),
@@ -122,14 +127,15 @@ impl Gateway {
             HealthCheck::default(),
         ));
         tokio::spawn(reap_orphans(context.shutdown.clone()));
-        Ok(Self(Arc::new(Inner {
+        let inner = Inner {
             servers,
             effects,
             policy_digest,
             context,
             all_listed: OnceLock::new(),
             count: GatewayCount::new(),
-        })))
+        };
+        Ok(Self(Arc::new(inner), Arc::new(Requester::local())))
     }
 
     /// The names of all configured servers.
@@ -164,15 +170,21 @@ impl Gateway {
         futures::future::join_all(starts.map(|server| server.connection())).await;
     }
 
-    /// The tools that are listed so far and that the policy allows. Starts no server.
+    /// The tools that are listed so far and that the principal may see. Starts no server.
     pub fn tools(&self) -> Vec<Arc<Tool>> {
-        self.0.known_tools()
+        self.0.known_tools(&self.1)
     }
 
-    /// The tools of all servers, or of one. Starts servers that are not running, and waits at most
-    /// `timeout` for each.
+    /// The tools that are listed so far and that the globs of `pml.policy` allow, whoever may see them:
+    /// what a search index has. Starts no server.
+    pub fn indexed_tools(&self) -> Vec<Arc<Tool>> {
+        self.0.indexed_tools()
+    }
+
+    /// The tools of all servers, or of one, that the principal may see. Starts servers that are not
+    /// running, and waits at most `timeout` for each.
     pub async fn list(&self, server: Option<&str>, timeout: Duration) -> Listing {
-        self.0.list(server, timeout).await
+        self.0.list(&self.1, server, timeout).await
     }
 
     /// The servers as they are now, for the lock file: what they say of themselves, and all their
@@ -182,7 +194,7 @@ impl Gateway {
         &self,
         timeout: Duration,
     ) -> BTreeMap<String, Result<ObservedServer, StartError>> {
-        let listing = self.0.list(None, timeout).await;
+        let listing = self.0.list(&self.1, None, timeout).await;
         let mut observed = BTreeMap::new();
         for (name, problem) in listing.problems {
             observed.insert(name, Err(problem));
@@ -215,10 +227,24 @@ impl Gateway {
     /// # Errors
     /// The tool does not exist, is denied, or its server is not usable.
     pub async fn describe(&self, id: &str) -> Result<Arc<Tool>, CallError> {
+        self.known_for(Action::Describe, id).await
+    }
+
+    /// One tool that is to be called.
+    ///
+    /// # Errors
+    /// As [`Gateway::describe`].
+    pub async fn describe_for_call(&self, id: &str) -> Result<Arc<Tool>, CallError> {
+        self.known_for(Action::Call, id).await
+    }
+
+    async fn known_for(&self, action: Action, id: &str) -> Result<Arc<Tool>, CallError> {
         let verdict = self.0.policy().filter.verdict(id);
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
-        let resolved = self.0.resolve(id).await;
-        Ok(resolved.map_err(|error| error.hidden(self.0.secrets()))?.1)
+        let resolved = self.0.resolve(&self.1, id).await;
+        let tool = resolved.map_err(|error| error.hidden(self.0.secrets()))?.1;
+        self.0.check_tool(&self.1, action, &tool, None)?;
+        Ok(tool)
     }
 
     /// What a call of this tool does to the world.
@@ -232,17 +258,6 @@ impl Gateway {
     /// Whether calls of the tool with this id need an idempotency key.
     pub fn is_keyed(&self, id: &str) -> bool {
         self.0.effects.is_keyed(id)
-    }
-
-    /// Whether the user has to approve calls of this tool. A tool that a rule of `pml.effects` makes
-    /// `read` is not asked for because its server marks it as destructive; `pml.policy.ask` still
-    /// counts.
-    pub fn approval(&self, tool: &Tool) -> Approval {
-        let annotations = match self.effect(tool).is_read_by_rule() {
-            true => None,
-            false => tool.annotations.as_ref(),
-        };
-        self.0.policy().ask.verdict(tool.id.as_str(), annotations)
     }
 
     /// Whether the user has to approve requests for `server:resources` or `server:prompts`.
@@ -268,7 +283,7 @@ impl Gateway {
 
     /// Begins a run.
     pub fn run(&self, limits: RunLimits) -> RunScope {
-        RunScope::new(self.0.policy().budget(), limits, None)
+        RunScope::new(self.1.clone(), self.0.policy().budget(), limits, None)
     }
 
     /// Begins a run that reports the progress of its tools to `progress`.
@@ -277,7 +292,8 @@ impl Gateway {
         limits: RunLimits,
         progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> RunScope {
-        RunScope::new(self.0.policy().budget(), limits, Some(Arc::new(progress)))
+        let progress = Some(Arc::new(progress) as Arc<_>);
+        RunScope::new(self.1.clone(), self.0.policy().budget(), limits, progress)
     }
 
     /// Calls a tool. `id` is `server:tool`, as the script wrote it. `arguments` are a JSON value, or
@@ -363,7 +379,17 @@ impl Inner {
         &self.context.policy
     }
 
-    pub fn known_tools(&self) -> Vec<Arc<Tool>> {
+    /// The tools that are listed so far and that a principal may see.
+    pub fn known_tools(&self, requester: &Requester) -> Vec<Arc<Tool>> {
+        let mut tools = self.indexed_tools();
+        if self.engine().is_some() {
+            tools.retain(|tool| self.sees(requester, Action::List, tool));
+        }
+        tools
+    }
+
+    /// The tools that are listed so far and that the globs of the policy allow.
+    pub fn indexed_tools(&self) -> Vec<Arc<Tool>> {
         self.servers
             .values()
             .filter_map(|server| server.known_tools())
@@ -379,7 +405,12 @@ impl Inner {
             .map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    pub(crate) async fn list(&self, server: Option<&str>, timeout: Duration) -> Listing {
+    pub(crate) async fn list(
+        &self,
+        requester: &Requester,
+        server: Option<&str>,
+        timeout: Duration,
+    ) -> Listing {
         if server.is_none() {
             self.all_listed.get_or_init(Instant::now);
         }
@@ -407,7 +438,7 @@ impl Inner {
         for (name, answer) in answers {
             match answer {
                 Ok(tools) => {
-                    let allowed = |tool: &&Arc<Tool>| self.policy().filter.allows(tool.id.as_str());
+                    let allowed = |tool: &&Arc<Tool>| self.sees(requester, Action::List, tool);
                     listing.tools.extend(tools.iter().filter(allowed).cloned());
                     listing.refused.extend(tools.refused().cloned());
                 }

@@ -12,6 +12,7 @@
 
 mod call;
 pub mod config;
+mod decisions;
 mod doctor;
 pub mod effects;
 #[doc(hidden)]

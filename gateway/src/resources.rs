@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use pml_policy::authorize::OfferKind;
 use rmcp::model::{
     ErrorCode, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
 };
@@ -168,6 +169,7 @@ impl Gateway {
         let id = format!("{name}:{kind}");
         let refuse = |refusal| CallError::refused(&id, refusal);
         inner.policy().filter.verdict(&id).map_err(refuse)?;
+        inner.check_offer(scope, name, wanted.offer(), wanted.name)?;
         if !server.config.offers(kind, wanted.name) {
             return Err(CallError::permanent(
                 CallErrorKind::Denied,
@@ -244,6 +246,13 @@ struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     fn any(kind: &'static str) -> Self {
         Self { kind, name: None }
+    }
+
+    fn offer(self) -> OfferKind {
+        match self.kind {
+            "prompts" => OfferKind::Prompts,
+            _ => OfferKind::Resources,
+        }
     }
 
     fn one(kind: &'static str, name: &'a str) -> Self {

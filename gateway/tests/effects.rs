@@ -353,7 +353,7 @@ async fn a_tool_that_the_operator_calls_read_is_not_asked_for_as_destructive() {
     let approval = async |pml: Value| {
         let watched = Watched::new(0, json!({ "trust": "annotations" }), pml);
         let tool = watched.gateway.describe("s:wipe").await.unwrap();
-        let approval = watched.gateway.approval(&tool);
+        let approval = watched.gateway.approval(&tool, None).unwrap();
         watched.gateway.shutdown().await;
         approval
     };

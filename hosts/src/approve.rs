@@ -10,7 +10,7 @@ use pml_protocol::{
 };
 use pml_store::StoredApproval;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::approval::{
@@ -313,13 +313,27 @@ impl<H> Approve<H> {
         }
     }
 
+    /// Whether a call needs approval. Its arguments are parsed only if the policy file looks at them.
+    async fn approval(&self, tool: &Tool, args: &RawValue) -> Result<Approval, Failure> {
+        let args: Option<Map<String, Value>> = match self.gateway.decides_by_arguments(tool) {
+            true => Some(arguments::parse_off_loop(args).await?),
+            false => None,
+        };
+        let needed = self.gateway.approval(tool, args.as_ref());
+        needed.map_err(failure)
+    }
+
     async fn admit_request(&self, request: &Request, run: &RunContext) -> Result<(), Failure> {
         match request.target() {
             Target::Tool { tool, args } => {
                 // An unknown tool is not called: it might be one that needs approval.
-                let mut known = self.gateway.describe(tool).await.map_err(failure)?;
+                let mut known = self
+                    .gateway
+                    .describe_for_call(tool)
+                    .await
+                    .map_err(failure)?;
                 for _ in 0..MAX_DEFINITIONS {
-                    let needed = self.gateway.approval(&known);
+                    let needed = self.approval(&known, args).await?;
                     let asked = Asked {
                         id: tool,
                         definition: &known.fingerprint,
@@ -331,7 +345,11 @@ impl<H> Approve<H> {
                         return Ok(());
                     }
                     // The server may have changed the tool while a person thought about it.
-                    let now = self.gateway.describe(tool).await.map_err(failure)?;
+                    let now = self
+                        .gateway
+                        .describe_for_call(tool)
+                        .await
+                        .map_err(failure)?;
                     if now.fingerprint == known.fingerprint {
                         return Ok(());
                     }

@@ -48,9 +48,13 @@ impl Reconciler {
 
     /// The call that tells whether another one happened.
     async fn question(&self, tool: &str, args: &Value) -> Option<Request> {
-        let known = self.gateway.describe(tool).await.ok()?;
+        let known = self.gateway.describe_for_call(tool).await.ok()?;
         let rule = self.gateway.effect(&known).reconcile?;
-        let reader = self.gateway.describe(rule.tool().as_str()).await.ok()?;
+        let reader = self
+            .gateway
+            .describe_for_call(rule.tool().as_str())
+            .await
+            .ok()?;
         if self.gateway.effect(&reader).class != EffectClass::Read {
             tracing::warn!(
                 tool,

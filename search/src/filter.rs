@@ -1,5 +1,8 @@
 //! Filters on the server and the annotations of tools.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use crate::document::ToolDocument;
 
 /// Restricts a search to some tools. The default matches every tool.
@@ -12,6 +15,8 @@ pub struct Filter {
     /// Only tools that are not destructive. As in MCP, a tool that is not read-only counts as
     /// destructive unless its server annotates it otherwise.
     pub not_destructive: bool,
+    /// The ids of the only tools that the searcher may find; `None` is every tool.
+    pub visible: Option<Arc<HashSet<String>>>,
 }
 
 impl Filter {
@@ -26,6 +31,10 @@ impl Filter {
                 .any(|glob| glob_matches(glob, &tool.server)))
             && (!self.read_only || read_only)
             && (!self.not_destructive || harmless)
+            && self
+                .visible
+                .as_ref()
+                .is_none_or(|visible| visible.contains(&tool.id))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn documents(gateway: &Gateway) -> Vec<ToolDocument> {
         .servers()
         .filter_map(|server| Some((server, gateway.server_title(server)?)))
         .collect();
-    let tools = gateway.tools();
+    let tools = gateway.indexed_tools();
     let tools = tools.iter().map(|tool| {
         ToolDocument::new(ToolDescription {
             server: tool.id.server(),

@@ -1,5 +1,8 @@
 //! Validated search queries, and their split into sentences.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use crate::error::SearchError;
 use crate::filter::Filter;
 
@@ -56,6 +59,12 @@ impl Query {
     /// Restricts the query to the tools that match `filter`.
     pub fn with_filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
+        self
+    }
+
+    /// The same query for somebody who may find only these tools.
+    pub(crate) fn within(mut self, visible: HashSet<String>) -> Self {
+        self.filter.visible = Some(Arc::new(visible));
         self
     }
 

@@ -65,8 +65,17 @@ impl ToolFinder {
     pub async fn find(&self, query: &Query) -> Vec<FoundTool> {
         self.prepare().await;
         self.search.wait_until_indexed(INDEX_TIMEOUT).await;
-        let hits = self.search.find(query).await;
-        let found = gateway_documents::found(hits, &self.gateway.tools());
+        // The index has the tools of all principals.
+        let visible = self.gateway.has_policy_file().then(|| {
+            let tools = self.gateway.indexed_tools().into_iter();
+            let found = tools.filter(|tool| self.gateway.may_find(tool));
+            found.map(|tool| tool.id.to_string()).collect()
+        });
+        let hits = match visible {
+            Some(visible) => self.search.find(&query.clone().within(visible)).await,
+            None => self.search.find(query).await,
+        };
+        let found = gateway_documents::found(hits, &self.gateway.indexed_tools());
         self.recent.note(query.text(), &found);
         found
     }

@@ -28,6 +28,7 @@ pub struct ClientSession {
     principal: Principal,
     placeholders: SharedPlaceholders,
     storage: Arc<SessionStorage>,
+    gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
     replies: SessionReplies,
@@ -44,12 +45,15 @@ impl ClientSession {
         scrubber: Arc<Scrubber>,
     ) -> Self {
         let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
+        let tenant = TenantId::local();
+        let gateway = gateway.acting_for(tenant.as_str(), principal.as_str());
         // Only the reply to a run can be too large to show.
         let keep = Arc::new(|_: &str| None);
         Self {
             id: SessionId::random(),
             // A process serves one tenant, and each token is a principal of it.
-            tenant: TenantId::local(),
+            tenant,
+            gateway: gateway.clone(),
             principal,
             replies: SessionReplies::new(ReplyScrubber::for_model(placeholders.clone(), keep)),
             placeholders,
@@ -80,6 +84,11 @@ impl ClientSession {
     /// Scrubs what the client reads, except the replies to runs: see [`ClientRun::replies`].
     pub fn replies(&self) -> &SessionReplies {
         &self.replies
+    }
+
+    /// The servers, as the principal of the session sees them.
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
     }
 
     /// Finds tools.
@@ -167,7 +176,7 @@ impl ClientRun<'_> {
         journal: Option<Arc<RunJournal>>,
         progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Arc<dyn ToolHost> {
-        let (session, gateway) = (self.session, state.gateway().clone());
+        let (session, gateway) = (self.session, self.session.gateway.clone());
         let RunApprover {
             approver,
             if_unasked,

@@ -157,7 +157,7 @@ impl Handler {
         // A listing keeps nothing, so it begins no session.
         let new = || Arc::new(self.state.new_session(principal_of(&context)));
         let session = known.map_or_else(new, |known| known.0);
-        let (gateway, limits) = (self.state.gateway(), self.state.limits());
+        let (gateway, limits) = (session.gateway(), self.state.limits());
         let tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -205,7 +205,7 @@ impl Handler {
     /// Notifies a subscriber when the list of tools changes.
     async fn report_changes(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let mut changes = self.state.gateway().changes();
-        let mut known = tool_descriptions::roster(self.state.gateway());
+        let mut known = tool_descriptions::common_roster(self.state.gateway());
         let mut pace = NoticePace::default();
         loop {
             tokio::select! {
@@ -220,7 +220,7 @@ impl Handler {
                 () = self.state.closing().cancelled() => return Ok(()),
                 () = pace.wait() => {}
             }
-            let roster = tool_descriptions::roster(self.state.gateway());
+            let roster = tool_descriptions::common_roster(self.state.gateway());
             if roster != known && context.sink().notify_tool_list_changed().await.is_err() {
                 return Ok(());
             }
@@ -543,7 +543,7 @@ impl ServerHandler for Handler {
         }
         tokio::spawn(async move {
             let mut changes = state.gateway().changes();
-            let mut known = tool_descriptions::roster(state.gateway());
+            let mut known = tool_descriptions::common_roster(state.gateway());
             let mut pace = NoticePace::default();
             loop {
                 tokio::select! {
@@ -556,7 +556,7 @@ impl ServerHandler for Handler {
                     () = connection_ended.cancelled() => return,
                     () = pace.wait() => {}
                 }
-                let roster = tool_descriptions::roster(state.gateway());
+                let roster = tool_descriptions::common_roster(state.gateway());
                 if roster != known && peer.notify_tool_list_changed().await.is_err() {
                     return;
                 }

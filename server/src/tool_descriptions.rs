@@ -49,10 +49,19 @@ pub fn instructions(gateway: &Gateway) -> String {
     )
 }
 
-/// The servers and how many tools each has, as far as they are known.
+/// The servers and how many tools each has that the principal may see, as far as they are known.
 pub fn roster(gateway: &Gateway) -> String {
+    counted(gateway, &gateway.tools())
+}
+
+/// [`roster`] of the tools of all principals: another one means that some client should list again.
+pub fn common_roster(gateway: &Gateway) -> String {
+    counted(gateway, &gateway.indexed_tools())
+}
+
+fn counted(gateway: &Gateway, tools: &[Arc<pml_gateway::Tool>]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for tool in gateway.tools() {
+    for tool in tools {
         *counts.entry(tool.id.server().to_owned()).or_default() += 1;
     }
     let (ready, waiting): (Vec<&str>, Vec<&str>) = gateway

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pml_nearest::{nearest, typos_of};
+use pml_policy::authorize::{Action, Requester};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -130,7 +131,9 @@ impl Inner {
         }
         self.policy().filter.verdict(id).map_err(refuse)?;
         scope.budget().spend_call(id).map_err(refuse)?;
-        let (server, tool) = self.resolve(id).await?;
+        let requester = scope.requester();
+        let (server, tool) = self.resolve(requester, id).await?;
+        self.check_tool(requester, Action::Call, &tool, None)?;
         let effect = self.effects.class_of(&tool, &server.config);
         let earlier = match version {
             Some(version) => server.earlier_version(&tool, version)?,
@@ -143,6 +146,8 @@ impl Inner {
             Some(earlier) => checked.map_err(|error| earlier.explain(&tool, error))?,
             None => checked?,
         };
+        // The policy decides about the values that are sent, not about the placeholders of a script.
+        self.check_tool(requester, Action::Call, &tool, arguments.as_object())?;
         Ok(PreparedCall {
             server,
             tool,
@@ -152,14 +157,18 @@ impl Inner {
     }
 
     /// The server and the tool behind an id, or an error with the nearest ids.
-    pub(crate) async fn resolve(&self, id: &str) -> Result<(Arc<Server>, Arc<Tool>), CallError> {
+    pub(crate) async fn resolve(
+        &self,
+        requester: &Requester,
+        id: &str,
+    ) -> Result<(Arc<Server>, Arc<Tool>), CallError> {
         let parsed = id.parse::<ToolId>().ok();
         let named = parsed.and_then(|id| Some((self.servers.get(id.server())?, id)));
         let Some((server, parsed)) = named else {
             // Every server is started, so that the error can suggest an existing id.
             let timeout = LIST_ALL_TIMEOUT.saturating_sub(self.since_all_listed());
-            self.list(None, timeout).await;
-            return Err(self.unknown(id));
+            self.list(requester, None, timeout).await;
+            return Err(self.unknown(requester, id));
         };
         let tools = server
             .current_tools()
@@ -179,7 +188,7 @@ impl Inner {
                         refused.tool, refused.reason
                     ),
                 )),
-                None => Err(self.unknown(id)),
+                None => Err(self.unknown(requester, id)),
             },
         }
     }
@@ -192,8 +201,8 @@ impl Inner {
         })
     }
 
-    fn unknown(&self, id: &str) -> CallError {
-        let tools = self.known_tools();
+    fn unknown(&self, requester: &Requester, id: &str) -> CallError {
+        let tools = self.known_tools(requester);
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
         let id = shown_id(id);

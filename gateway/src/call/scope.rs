@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_policy::authorize::Requester;
 use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -32,6 +33,7 @@ const DEFAULT_CONCURRENT: u32 = 16;
 pub struct RunScope(Arc<Inner>);
 
 struct Inner {
+    requester: Arc<Requester>,
     budget: RunBudget,
     permits: Semaphore,
     tool_timeout: Option<Duration>,
@@ -42,6 +44,7 @@ struct Inner {
 
 impl RunScope {
     pub(crate) fn new(
+        requester: Arc<Requester>,
         operator: &BudgetConfig,
         limits: RunLimits,
         progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
@@ -52,6 +55,7 @@ impl RunScope {
         let concurrent = limits.concurrent.unwrap_or(DEFAULT_CONCURRENT).max(1);
         let ended = CancellationToken::new();
         Self(Arc::new(Inner {
+            requester,
             budget: RunBudget::new(&budget),
             permits: Semaphore::new(concurrent as usize),
             tool_timeout: limits.tool_timeout,
@@ -69,6 +73,11 @@ impl RunScope {
     /// The number of calls so far.
     pub fn calls(&self) -> u32 {
         self.0.budget.calls()
+    }
+
+    /// Who runs it.
+    pub(crate) fn requester(&self) -> &Requester {
+        &self.0.requester
     }
 
     pub(crate) fn budget(&self) -> &RunBudget {

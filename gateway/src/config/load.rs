@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pml_policy::authorize::{PolicyFile, PolicyFileError};
 use pml_policy::lock::LockFile;
 use serde_json::{Map, Value};
 
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
 use super::{ConfigError, ServerConfig};
+use crate::policy::PolicyConfig;
 use crate::secrets::Secrets;
 
 const FILE_NAME: &str = ".mcp.json";
@@ -275,6 +277,21 @@ impl Config {
     /// Leaves out a section of `pml`, as if it was not written.
     pub fn leave_out_section(&mut self, name: &str) {
         self.sections.remove(name);
+    }
+
+    /// Where the policy file that `policy` names is: relative to the configuration.
+    pub fn policy_path(&self, policy: &PolicyConfig) -> Option<PathBuf> {
+        let named = policy.file.as_ref()?;
+        let folder = self.file.as_deref().and_then(Path::parent);
+        Some(folder.map_or_else(|| named.clone(), |folder| folder.join(named)))
+    }
+
+    pub(crate) fn policy_file(
+        &self,
+        policy: &PolicyConfig,
+    ) -> Result<Option<PolicyFile>, PolicyFileError> {
+        let path = self.policy_path(policy);
+        path.map(|path| PolicyFile::read(&path)).transpose()
     }
 
     /// An error about a value of the `pml` section, with its line. `path` are the keys that lead to it.

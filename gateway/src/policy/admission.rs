@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use pml_policy::authorize::{PolicyEngine, PolicyFile};
+
 use super::approval::AskRule;
 use super::breaker::{Breakers, Outcome, Ticket};
 use super::budget::{BudgetConfig, CallClock, RunBudget};
@@ -17,7 +19,8 @@ use super::retry::RetryPolicy;
 ///
 /// The steps of a call; each may end it with a [`Refusal`]:
 ///
-/// 1. `filter.verdict(id)`: before the tool is looked up, so that a denied tool stays hidden.
+/// 1. `filter.verdict(id)`: before the tool is looked up, so that a denied tool stays hidden. The policy
+///    file decides once the tool is known, and again with the arguments that are sent.
 /// 2. `budget.spend_call(id)`: once per call of a script, also if the cache has the result.
 /// 3. `cache.get(id, args)`: a hit ends the call.
 /// 4. `retry.begin(id, is_repeatable)`, then for each attempt [`Policy::admit`], send, [`Admission::finish`],
@@ -27,6 +30,8 @@ use super::retry::RetryPolicy;
 pub struct Policy<R = serde_json::Value> {
     /// Allowed and denied tools.
     pub filter: ToolFilter,
+    /// The policy file; it decides after the filter.
+    pub engine: Option<PolicyEngine>,
     /// Calls that the user has to approve.
     pub ask: AskRule,
     /// Rate limits.
@@ -43,9 +48,10 @@ pub struct Policy<R = serde_json::Value> {
 }
 
 impl<R> Policy<R> {
-    /// The policy of a configuration.
+    /// The policy of a configuration without a policy file.
     pub fn new(config: &PolicyConfig) -> Self {
         Self {
+            engine: None,
             filter: ToolFilter::new(config.allow.clone(), config.deny.clone()),
             ask: AskRule::new(config.ask.clone(), config.ask_time),
             rate: RateLimiter::new(&config.rate),
@@ -55,6 +61,13 @@ impl<R> Policy<R> {
             cache: ResultCache::new(&config.cache),
             budget: config.budget.clone(),
         }
+    }
+
+    /// The same policy with a policy file.
+    #[must_use]
+    pub fn with_file(self, file: Option<PolicyFile>, config: &PolicyConfig) -> Self {
+        let engine = file.map(|file| PolicyEngine::new(Some(file), &config.glob_rules()));
+        Self { engine, ..self }
     }
 
     /// The budget of each run, which it can lower.

@@ -1,5 +1,8 @@
 //! The configuration key `pml.policy`.
 
+use std::path::PathBuf;
+
+use pml_policy::authorize::GlobRules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -16,6 +19,7 @@ use super::retry::RetryConfig;
 ///
 /// ```jsonc
 /// {
+///   "file": "policy.cedar",               // next to the configuration; left out: no policy file
 ///   "allow": ["fs:read_*", "api:*"],      // left out: every tool
 ///   "deny": ["*:delete_*"],               // wins over allow
 ///   "ask": ["slack:post_*"], "askTime": "2m",
@@ -51,6 +55,9 @@ use super::retry::RetryConfig;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct PolicyConfig {
+    /// A file of Cedar policies, relative to the configuration. What it does not permit is denied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
     /// Tools that scripts may call. If absent, all of them; if empty, none.
     pub allow: Option<Vec<ToolGlob>>,
     /// Tools that scripts may not call, whatever `allow` says.
@@ -75,11 +82,24 @@ pub struct PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Equal policies have equal digests.
-    pub(crate) fn digest(&self) -> [u8; 32] {
+    /// The globs, to be compiled to Cedar policies.
+    pub fn glob_rules(&self) -> GlobRules {
+        GlobRules {
+            allow: self.allow.clone(),
+            deny: self.deny.clone(),
+            ask: self.ask.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Equal policies have equal digests; `file` is the text of the policy file.
+    pub(crate) fn digest(&self, file: Option<&str>) -> [u8; 32] {
         // A policy is made of texts and numbers, which always become JSON.
         let json = serde_json::to_vec(self).unwrap_or_default();
-        Sha256::digest(json).into()
+        let digest = Sha256::new_with_prefix(json);
+        digest
+            .chain_update(file.unwrap_or_default())
+            .finalize()
+            .into()
     }
 }
 
@@ -90,6 +110,7 @@ mod tests {
     #[test]
     fn the_documented_example_is_read_in_full() {
         let json = serde_json::json!({
+            "file": "policy.cedar",
             "allow": ["fs:read_*", "api:*"],
             "deny": ["*:delete_*"],
             "ask": ["slack:post_*"], "askTime": "2m",

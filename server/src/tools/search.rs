@@ -50,7 +50,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
         !name.contains('*') && !state.gateway().servers().any(|known| known == *name)
     };
     if let Some(unknown) = server.filter(is_unknown) {
-        let servers = tool_descriptions::roster(state.gateway());
+        let servers = tool_descriptions::roster(session.gateway());
         let mistake = format!(
             "there is no server \"{}\"; servers (tools each): {servers}",
             printable(unknown)
@@ -68,7 +68,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
     let text = match found.is_empty() {
         true => format!(
             "No tool fits; try other words. Servers (tools each): {}",
-            tool_descriptions::roster(state.gateway())
+            tool_descriptions::roster(session.gateway())
         ),
         false => {
             // The client knows the results of its own calls; of those of others it sees less.
