@@ -84,7 +84,7 @@ impl PolicyEngine {
         Self {
             authorizer: Authorizer::new(),
             names,
-            uses: set(&named, |policy| may_apply_to_use(policy)),
+            uses: set(&named, may_apply_to_use),
             sights: set(&named, sees),
             approvals: set(&named, asks),
             asking: named
