@@ -105,8 +105,16 @@ impl Durable {
     /// Asserts that a request waits for approval, and returns the question.
     async fn waits(&self, run: &DurableRun, request: &Request) -> StoredApproval {
         let context = run.context.for_request();
-        let asked = tokio::time::timeout(WATCHED, run.host.handle(request, &context));
-        assert!(asked.await.is_err(), "{request:?} does not wait");
+        let asked = async {
+            while self.open().await.is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            tokio::time::sleep(WATCHED).await;
+        };
+        tokio::select! {
+            answer = run.host.handle(request, &context) => panic!("{request:?} does not wait: {answer:?}"),
+            waited = tokio::time::timeout(Duration::from_secs(30), asked) => assert!(waited.is_ok(), "{request:?} is not asked about"),
+        }
         let mut open = self.open().await;
         assert_eq!(open.len(), 1, "{request:?}");
         assert!(self.fixture.take_received().is_empty(), "{request:?}");
