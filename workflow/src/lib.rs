@@ -23,6 +23,7 @@ mod error;
 mod from_recording;
 mod graph;
 mod limits;
+mod pipeline_runner;
 mod plan;
 mod reference;
 mod report;
@@ -36,6 +37,7 @@ pub use error::{PlanError, Problem};
 pub use from_recording::{RecordedCall, plan_of_calls};
 pub use graph::{Edge, Graph, Need};
 pub use limits::PlanLimits;
+pub use pipeline_runner::{PipelineRunner, RunnerHooks, RunnerParts};
 pub use plan::{
     Action, Approve, CodeLimits, Fallback, OnError, Plan, Race, ReportOrder, Retry, SCHEMA, Task,
     TaskKind,
