@@ -49,9 +49,8 @@ mod tests {
 
     #[tokio::test]
     async fn clock_messages_are_answered_and_calls_are_forwarded() {
-        let host = OwnClock::new(
-            StaticHost::empty().with("a:echo", "", |args| async move { Ok(args) }),
-        );
+        let host =
+            OwnClock::new(StaticHost::empty().with("a:echo", "", |args| async move { Ok(args) }));
         let run = RunContext::local();
         let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
         let idle = Request::Harness {

@@ -155,7 +155,9 @@ impl PipelineRunner {
 
     async fn result_of(&self, outcome: Outcome, called: &CalledTools) -> Result<Value, TaskError> {
         let Some(error) = outcome.error else {
-            return outcome.result.map_or(Ok(Value::Null), |json| parsed(json.get()));
+            return outcome
+                .result
+                .map_or(Ok(Value::Null), |json| parsed(json.get()));
         };
         if matches!(error.kind, ErrorKind::Waiting | ErrorKind::Unknown) {
             let _suspended = self.parts.context.control().suspend(error);
@@ -262,16 +264,20 @@ fn failure_of(error: &RunError) -> Failure {
 /// Ids are not file names.
 fn file_name(task: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    task.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+    task.chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect()
 }
 
 /// A seed of its own for every task and item, the same in every execution (FNV-1a).
 fn seed_of(seed: u32, task: &CodeTask<'_>) -> u32 {
     let item = task.item.map_or(u64::MAX, |item| item as u64);
     let bytes = task.task.bytes().chain(item.to_le_bytes());
-    bytes.chain(task.attempt.to_le_bytes()).fold(seed ^ 0x811c_9dc5, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    })
+    bytes
+        .chain(task.attempt.to_le_bytes())
+        .fold(seed ^ 0x811c_9dc5, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        })
 }
 
 fn mixed(mut entropy: [u8; 32], seed: u32) -> [u8; 32] {
