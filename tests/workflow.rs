@@ -185,7 +185,7 @@ fn mistakes_are_found_before_anything_runs() {
     );
 
     let output = run_plan(
-        &json!({ "tasks": [{ "id": "a", "code": "return $INPUT.dir" }] }),
+        &json!({ "tasks": [{ "id": "a", "tool": "demo:list_files", "args": { "path": "$INPUT.dir" } }] }),
         &["--input", "dri=x"],
     );
     assert_eq!(output.status.code(), Some(2));
