@@ -28,7 +28,7 @@ pub enum ClockMoment {
     /// The script waits for an answer or for its next timer, which fires at this time, if there is
     /// one.
     Idle(Option<f64>),
-    /// A timer is due at this time. It fires when the host has replied; see [`TimerGate`].
+    /// A timer is due at this time. It fires when the host has replied; see `TimerGate`.
     Due(f64),
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use cedar_policy::{
-    ActionConstraint, Authorizer, Context, Decision as CedarDecision, Entities, EntityUid, Policy,
-    PolicyId, PolicySet, Request,
+    ActionConstraint, Authorizer, Context, Decision as CedarDecision, Effect, Entities, EntityUid,
+    Policy, PolicyId, PolicySet, Request,
 };
 
 use super::arguments::{ContextShape, context};
@@ -84,7 +84,7 @@ impl PolicyEngine {
         Self {
             authorizer: Authorizer::new(),
             names,
-            uses: set(&named, |policy| may_apply_to_use(policy)),
+            uses: set(&named, may_apply_to_use),
             sights: set(&named, sees),
             approvals: set(&named, asks),
             asking: named
@@ -192,7 +192,11 @@ impl PolicyEngine {
             false => Verdict::Permit,
         };
         let depends = !open.is_empty() || (!must_ask && !asks.open.is_empty());
-        let mut by = deciding;
+        // While the decision is open, those that permit it at best have decided.
+        let mut by = match deciding.is_empty() {
+            true => self.permits(&satisfied, &open),
+            false => deciding,
+        };
         by.extend(asks.by);
         let needed: HashSet<&PolicyId> = satisfied.iter().chain(&open).collect();
         let rest = depends.then(|| Rest {
@@ -203,6 +207,19 @@ impl PolicyEngine {
             at_best: self.decision(verdict, by, depends),
             entities: Ok(entities),
             rest,
+        }
+    }
+
+    /// The policies that permit a use: those that do in every context, or else those that may.
+    fn permits(&self, satisfied: &[PolicyId], open: &[PolicyId]) -> Vec<PolicyId> {
+        let permits = |id: &&PolicyId| {
+            let policy = self.uses.policy(id);
+            policy.is_some_and(|policy| policy.effect() == Effect::Permit)
+        };
+        let always: Vec<PolicyId> = satisfied.iter().filter(permits).cloned().collect();
+        match always.is_empty() {
+            true => open.iter().filter(permits).cloned().collect(),
+            false => always,
         }
     }
 

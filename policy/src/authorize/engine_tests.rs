@@ -9,10 +9,6 @@ use super::*;
 use crate::labels::Label;
 use crate::tool_glob::ToolGlob;
 
-fn globs(patterns: &[&str]) -> Vec<ToolGlob> {
-    patterns.iter().map(|text| text.parse().unwrap()).collect()
-}
-
 fn tool(id: &str, effect: &str) -> ToolFacts {
     ToolFacts {
         id: id.to_owned(),

@@ -114,9 +114,9 @@ impl EntityNames {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect();
             Entity::new(uid, attributes, parents.into_iter().collect())
+                .map_err(|error| error.to_string())
         });
-        let entities: Result<Vec<_>, _> = entities.collect();
-        let entities = entities.map_err(|error| error.to_string())?;
+        let entities: Vec<_> = entities.collect::<Result<_, String>>()?;
         Entities::from_entities(entities, None).map_err(|error| error.to_string())
     }
 
