@@ -19,6 +19,9 @@ struct Random {
     items: Option<u64>,
 }
 
+/// What proptest draws for one task.
+type Drawn = (Vec<prop::sample::Index>, u64, bool, bool, Option<u64>);
+
 fn random(max: usize) -> impl Strategy<Value = Vec<Random>> {
     let task = (
         prop::collection::vec(any::<prop::sample::Index>(), 0..4),
@@ -28,10 +31,8 @@ fn random(max: usize) -> impl Strategy<Value = Vec<Random>> {
         prop::option::weighted(0.2, 0_u64..5),
     );
     prop::collection::vec(task, 1..max).prop_map(|tasks| {
-        let task = |(index, (before, ms, fails, optional, items)): (
-            usize,
-            (Vec<prop::sample::Index>, u64, bool, bool, Option<u64>),
-        )| {
+        let task = |(index, drawn): (usize, Drawn)| {
+            let (before, ms, fails, optional, items) = drawn;
             let before = before
                 .iter()
                 .filter(|_| index > 0)
