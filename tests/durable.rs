@@ -14,3 +14,4 @@ mod ledger;
 mod scripts;
 mod server;
 mod tasks;
+mod workflows;

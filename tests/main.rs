@@ -34,3 +34,4 @@ mod types;
 mod typings;
 mod walls;
 mod web;
+mod workflow;

@@ -12,7 +12,7 @@ use crate::exit::ExitCode;
 use crate::{
     add, approvals, call, check, completions, demo_server, diagnostics, doctor, exit, index, init,
     lock, login, logout, model, policy, resume, run, runs, scrub, search, serve, test, tools,
-    trust, types,
+    trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -47,6 +47,7 @@ enum Command {
     Resume(resume::ResumeArgs),
     Runs(runs::RunsArgs),
     Approvals(approvals::ApprovalsArgs),
+    Workflow(workflow::WorkflowArgs),
     Test(test::TestArgs),
     Check(check::CheckArgs),
     Types(types::TypesArgs),
@@ -116,6 +117,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Resume(args) => resume::run(&args, config),
         Command::Runs(args) => runs::run(&args, config),
         Command::Approvals(args) => approvals::run(&args, config),
+        Command::Workflow(args) => workflow::run(&args, config),
         Command::Test(args) => test::run(&args),
         Command::Check(args) => check::run(&args, config),
         Command::Types(args) => types::run(&args, config),

@@ -18,7 +18,7 @@ struct Group {
 const GROUPS: &[Group] = &[
     Group {
         heading: "Scripts",
-        commands: &["run", "test", "check", "types"],
+        commands: &["run", "workflow", "test", "check", "types"],
     },
     Group {
         heading: "Durable runs",

@@ -9,6 +9,7 @@ use pml_policy::lock::{self, LockFile};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
 use pml_units::{ByteSize, HumanDuration, UnitError};
+use pml_workflow::PlanLimits;
 use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
@@ -17,7 +18,7 @@ use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     "approvals",
     "effects",
     "limits",
@@ -26,6 +27,7 @@ const SECTIONS: [&str; 8] = [
     "runs",
     "scrub",
     "store",
+    "workflows",
 ];
 
 /// The configuration of the operator.
@@ -38,6 +40,35 @@ pub struct Settings {
     pub store: StoreSettings,
     pub runs: RunsSettings,
     pub approvals: ApprovalSettings,
+    pub workflows: WorkflowSettings,
+}
+
+/// `pml.workflows`: the bounds of plans.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct WorkflowSettings {
+    /// Tasks of one plan.
+    max_tasks: Option<usize>,
+    /// Items of one `for_each`.
+    max_items: Option<usize>,
+    /// Tasks in the longest chain.
+    max_depth: Option<usize>,
+    /// Tasks and items at once.
+    concurrency: Option<usize>,
+}
+
+impl WorkflowSettings {
+    /// The bounds of a plan.
+    pub fn limits(&self) -> PlanLimits {
+        let standard = PlanLimits::default();
+        PlanLimits {
+            tasks: self.max_tasks.unwrap_or(standard.tasks),
+            items: self.max_items.unwrap_or(standard.items),
+            depth: self.max_depth.unwrap_or(standard.depth),
+            concurrency: self.concurrency.unwrap_or(standard.concurrency),
+            ..standard
+        }
+    }
 }
 
 /// Loads the file named with `--config`, else that of the working folder, else that of the user.
@@ -107,7 +138,9 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let store = servers.section_with_variables("store", &variables)?;
     let runs = servers.section("runs")?;
     let approvals = servers.section_with_variables("approvals", &variables)?;
+    let workflows = servers.section("workflows")?;
     Ok(Settings {
+        workflows,
         servers,
         limits,
         pool,

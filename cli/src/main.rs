@@ -46,6 +46,7 @@ mod tool_cache;
 mod tools;
 mod trust;
 mod types;
+mod workflow;
 
 fn main() {
     // First of all: a worker must start V8 before anything else happens in its process.

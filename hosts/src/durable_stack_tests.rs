@@ -60,6 +60,7 @@ impl Durable {
             source: "1".to_owned(),
             args: Vec::new(),
             file: None,
+            is_workflow: false,
         };
         let spec = DurableSpec::new(script, Limits::default());
         let placeholders = placeholders().await;

@@ -80,6 +80,7 @@ impl DurableRuns {
             source: script.source.clone(),
             args: script.args.clone(),
             file: None,
+            is_workflow: false,
         };
         let mut spec = DurableSpec::new(script, limits);
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));

@@ -19,7 +19,7 @@ use crate::run::{self, PreparedRun, RunOutput};
 use crate::runs::with_store;
 use crate::store_setup::StoreArgs;
 use crate::style::Style;
-use crate::{diagnostics, exit};
+use crate::{diagnostics, exit, workflow};
 
 /// Continue a durable run that was interrupted
 ///
@@ -77,6 +77,10 @@ pub fn run(args: &ResumeArgs, config: Option<&Path>) -> ExitCode {
     resumed.unwrap_or_else(exit::usage_error)
 }
 
+fn is_workflow(claimed: &ClaimedRun) -> bool {
+    DurableSpec::from_bytes(&claimed.run.spec).is_ok_and(|spec| spec.script.is_workflow)
+}
+
 struct Resume<'a> {
     args: &'a ResumeArgs,
     config: Option<&'a Path>,
@@ -111,6 +115,15 @@ impl Resume<'_> {
             Err(error) => return Err(error.into()),
         };
         let writer = claimed.writer.clone();
+        if is_workflow(&claimed) {
+            return match self.workflow(claimed).await {
+                Ok(code) => Ok(code),
+                Err(error) => {
+                    let _ = writer.release().await;
+                    Err(error)
+                }
+            };
+        }
         let prepared = match self.prepare(claimed).await {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -120,6 +133,14 @@ impl Resume<'_> {
             }
         };
         prepared.run_in_event_loop(Style::for_stderr()).await
+    }
+
+    async fn workflow(&self, claimed: ClaimedRun) -> anyhow::Result<ExitCode> {
+        let spec = DurableSpec::from_bytes(&claimed.run.spec).map_err(anyhow::Error::msg)?;
+        let settings = self.settings(&spec)?;
+        let journal = RunJournal::resume(claimed)?;
+        let output = self.output();
+        workflow::resume(settings, journal, self.store.clone(), output).await
     }
 
     async fn prepare(&self, claimed: ClaimedRun) -> anyhow::Result<PreparedRun> {
@@ -158,13 +179,21 @@ impl Resume<'_> {
             bail!("run {id} was cancelled, and a cancelled run is not continued; start a new one");
         }
         let (outcome, spec) = stored_outcome(&run)?;
+        let mut limits = spec.limits;
+        if spec.script.is_workflow {
+            // A report is longer than what a model would read.
+            limits.output_chars = u64::MAX;
+        }
         let outcome = match self.args.scrub {
             true => {
                 let settings = self.settings(&spec)?;
-                run::scrubbed(outcome, &settings, &spec.limits)?
+                run::scrubbed(outcome, &settings, &limits)?
             }
-            false => limit_output(outcome, &spec.limits),
+            false => limit_output(outcome, &limits),
         };
+        if spec.script.is_workflow {
+            return workflow::print_ended(&spec, &outcome, id.as_str(), self.args.json);
+        }
         let style = Style::for_stderr();
         Ok(run::print(
             self.output(),

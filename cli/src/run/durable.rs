@@ -52,6 +52,17 @@ impl DurableArgs {
                 Origin::Stdin | Origin::Code(_) => None,
             },
             store: self.store.clone(),
+            is_workflow: false,
+        })
+    }
+
+    /// The durable workflow that the flags ask for. Its plan is kept in the store.
+    pub fn workflow(&self) -> Option<DurableRun> {
+        self.durable.then(|| DurableRun::New {
+            id: self.run_id.clone(),
+            file: None,
+            store: self.store.clone(),
+            is_workflow: true,
         })
     }
 }
@@ -63,6 +74,7 @@ pub enum DurableRun {
         id: Option<RunId>,
         file: Option<PathBuf>,
         store: StoreArgs,
+        is_workflow: bool,
     },
     /// Again.
     Resumed {
@@ -86,12 +98,17 @@ impl DurableRun {
         limits: Limits,
         tool_timeout: Option<Duration>,
     ) -> anyhow::Result<OpenRun> {
-        let (id, file, store) = match self {
+        let (id, file, store, is_workflow) = match self {
             Self::Resumed { journal, store } => {
                 let approvals = settings.approvals.open(store);
                 return Ok(OpenRun { journal, approvals });
             }
-            Self::New { id, file, store } => (id, file, store),
+            Self::New {
+                id,
+                file,
+                store,
+                is_workflow,
+            } => (id, file, store, is_workflow),
         };
         let store = store_setup::open(&store, settings).await?;
         let tenant = TenantId::local();
@@ -107,6 +124,7 @@ impl DurableRun {
             source: script.source.clone(),
             args: script.args.clone(),
             file,
+            is_workflow,
         };
         let mut spec = DurableSpec::new(script, limits);
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -138,6 +156,11 @@ impl OpenRun {
             approvals: self.approvals.clone(),
             placeholders: Arc::new(RunPlaceholders::new(&placeholders, "").await),
         })
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Arc<RunJournal> {
+        &self.journal
     }
 
     /// Tells approvers what they were not told yet, and closes the store.

@@ -1,10 +1,10 @@
 //! `pml run`: one script, once.
 
-mod durable;
-mod report;
-mod run_tools;
+pub mod durable;
+pub mod report;
+pub mod run_tools;
 pub mod script;
-mod tool_source;
+pub mod tool_source;
 mod trace;
 
 use std::path::{Path, PathBuf};

@@ -207,6 +207,11 @@ impl RunTools {
         }
     }
 
+    /// The servers; `None` in a replay.
+    pub fn gateway(&self) -> Option<&Gateway> {
+        self.servers.as_ref().map(|servers| &servers.gateway)
+    }
+
     /// Servers whose tools a search could not see, and why.
     pub fn problems(&self) -> &[(String, StartError)] {
         self.servers

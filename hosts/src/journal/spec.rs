@@ -47,6 +47,9 @@ pub struct DurableScript {
     /// The file that it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// Whether the source is the plan of a workflow and the argument its input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_workflow: bool,
 }
 
 impl DurableScript {
@@ -124,6 +127,7 @@ mod tests {
             source: source.to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             file: None,
+            is_workflow: false,
         }
     }
 

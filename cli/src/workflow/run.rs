@@ -1,0 +1,375 @@
+//! `pml workflow run` and `dry-run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use pml_hosts::journal::RunJournal;
+use pml_hosts::{AnswerSources, Fixtures, OwnClock};
+use pml_protocol::{Limits, Outcome, RequestedLimits, RunContext, RunError, ToolHost};
+use pml_runtime::{Pool, PoolOptions, Script};
+use pml_scrub::Scrubber;
+use pml_store::Store;
+use pml_workflow::{
+    PipelineRunner, Plan, PlanError, RunnerParts, TaskKind, WorkflowReport, missing_inputs,
+};
+use serde_json::Value;
+
+use super::hooks::CliHooks;
+use super::plan_file::{self, InputArgs, PlanArgs};
+use super::printed;
+use crate::amounts::parse_time;
+use crate::config::{self, Settings};
+use crate::exit::{self, ExitCode};
+use crate::run::RunOutput;
+use crate::run::durable::{DurableArgs, DurableRun, OpenRun};
+use crate::run::run_tools::{RunTools, RunToolsOptions};
+use crate::run::tool_source::{LiveMode, ToolSource};
+use crate::style::Style;
+use crate::tool_cache::ToolCache;
+use crate::{diagnostics, interrupt, progress, search_setup};
+
+/// Calls of one plan: its tasks and items are bounded already.
+const MAX_CALLS: u32 = 1_000_000;
+
+/// Run a plan
+///
+/// Tasks start as soon as what they refer to has ended. Branches that do not depend on a failed task
+/// go on. The output is printed on standard output, the tasks with their times on standard error.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml workflow run plan.yaml --input dir=config\n  \
+    pml workflow run plan.json --json | jq .times.speedup\n  \
+    pml workflow run --durable --run-id nightly plan.json    after a crash: pml resume nightly\n\n\
+    Exit codes: 0 ok, 1 a task failed, 2 wrong usage or a mistake in the plan, 75 it waits for a person,\n\
+    130 interrupted.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    plan: PlanArgs,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Start tasks with `approve` without asking
+    #[arg(long)]
+    yes: bool,
+
+    /// Time limit of one tool call, from its dispatch [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    tool_timeout: Option<u64>,
+
+    /// Replace personal data and secrets in everything that is printed
+    #[arg(long)]
+    scrub: bool,
+
+    #[command(flatten)]
+    durable: DurableArgs,
+}
+
+/// Check every call of a plan and send none
+///
+/// Schemas, policy and budgets are applied. Answers are examples of the tools' output schemas, or of
+/// what their results looked like in earlier runs; code runs with those.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml workflow dry-run plan.yaml --input dir=config\n  \
+    pml workflow dry-run plan.json --fixtures answers.json --json")]
+pub struct DryRunArgs {
+    #[command(flatten)]
+    plan: PlanArgs,
+
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Answers: { "fs:read_file": { "value": "text" } }
+    #[arg(long, value_name = "FILE")]
+    fixtures: Option<PathBuf>,
+
+    /// Print the whole report as JSON on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Replace personal data and secrets in everything that is printed
+    #[arg(long)]
+    scrub: bool,
+}
+
+pub fn run(args: &RunArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let settings = config::load(config)?;
+    let tool_timeout = args.tool_timeout.map(Duration::from_millis);
+    let prepared = PreparedWorkflow {
+        text: plan_file::read_text(&args.plan.plan, &settings.workflows.limits())?,
+        name: args.plan.plan.display().to_string(),
+        input: args.input.read()?,
+        tool_timeout: tool_timeout.or_else(|| settings.limits.tool_timeout()),
+        mode: LiveMode::Send,
+        durable: args.durable.workflow(),
+        approves_all: args.yes,
+        output: RunOutput {
+            json: args.json,
+            scrub: args.scrub,
+        },
+        settings,
+    };
+    in_event_loop(prepared.run())
+}
+
+pub fn dry_run(args: &DryRunArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let settings = config::load(config)?;
+    let shapes = ToolCache::for_settings(&settings).shapes();
+    let sources = AnswerSources {
+        fixtures: match &args.fixtures {
+            Some(file) => Fixtures::load(file)?,
+            None => Fixtures::default(),
+        },
+        recorded: None,
+        observed: Box::new(move |tool| shapes.schema(tool)),
+    };
+    let prepared = PreparedWorkflow {
+        text: plan_file::read_text(&args.plan.plan, &settings.workflows.limits())?,
+        name: args.plan.plan.display().to_string(),
+        input: args.input.read()?,
+        tool_timeout: settings.limits.tool_timeout(),
+        mode: LiveMode::DryRun(Box::new(sources)),
+        durable: None,
+        // No call is sent.
+        approves_all: true,
+        output: RunOutput {
+            json: args.json,
+            scrub: args.scrub,
+        },
+        settings,
+    };
+    in_event_loop(prepared.run())
+}
+
+/// The further execution of a durable workflow.
+pub async fn resume(
+    settings: Settings,
+    journal: Arc<RunJournal>,
+    store: Store,
+    output: RunOutput,
+) -> anyhow::Result<ExitCode> {
+    let spec = journal.spec();
+    let prepared = PreparedWorkflow {
+        text: spec.script.source.clone(),
+        name: spec.script.name.clone(),
+        input: input_of(&spec.script.args),
+        tool_timeout: spec.tool_ms.map(Duration::from_millis),
+        mode: LiveMode::Send,
+        durable: Some(DurableRun::Resumed { journal, store }),
+        approves_all: false,
+        output,
+        settings,
+    };
+    prepared.run().await
+}
+
+/// The input of a stored workflow.
+pub fn input_of(args: &[String]) -> Value {
+    let input = args
+        .first()
+        .and_then(|input| serde_json::from_str(input).ok());
+    input.unwrap_or_default()
+}
+
+fn in_event_loop(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let event_loop = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    event_loop.block_on(work)
+}
+
+/// A workflow whose files are read.
+struct PreparedWorkflow {
+    settings: Settings,
+    text: String,
+    name: String,
+    input: Value,
+    tool_timeout: Option<Duration>,
+    mode: LiveMode,
+    durable: Option<DurableRun>,
+    approves_all: bool,
+    output: RunOutput,
+}
+
+impl PreparedWorkflow {
+    async fn run(mut self) -> anyhow::Result<ExitCode> {
+        let style = Style::for_stderr();
+        let plan_limits = self.settings.workflows.limits();
+        let plan = plan_file::parse(&self.text, &self.name, &plan_limits)?;
+        let missing = missing_inputs(&plan, &self.input);
+        if !missing.is_empty() {
+            return Err(PlanError::Invalid(missing).into());
+        }
+        let code_limits = self.settings.limits.limits();
+        let code_limits = code_limits.lowered(&RequestedLimits::default());
+        let limits = Limits {
+            calls: MAX_CALLS,
+            ..code_limits
+        };
+        let pool = Arc::new(pool_for(&plan, code_limits)?);
+        let durable = match self.durable.take() {
+            Some(durable) => {
+                let script = Script {
+                    name: self.name.clone(),
+                    source: self.text.clone(),
+                    args: vec![self.input.to_string()],
+                };
+                let open = durable.open(&self.settings, &script, limits, self.tool_timeout);
+                Some(open.await?)
+            }
+            None => None,
+        };
+        let scrub_rules = std::mem::take(&mut self.settings.scrub);
+        let scrubber = match self.output.scrub {
+            true => Some(Arc::new(Scrubber::new(&scrub_rules)?)),
+            false => None,
+        };
+        let durable_tools = match &durable {
+            Some(durable) => Some(durable.tools(&scrub_rules).await?),
+            None => None,
+        };
+        let is_live = !self.output.json && !self.output.scrub;
+        let cache = ToolCache::for_settings(&self.settings);
+        let search = search_setup::open(self.settings.servers.file.as_deref())?;
+        let tools = RunTools::open(RunToolsOptions {
+            source: ToolSource::Servers(self.mode),
+            tool_timeout: self.tool_timeout,
+            config: self.settings.servers,
+            search,
+            scrubber,
+            limits,
+            durable: durable_tools,
+            progress: Box::new(move |reported| {
+                if is_live {
+                    progress::print(&reported, style);
+                }
+            }),
+        })?;
+        let runner = Arc::new(PipelineRunner::new(RunnerParts {
+            host: tools.host(),
+            code_host: code_host(&tools, durable.is_some()),
+            pool,
+            limits: code_limits,
+            context: match &durable {
+                Some(durable) => durable.journal().local_context(),
+                None => RunContext::local(),
+            },
+            clock: durable.as_ref().map(|durable| {
+                let journal = durable.journal();
+                (journal.clock(), journal.entropy())
+            }),
+            hooks: Arc::new(CliHooks {
+                gateway: tools.gateway().cloned(),
+                approves_all: self.approves_all,
+                live: is_live.then_some(style),
+            }),
+        }));
+        let ended = execute(&plan, &runner, self.input, plan_limits).await;
+        let code = finish(&plan, &tools, durable.as_ref(), ended, self.output, &limits).await;
+        tools.save_tools(&cache);
+        tools.close().await;
+        if let Some(durable) = durable {
+            durable.close().await;
+        }
+        code
+    }
+}
+
+/// Code of a durable workflow sees the same time and randomness in every execution.
+fn code_host(
+    tools: &RunTools,
+    is_durable: bool,
+) -> Box<dyn Fn() -> Arc<dyn ToolHost> + Send + Sync> {
+    let host = tools.host();
+    match is_durable {
+        true => Box::new(move || Arc::new(OwnClock::new(host.clone()))),
+        false => Box::new(move || host.clone()),
+    }
+}
+
+/// Workers are kept warm if the plan has code.
+fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Pool> {
+    let options = PoolOptions::new()?;
+    let has_code = plan.tasks.iter().any(|task| task.kind() == TaskKind::Code);
+    Ok(Pool::new(PoolOptions {
+        warm: if has_code { options.warm } else { 0 },
+        limits,
+        ..options
+    }))
+}
+
+/// How a run ended: on its own, by a signal, or because it waits.
+struct Ended {
+    report: WorkflowReport,
+    stopped: Option<RunError>,
+    is_interrupted: bool,
+}
+
+async fn execute(
+    plan: &Plan,
+    runner: &Arc<PipelineRunner>,
+    input: Value,
+    limits: pml_workflow::PlanLimits,
+) -> Ended {
+    let (reason, stopped) = tokio::sync::oneshot::channel();
+    let waiting = runner.clone();
+    let stop = async move {
+        match interrupt::or(waiting.suspended()).await {
+            Ok(Some(error)) => {
+                let message = error.message.clone();
+                let _ = reason.send(Some(error));
+                message
+            }
+            _ => {
+                let _ = reason.send(None);
+                "interrupted".to_owned()
+            }
+        }
+    };
+    let options = pml_workflow::RunOptions {
+        input,
+        limits,
+        stop: Box::pin(stop),
+    };
+    let report = pml_workflow::run(plan, &**runner, options).await;
+    let stopped = { stopped }.try_recv().ok();
+    Ended {
+        is_interrupted: matches!(stopped, Some(None)),
+        stopped: stopped.flatten(),
+        report,
+    }
+}
+
+/// Stores how the run ended and prints it.
+async fn finish(
+    plan: &Plan,
+    tools: &RunTools,
+    durable: Option<&OpenRun>,
+    ended: Ended,
+    output: RunOutput,
+    limits: &Limits,
+) -> anyhow::Result<ExitCode> {
+    let mut outcome: Outcome = printed::outcome_of(&ended.report, ended.stopped.clone());
+    if let Some(durable) = durable {
+        durable.ended(&mut outcome, ended.is_interrupted).await;
+    }
+    if let Some(error) = &ended.stopped {
+        diagnostics::error(&error.message);
+    }
+    let report = printed::printed_report(tools, &ended.report, limits);
+    let run = outcome.run.as_ref().map(|run| run.as_str().to_owned());
+    let dry_run = tools.dry_run_plan();
+    if let (Some(dry_run), false) = (&dry_run, output.json) {
+        crate::run::report::print_plan(dry_run, Style::for_stderr());
+    }
+    let printed = printed::print(plan, &report, run.as_deref(), dry_run.as_ref(), output.json);
+    exit::check_pipe(printed)?;
+    Ok(printed::exit_code(&outcome, ended.is_interrupted))
+}

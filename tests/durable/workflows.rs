@@ -1,0 +1,129 @@
+//! Durable workflows: killed at random times, resumed, and their effects counted.
+
+use std::collections::BTreeSet;
+use std::process::Child;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::ledger::{Ledger, kill};
+
+/// Guarded calls in a chain and in parallel, reads, code with randomness, and code that calls tools.
+fn plan() -> Value {
+    let mut tasks = vec![
+        json!({ "id": "drawn", "code": "return `drawn-${Math.random()}-${Date.now()}`" }),
+        json!({ "id": "first", "tool": "s:record", "args": { "text": "$OUTPUT[drawn]", "ms": 5 } }),
+        json!({ "id": "code", "code": "await tools.s.record({ text: 'in-code-' + $OUTPUT[first].text.length, ms: 5 });\nreturn (await tools.s.look({ text: 'seen' })).text" }),
+        json!({ "id": "many", "tool": "s:record", "for_each": [0, 1, 2, 3, 4, 5, 6, 7], "args": { "text": "many-$ITEM", "ms": 20 } }),
+    ];
+    for n in 0..10_usize {
+        let before = match n.checked_sub(1) {
+            Some(before) => format!("chain{before}"),
+            None => "first".to_owned(),
+        };
+        tasks.push(json!({ "id": format!("chain{n}"), "tool": "s:record", "args": { "text": format!("chain-{n}"), "ms": 8 }, "depends_on": [before] }));
+    }
+    json!({ "tasks": tasks, "output": { "drawn": "$OUTPUT[drawn]", "code": "$OUTPUT[code]", "many": "$OUTPUT[many]" } })
+}
+
+fn start(ledger: &Ledger) -> Child {
+    ledger.write("plan.json", &plan().to_string());
+    let mut command = ledger.pml(&["workflow", "run", "--durable", "--run-id", "r", "--json"]);
+    command
+        .arg(ledger.file("plan.json"))
+        .spawn()
+        .expect("pml starts")
+}
+
+fn settle(ledger: &Ledger) {
+    let done = ledger.effects();
+    for call in ledger.show()["unknown"].as_array().expect("a list") {
+        let number = call["call"].to_string();
+        let text = call["args"]["text"].as_str().expect("a record");
+        let result = json!({ "text": text }).to_string();
+        let how: &[&str] = match done.contains(&format!("record {text}")) {
+            true => &["--happened", &result],
+            false => &["--send"],
+        };
+        ledger.json(&[&["runs", "settle", "r", &number, "--json"], how].concat());
+    }
+}
+
+#[test]
+fn no_guarded_effect_of_a_workflow_happens_twice_whenever_it_is_killed() {
+    let seed = u64::from(std::process::id());
+    println!("seed {seed}");
+    let mut random = seed;
+    let mut next = |below: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) % below
+    };
+    let runs = std::env::var("PML_FAULT_KILLS").ok();
+    let runs = runs
+        .and_then(|kills| kills.parse::<usize>().ok())
+        .unwrap_or(100)
+        / 10;
+    for _ in 0..runs.max(1) {
+        let ledger = Ledger::new();
+        let mut run = start(&ledger);
+        for _ in 0..8 {
+            std::thread::sleep(Duration::from_millis(60 + next(350)));
+            if run.try_wait().expect("a child").is_some() {
+                break;
+            }
+            kill(run);
+            run = match ledger.run(&["runs", "show", "r"]).status.success() {
+                true => {
+                    settle(&ledger);
+                    ledger
+                        .pml(&["resume", "r", "--json"])
+                        .spawn()
+                        .expect("pml starts")
+                }
+                false => start(&ledger),
+            };
+        }
+        let _ = run.wait();
+        settle(&ledger);
+        let report = ledger.resume();
+        assert_eq!(report["ok"], true, "{report:#}\n{:#}", ledger.show());
+        let effects = ledger.effects();
+        let distinct: BTreeSet<&String> = effects.iter().collect();
+        assert_eq!(distinct.len(), effects.len(), "{effects:?}");
+        assert_eq!(effects.len(), 20, "{effects:?}");
+        let drawn = report["output"]["drawn"].as_str().expect("a text");
+        assert!(effects.contains(&format!("record {drawn}")), "{effects:?}");
+        assert_eq!(report["output"]["code"], "seen");
+    }
+}
+
+#[test]
+fn an_unknown_call_waits_for_a_person_and_the_rest_is_kept() {
+    let ledger = Ledger::new();
+    let plan = json!({ "tasks": [
+        { "id": "a", "tool": "s:record", "args": { "text": "a" } },
+        { "id": "b", "tool": "s:record", "args": { "text": "b", "hold": "before" }, "depends_on": ["a"] },
+        { "id": "c", "tool": "s:record", "args": { "text": "c" }, "depends_on": ["b"] },
+    ] });
+    ledger.write("plan.json", &plan.to_string());
+    let mut command = ledger.pml(&["workflow", "run", "--durable", "--run-id", "r", "--json"]);
+    let run = command
+        .arg(ledger.file("plan.json"))
+        .spawn()
+        .expect("pml starts");
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    let waiting = ledger.run(&["resume", "r", "--json"]);
+    assert_eq!(waiting.status.code(), Some(75));
+    let shown = ledger.run(&["workflow", "show", "r"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("3 tasks, 3 layers"));
+    settle(&ledger);
+    let report = ledger.resume();
+    assert_eq!(report["ok"], true, "{report:#}");
+    let effects = ledger.effects();
+    let distinct: BTreeSet<&String> = effects.iter().collect();
+    assert_eq!((effects.len(), distinct.len()), (3, 3), "{effects:?}");
+}

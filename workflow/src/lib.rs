@@ -1,0 +1,52 @@
+//! Workflows: a plan is a graph of tool calls and code. This crate reads plans, validates them and
+//! runs them as fast as their dependencies allow.
+//!
+//! ```
+//! use pml_workflow::{Plan, PlanLimits};
+//!
+//! let text = r#"{ "tasks": [
+//!   { "id": "list", "tool": "fs:list", "args": { "path": "$INPUT.dir" } },
+//!   { "id": "count", "code": "return $OUTPUT[list].length" } ] }"#;
+//! let plan = Plan::parse(text, &PlanLimits::default())?;
+//! assert_eq!(plan.graph().layers(), 2);
+//! # Ok::<(), pml_workflow::PlanError>(())
+//! ```
+//!
+//! The scheduler ([`run`]) reaches tools and sandboxes through [`TaskRunner`] alone. It respects every
+//! dependency, has no barrier between layers, and never starts a task twice except to retry it.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod code;
+mod error;
+mod from_recording;
+mod graph;
+mod limits;
+mod pipeline_runner;
+mod plan;
+mod reference;
+mod report;
+mod runner;
+mod scheduler;
+mod schema_fit;
+pub mod show;
+mod validate;
+
+pub use error::{PlanError, Problem};
+pub use from_recording::{RecordedCall, plan_of_calls};
+pub use graph::{Edge, Graph, Need};
+pub use limits::PlanLimits;
+pub use pipeline_runner::{PipelineRunner, RunnerHooks, RunnerParts};
+pub use plan::{
+    Action, Approve, CodeLimits, Fallback, OnError, Plan, Race, ReportOrder, Retry, SCHEMA, Task,
+    TaskKind,
+};
+pub use reference::{Condition, Reference, Root, Template};
+pub use report::{RunState, TaskReport, TaskState, Times, WorkflowReport};
+pub use runner::{ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask};
+pub use scheduler::{RunOptions, run};
+pub use validate::{KnownTool, check_tools, missing_inputs};
+
+#[cfg(test)]
+mod tests;

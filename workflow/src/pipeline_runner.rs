@@ -1,0 +1,288 @@
+//! Runs tasks for real: tools through a request pipeline, code in the sandboxes of a pool.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pml_protocol::{
+    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, Limits, LogLine, Outcome, Request,
+    RequestedLimits, RunContext, RunError, ToolHost, ToolResult, VirtualClock,
+};
+use pml_runtime::{Event, Pool, Script};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+use tokio::sync::watch;
+
+use crate::runner::{
+    ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask,
+};
+
+/// What the program around a run decides and sees.
+pub trait RunnerHooks: Send + Sync {
+    /// What a call of the tool does.
+    fn effect<'a>(&'a self, tool: &'a str) -> TaskFuture<'a, EffectClass>;
+
+    /// Asks a person whether a task may start.
+    fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>>;
+
+    /// A line that the code of a task logged.
+    fn log(&self, task: &str, line: &LogLine);
+
+    /// What happens, as it happens.
+    fn event(&self, event: TaskEvent<'_>);
+}
+
+/// The parts of a [`PipelineRunner`].
+pub struct RunnerParts {
+    /// Answers the calls of tool tasks.
+    pub host: Arc<dyn ToolHost>,
+    /// The host of one code task.
+    pub code_host: Box<dyn Fn() -> Arc<dyn ToolHost> + Send + Sync>,
+    /// Runs code.
+    pub pool: Arc<Pool>,
+    /// The limits of one code task.
+    pub limits: Limits,
+    /// The run that all tasks belong to.
+    pub context: RunContext,
+    /// Time and randomness of code, if every execution must see the same: a durable run.
+    pub clock: Option<(VirtualClock, [u8; 32])>,
+    /// The program.
+    pub hooks: Arc<dyn RunnerHooks>,
+}
+
+/// Runs tasks through a request pipeline and a pool of sandboxes.
+pub struct PipelineRunner {
+    parts: RunnerParts,
+    in_flight: watch::Sender<usize>,
+}
+
+/// Makes globals of the values of a task. It is on the first line of the code, so that the lines of
+/// the author keep their numbers.
+const PRELUDE: &str = "Object.assign(globalThis,JSON.parse(args[0]));";
+
+impl PipelineRunner {
+    /// A runner.
+    pub fn new(parts: RunnerParts) -> Self {
+        Self {
+            parts,
+            in_flight: watch::Sender::new(0),
+        }
+    }
+
+    /// Waits until the pipeline ends the run, or every step in flight waits for a person.
+    pub async fn suspended(&self) -> RunError {
+        let mut control = self.parts.context.control().watch();
+        let mut in_flight = self.in_flight.subscribe();
+        loop {
+            {
+                let state = control.borrow_and_update();
+                if let Some(end) = state.end() {
+                    return end.clone();
+                }
+                let open = *in_flight.borrow_and_update();
+                if let Some(error) = state.suspension().filter(|_| state.suspended() >= open) {
+                    return error.clone();
+                }
+            }
+            tokio::select! {
+                _ = control.changed() => {}
+                _ = in_flight.changed() => {}
+            }
+        }
+    }
+
+    fn begin(&self) -> InFlight<'_> {
+        self.in_flight.send_modify(|count| *count += 1);
+        InFlight(self)
+    }
+
+    async fn call_tool(&self, task: ToolTask<'_>) -> Result<Value, TaskError> {
+        let _in_flight = self.begin();
+        let args = to_raw_value(&task.args).map_err(Failure::internal)?;
+        let mut request = Request::call(task.tool, args);
+        request.sanitize()?;
+        let run = self.parts.context.for_request();
+        let answer = self.parts.host.handle(&request, &run).await?;
+        parsed(answer.get())
+    }
+
+    async fn run_code(&self, task: CodeTask<'_>) -> Result<Value, TaskError> {
+        let _in_flight = self.begin();
+        let parts = &self.parts;
+        let script = Script {
+            name: format!("{}.ts", file_name(task.task)),
+            source: format!("{PRELUDE}{}", task.source),
+            args: vec![task.globals.to_string()],
+        };
+        let limits = parts.limits.lowered(&RequestedLimits {
+            wall_ms: task.limits.timeout_ms,
+            heap_bytes: task.limits.memory,
+            calls: task.limits.calls,
+            ..RequestedLimits::default()
+        });
+        let run = &parts.context;
+        // A run of its own: what suspends it does not suspend the others.
+        let context = RunContext::with_id(
+            run.id().clone(),
+            run.session(),
+            run.tenant().clone(),
+            run.principal().clone(),
+        );
+        let mut options = pml_runtime::RunOptions {
+            context: Some(context.with_fair_share(run.fair_share().clone())),
+            ..pml_runtime::RunOptions::default()
+        };
+        if let Some((clock, entropy)) = parts.clock {
+            let seed = seed_of(clock.seed, &task);
+            options.clock = Some(VirtualClock { seed, ..clock });
+            options.entropy = Some(mixed(entropy, seed));
+        }
+        let called = Arc::new(CalledTools {
+            inner: (parts.code_host)(),
+            tools: Mutex::default(),
+        });
+        let hooks = parts.hooks.clone();
+        let name = task.task.to_owned();
+        let mut on_event = move |event: Event<'_>| {
+            if let Event::Log(line) = event {
+                hooks.log(&name, line);
+            }
+        };
+        let outcome = parts
+            .pool
+            .run_with(script, options, limits, called.clone(), &mut on_event)
+            .await;
+        self.result_of(outcome, &called).await
+    }
+
+    async fn result_of(&self, outcome: Outcome, called: &CalledTools) -> Result<Value, TaskError> {
+        let Some(error) = outcome.error else {
+            return outcome
+                .result
+                .map_or(Ok(Value::Null), |json| parsed(json.get()));
+        };
+        if matches!(error.kind, ErrorKind::Waiting | ErrorKind::Unknown) {
+            let _suspended = self.parts.context.control().suspend(error);
+            return std::future::pending().await;
+        }
+        let tools = std::mem::take(&mut *called.lock());
+        let mut had_effects = false;
+        for tool in tools {
+            had_effects |= self.parts.hooks.effect(&tool).await != EffectClass::Read;
+        }
+        Err(TaskError {
+            failure: failure_of(&error),
+            had_effects,
+        })
+    }
+}
+
+/// Counts a step until it ends or is dropped.
+struct InFlight<'a>(&'a PipelineRunner);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.in_flight.send_modify(|count| *count -= 1);
+    }
+}
+
+impl TaskRunner for PipelineRunner {
+    fn call<'a>(&'a self, task: ToolTask<'a>) -> TaskFuture<'a, Result<Value, TaskError>> {
+        Box::pin(self.call_tool(task))
+    }
+
+    fn code<'a>(&'a self, task: CodeTask<'a>) -> TaskFuture<'a, Result<Value, TaskError>> {
+        Box::pin(self.run_code(task))
+    }
+
+    fn effect<'a>(&'a self, tool: &'a str) -> TaskFuture<'a, EffectClass> {
+        self.parts.hooks.effect(tool)
+    }
+
+    fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>> {
+        self.parts.hooks.approve(ask)
+    }
+
+    fn event(&self, event: TaskEvent<'_>) {
+        self.parts.hooks.event(event);
+    }
+}
+
+/// Notes the tools that code calls: code with effects is not run again.
+struct CalledTools {
+    inner: Arc<dyn ToolHost>,
+    tools: Mutex<Vec<String>>,
+}
+
+impl CalledTools {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        // Names are added in one step each.
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ToolHost for CalledTools {
+    fn handle<'a>(
+        &'a self,
+        request: &'a Request,
+        run: &'a RunContext,
+    ) -> HostFuture<'a, ToolResult> {
+        if let Request::Call { tool, .. } = request {
+            let mut tools = self.lock();
+            if !tools.contains(tool) {
+                tools.push(tool.clone());
+            }
+        }
+        self.inner.handle(request, run)
+    }
+}
+
+fn parsed(json: &str) -> Result<Value, TaskError> {
+    serde_json::from_str(json).map_err(|error| {
+        let message = format!("the result cannot be used in a plan: {error}");
+        Failure::new(FailureKind::Output, message).into()
+    })
+}
+
+fn failure_of(error: &RunError) -> Failure {
+    let kind = match error.kind {
+        ErrorKind::Timeout => FailureKind::Timeout,
+        ErrorKind::Internal => FailureKind::Internal,
+        ErrorKind::Cancelled => FailureKind::Cancelled,
+        ErrorKind::Output => FailureKind::Output,
+        _ => FailureKind::Tool,
+    };
+    let place = match (error.line, error.column) {
+        (Some(1), Some(column)) => {
+            let column = (column as usize).saturating_sub(PRELUDE.len());
+            format!(" (line 1, column {column})")
+        }
+        (Some(line), Some(column)) => format!(" (line {line}, column {column})"),
+        _ => String::new(),
+    };
+    Failure::new(kind, format!("{}{place}", error.message))
+}
+
+/// Ids are not file names.
+fn file_name(task: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    task.chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect()
+}
+
+/// A seed of its own for every task and item, the same in every execution (FNV-1a).
+fn seed_of(seed: u32, task: &CodeTask<'_>) -> u32 {
+    let item = task.item.map_or(u64::MAX, |item| item as u64);
+    let bytes = task.task.bytes().chain(item.to_le_bytes());
+    bytes
+        .chain(task.attempt.to_le_bytes())
+        .fold(seed ^ 0x811c_9dc5, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        })
+}
+
+fn mixed(mut entropy: [u8; 32], seed: u32) -> [u8; 32] {
+    for (byte, mix) in entropy.iter_mut().zip(seed.to_le_bytes()) {
+        *byte ^= mix;
+    }
+    entropy
+}

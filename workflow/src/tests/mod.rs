@@ -1,0 +1,9 @@
+//! Tests of the crate as a whole: plans in, reports out.
+
+mod fake;
+mod hostile;
+mod notations;
+mod properties;
+mod running;
+mod schema;
+mod shown;
