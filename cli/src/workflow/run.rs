@@ -51,7 +51,7 @@ pub struct RunArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Print the whole report as JSON on standard output
+    /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
 
@@ -90,7 +90,7 @@ pub struct DryRunArgs {
     #[arg(long, value_name = "FILE")]
     fixtures: Option<PathBuf>,
 
-    /// Print the whole report as JSON on standard output
+    /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
 
