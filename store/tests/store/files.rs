@@ -202,9 +202,4 @@ fn a_server_that_does_not_answer_is_named_without_its_password() {
     assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
     assert!(error.to_string().contains("ada:***@127.0.0.1"), "{error}");
     assert!(!format!("{error:?}").contains("secret"));
-    let url = "postgres://ada@127.0.0.1:1/pml?sslmode=require"
-        .parse()
-        .unwrap();
-    let error = block_on(refused(&StoreOptions::new(url, folder.path())));
-    assert!(error.to_string().contains("TLS"), "{error}");
 }
