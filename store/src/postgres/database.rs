@@ -99,13 +99,15 @@ impl Connections {
 
     /// Does a work, again if the connection is lost.
     async fn repeat<W: Work>(&self, mode: Mode, work: &W) -> Result<W::Output, StoreError> {
-        let begun = Instant::now();
+        let mut failing_since = None;
         loop {
             let failed = match run(&self.pool, &self.context, mode, work).await {
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,
             };
-            if !failed.is_transient || begun.elapsed() > RETRY_FOR {
+            // Counted from the first failure: a process that was stopped in its first try tries again.
+            let since = failing_since.get_or_insert_with(Instant::now);
+            if !failed.is_transient || since.elapsed() > RETRY_FOR {
                 return Err(failed.error);
             }
             tokio::time::sleep(RETRY_PAUSE).await;
