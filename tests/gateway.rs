@@ -266,6 +266,20 @@ fn a_server_that_crashes_is_quoted() {
 }
 
 #[test]
+fn a_server_that_was_killed_during_its_start_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let was_started = folder.path().join("started");
+    let server = odd(&[]);
+    let killed_once = r#"[ -e "$0" ] && exec "$@"; touch "$0"; kill -9 $$"#;
+    let mut args = vec![json!("-c"), json!(killed_once), json!(was_started)];
+    args.push(server["command"].clone());
+    args.extend(server["args"].as_array().into_iter().flatten().cloned());
+    let place = Place::with_servers(json!({ "odd": { "command": "sh", "args": args } }));
+    let answer = place.result("return await tools.odd.echo({ text: 'again' })");
+    assert!(answer.to_string().contains("again"), "{answer}");
+}
+
+#[test]
 fn a_search_finds_tools_of_every_server_and_says_which_are_missing() {
     let mut configuration = json!({
         "mcpServers": { "odd": odd(&[]), "time": time(), "dead": odd(&["--crash-at-start"]) },

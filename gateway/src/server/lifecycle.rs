@@ -252,14 +252,10 @@ impl Server {
         let began = Instant::now();
         let stderr = StderrTail::new(self.context.secrets.clone());
         self.history().stderr = stderr.clone();
-        let opened = tokio::select! {
-            opened = tokio::time::timeout(self.config.start_timeout, self.open(&stderr)) => {
-                opened.unwrap_or_else(|_| Err(StartError::TimedOut {
-                    after: self.config.start_timeout,
-                    stderr: stderr.last(QUOTED_LINES),
-                }))
-            }
-            () = self.context.shutdown.cancelled() => Err(StartError::ShuttingDown),
+        let opened = match self.open_in_time(&stderr).await {
+            // The server itself may be fine.
+            Err(StartError::Exited { killed: true, .. }) => self.open_in_time(&stderr).await,
+            opened => opened,
         };
         let connection = match opened {
             Ok(connection) => connection,
@@ -276,6 +272,19 @@ impl Server {
         *self.slot() = Slot::Live(connection.clone());
         tokio::spawn(self.clone().follow_changes(connection.clone()));
         Ok(connection)
+    }
+
+    async fn open_in_time(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
+        let timeout = self.config.start_timeout;
+        tokio::select! {
+            opened = tokio::time::timeout(timeout, self.open(stderr)) => {
+                opened.unwrap_or_else(|_| Err(StartError::TimedOut {
+                    after: timeout,
+                    stderr: stderr.last(QUOTED_LINES),
+                }))
+            }
+            () = self.context.shutdown.cancelled() => Err(StartError::ShuttingDown),
+        }
     }
 
     /// Opens a session and lists its tools.

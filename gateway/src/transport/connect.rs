@@ -1,5 +1,6 @@
 //! Opens an MCP session with a configured endpoint.
 
+use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -210,6 +211,7 @@ async fn over_stdio<S: Service<RoleClient>>(
             let last_lines = stderr.last(QUOTED_LINES);
             Err(match ended {
                 Some(status) => StartError::Exited {
+                    killed: matches!(status.signal(), Some(libc::SIGKILL | libc::SIGTERM)),
                     status: status.to_string(),
                     stderr: last_lines,
                 },

@@ -49,6 +49,8 @@ pub enum StartError {
     Exited {
         /// The exit status.
         status: String,
+        /// Whether somebody else ended it: a person, or the kernel for want of memory.
+        killed: bool,
         /// The last lines of standard error.
         stderr: Vec<String>,
     },
@@ -141,7 +143,7 @@ impl StartError {
                 (Some(reason), None)
             }
             Self::Handshake { reason, stderr } => (Some(reason), Some(stderr)),
-            Self::Exited { status, stderr } => (Some(status), Some(stderr)),
+            Self::Exited { status, stderr, .. } => (Some(status), Some(stderr)),
             Self::TimedOut { stderr, .. } => (None, Some(stderr)),
             Self::Disabled | Self::Config(_) | Self::LoginNeeded { .. } | Self::ShuttingDown => {
                 (None, None)
