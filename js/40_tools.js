@@ -21,6 +21,7 @@ import {
   typeName,
   unpack,
 } from "ext:pml/39_requests.js";
+import { toolPromise } from "ext:pml/38_tool_promise.js";
 
 const {
   ArrayIsArray,
@@ -32,8 +33,12 @@ const {
   NumberIsInteger,
   ObjectFreeze,
   ObjectKeys,
+  ObjectSetPrototypeOf,
   Proxy,
   RangeError,
+  ReflectDeleteProperty,
+  ReflectGet,
+  ReflectHas,
   StringPrototypeIncludes,
   StringPrototypeIndexOf,
   StringPrototypeSlice,
@@ -48,9 +53,27 @@ const MAX_CONCURRENCY = 64;
 
 const args = [];
 
-async function searchTools(query, limit = 10, threshold = undefined) {
+// Each of these returns the promise of its answer, which cannot be mistaken for the answer.
+
+function searchTools(query, limit = 10, threshold = undefined) {
+  return toolPromise(searchToolsAnswer(query, limit, threshold));
+}
+
+function describeTool(tool) {
+  return toolPromise(describeToolAnswer(tool));
+}
+
+function callTool(tool, input = undefined, options = undefined) {
+  return toolPromise(callToolAnswer(tool, input, options));
+}
+
+function callToolsBatch(calls, options = undefined) {
+  return toolPromise(callToolsBatchAnswer(calls, options));
+}
+
+async function searchToolsAnswer(query, limit = 10, threshold = undefined) {
   if (typeof query !== "string") {
-    throw new TypeError(`searchTools needs a query in words, not ${typeName(query)}`);
+    throw new TypeError(`searchTools needs a query in words, as in searchTools("read a file", 5), not ${typeName(query)}`);
   }
   const trimmed = StringPrototypeTrim(query);
   if (trimmed.length === 0) {
@@ -76,7 +99,7 @@ async function searchTools(query, limit = 10, threshold = undefined) {
   return unpack(await track(op_search_tools(trimmed, limit, threshold ?? NaN)), "searchTools");
 }
 
-async function describeTool(tool) {
+async function describeToolAnswer(tool) {
   checkId(tool, "describeTool");
   return unpack(await track(op_describe_tool(tool)), tool);
 }
@@ -123,7 +146,12 @@ function withCallSite(error, site) {
   return error;
 }
 
-async function callTool(tool, input = undefined, options = undefined) {
+async function callToolAnswer(tool, input = undefined, options = undefined) {
+  if (isObject(tool)) {
+    throw new TypeError(
+      'callTool takes the id and the arguments apart: callTool("server:tool", args)',
+    );
+  }
   checkId(tool, "callTool");
   if (typeof input === "string" && !StringPrototypeIncludes(tool, ":")) {
     throw new TypeError(
@@ -144,7 +172,7 @@ async function callTool(tool, input = undefined, options = undefined) {
   }
 }
 
-async function callToolsBatch(calls, options = undefined) {
+async function callToolsBatchAnswer(calls, options = undefined) {
   if (!ArrayIsArray(calls)) {
     throw new TypeError(
       `callToolsBatch needs an array of { tool, args }, not ${typeName(calls)}`,
@@ -174,7 +202,7 @@ async function callToolsBatch(calls, options = undefined) {
     try {
       while (next < plan.length && !stopped) {
         const i = next++;
-        results[i] = await callTool(plan[i].tool, plan[i].args);
+        results[i] = await callToolAnswer(plan[i].tool, plan[i].args);
         if (stopOnError && !results[i].success) stopped = true;
       }
     } catch (error) {
@@ -238,7 +266,9 @@ function checkId(tool, where) {
 function checkInput(input, tool) {
   if (input === undefined || input === null) return;
   if (typeof input !== "object" || ArrayIsArray(input)) {
-    throw new TypeError(`${tool} takes an object of named arguments, not ${typeName(input)}`);
+    throw new TypeError(
+      `${tool} takes an object of named arguments, such as { path: "a.txt" }, not ${typeName(input)}`,
+    );
   }
 }
 
@@ -280,13 +310,16 @@ const servers = { __proto__: null };
 // The target of a `tools` proxy. The worker does not know which tools exist, so the console prints
 // a hint instead of an empty object. The inspect method is inherited: a proxy cannot hide an own,
 // non-configurable property of its target.
-function proxyTarget(name) {
+function proxyTarget(name, target = {}) {
   const text = `${name} { not listed here: searchTools("what it should do") finds them }`;
   const inspectable = ObjectFreeze({
     __proto__: null,
     [SymbolFor("Deno.customInspect")]: () => text,
   });
-  return ObjectFreeze({ __proto__: inspectable });
+  // A function has these, and a proxy must show what its frozen target has.
+  ReflectDeleteProperty(target, "name");
+  ReflectDeleteProperty(target, "length");
+  return ObjectFreeze(ObjectSetPrototypeOf(target, inspectable));
 }
 
 const tools = new Proxy(proxyTarget("tools"), {
@@ -306,19 +339,59 @@ function toolsOf(server) {
   return servers[server] ??= serverTools(server);
 }
 
+// The tools of a server. It is a function for those who call it: without a server before the tool, or
+// with a function of the API behind `tools`.
 function serverTools(server) {
   const functions = { __proto__: null };
-  return new Proxy(proxyTarget(`tools.${server}`), {
+  return new Proxy(proxyTarget(`tools.${server}`, (input) => callWithoutServer(server, input)), {
     __proto__: null,
     get(_target, tool) {
       if (typeof tool !== "string" || tool in NOT_TOOLS) return undefined;
-      const id = `${server}:${tool}`;
-      return functions[tool] ??= async function call(input = undefined) {
-        checkInput(input, id);
-        return await invoke(id, input, call);
-      };
+      return functions[tool] ??= toolFunction(server, tool);
     },
   });
+}
+
+// `tools.stripe.customers` is the tool `customers`, and `tools.stripe.customers.list` the tool
+// `customers.list`: each step is a function with steps behind it.
+function toolFunction(server, tool) {
+  const id = `${server}:${tool}`;
+  const steps = { __proto__: null };
+  const call = function (input = undefined) {
+    return toolPromise(answerOf(id, input, call));
+  };
+  return new Proxy(call, {
+    __proto__: null,
+    get(target, key, receiver) {
+      if (typeof key !== "string" || key in NOT_TOOLS || ReflectHas(target, key)) {
+        return ReflectGet(target, key, receiver);
+      }
+      return steps[key] ??= toolFunction(server, `${tool}.${key}`);
+    },
+  });
+}
+
+async function answerOf(id, input, caller) {
+  checkInput(input, id);
+  return await invoke(id, input, caller);
+}
+
+const CALLS = { __proto__: null, call: true, callTool: true, invoke: true, execute: true, run: true };
+const SEARCHES = { __proto__: null, list: true, listTools: true, search: true, searchTools: true };
+
+// `tools.read_file(…)`: the message of the gateway names the ids that are near.
+async function callWithoutServer(name, input) {
+  if (name in CALLS) {
+    throw new TypeError(
+      `tools.${name} is not a tool: write callTool("server:tool", args) or tools.server.tool(args)`,
+    );
+  }
+  if (name in SEARCHES) {
+    throw new TypeError(
+      `tools.${name} is not a tool: searchTools("what it should do") finds tools`,
+    );
+  }
+  return await answerOf(name, input, callWithoutServer);
 }
 
 // All of these are the script's (50_module.js). Parsed by tests: one name per line.

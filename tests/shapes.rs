@@ -4,6 +4,7 @@
 mod dialects;
 mod ending;
 mod imports;
+mod names;
 mod places;
 mod plain;
 mod refused;

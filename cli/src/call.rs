@@ -113,7 +113,11 @@ fn read_arguments(arguments: &str) -> anyhow::Result<Value> {
         }
         (json, None) => (json.to_owned(), "the arguments"),
     };
-    serde_json::from_str(&text).with_context(|| format!("{origin}: not valid JSON"))
+    serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{origin}: not valid JSON; write a JSON object, such as '{{ \"path\": \"a.txt\" }}'"
+        )
+    })
 }
 
 fn print(value: &Value) -> io::Result<()> {

@@ -230,6 +230,12 @@ impl Gateway {
         self.known_for(Action::Describe, id).await
     }
 
+    /// The id of the tool that `id` means, if it is spelled as an identifier: `s:echo_tool` for the tool
+    /// `s:echo-tool`. `None` if a tool has this very id, or if it is not clear which is meant.
+    pub async fn spelled(&self, id: &str) -> Option<String> {
+        self.0.spelled(&self.1, id).await
+    }
+
     /// One tool that is to be called.
     ///
     /// # Errors

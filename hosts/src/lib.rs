@@ -37,6 +37,7 @@ mod recording;
 mod replay;
 mod replay_clock;
 mod route;
+mod resolve_spelling;
 mod run_placeholders;
 mod scrub_recording;
 mod shown_call;

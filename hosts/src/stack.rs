@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Record | RecordMissing | DryRun       the mode of the run, if any
+//! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //!   Approve                             asks a person; the run's clock is paused meanwhile
 //!     ConcurrencyLimit                  permits; a call's time counts from here
@@ -37,6 +38,7 @@ use crate::reconcile::Reconciler;
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
+use crate::resolve_spelling::ResolveSpelling;
 use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
@@ -117,15 +119,14 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     match run.journal {
         Some(journal) => {
-            let reconciler = Reconciler::new(run.gateway);
-            Arc::new(Journal::new(
-                journal,
-                reconciler,
-                run.placeholders,
-                approved,
-            ))
+            let reconciler = Reconciler::new(run.gateway.clone());
+            let journaled = Journal::new(journal, reconciler, run.placeholders, approved);
+            Arc::new(ResolveSpelling::new(run.gateway, journaled))
         }
-        None => Arc::new(MemoryCheckpoints::new(approved)),
+        None => Arc::new(ResolveSpelling::new(
+            run.gateway,
+            MemoryCheckpoints::new(approved),
+        )),
     }
 }
 

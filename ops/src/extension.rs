@@ -46,6 +46,7 @@ deno_core::extension!(
         "20_console.js",
         "30_serialize.js",
         "35_random.js",
+        "38_tool_promise.js",
         "39_requests.js",
         "40_tools.js",
         "41_harness.js",

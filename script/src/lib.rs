@@ -1,5 +1,6 @@
 //! Scripts as text: TypeScript to JavaScript ([`transpile()`]), which expression is the result
-//! ([`result_of`]), code frames ([`code_frame`]), and the names of the script API ([`api`]).
+//! ([`result_of`]), code frames ([`code_frame`]), hints for habits of other languages ([`habits`]), and the
+//! names of the script API ([`api`]).
 //!
 //! The crate depends on swc and on nothing of V8, so `pml check` and the worker share it.
 
@@ -9,10 +10,13 @@
 pub mod api;
 pub mod code_frame;
 mod goal;
+pub mod habits;
 mod imports;
+mod names;
 mod parse;
 mod rejection;
 mod result;
+mod returns;
 mod transpile;
 mod unfence;
 mod values;
@@ -22,6 +26,7 @@ pub use goal::Goal;
 pub use imports::{API_SPECIFIER, TEST_API_SPECIFIER, import_refusal, is_relative, source_of};
 pub use rejection::{Rejection, RejectionKind};
 pub use result::{ScriptResult, result_of};
+pub use returns::returns_as_throws;
 pub use transpile::{Form, SourceMapping, Translation, parse_script, transpile, transpile_as};
 
 #[cfg(test)]

@@ -13,8 +13,10 @@ use swc_core::ecma::transforms::base::fixer::fixer;
 use swc_core::ecma::transforms::base::hygiene::hygiene;
 use swc_core::ecma::transforms::base::resolver;
 use swc_core::ecma::transforms::typescript::typescript;
+use swc_core::ecma::visit::visit_mut_pass;
 
 use crate::goal::Goal;
+use crate::names::{self, Superclasses};
 use crate::rejection::Rejection;
 use crate::{imports, parse, result, wrap};
 
@@ -115,17 +117,25 @@ pub fn parse_script(map: &Lrc<SourceMap>, name: &str, source: &str) -> Result<Mo
 }
 
 fn strip_types(program: Program) -> Program {
+    let needs_hygiene = names::needs_hygiene(&program);
     let unresolved = Mark::new();
     let top_level = Mark::new();
     let config = typescript::Config {
         import_export_assign_config: typescript::TsImportExportAssignConfig::EsNext,
         ..Default::default()
     };
-    program
+    let program = program
         .apply(resolver(unresolved, top_level, true))
-        .apply(typescript::typescript(config, unresolved, top_level))
-        .apply(hygiene())
+        .apply(typescript::typescript(config, unresolved, top_level));
+    // It renames what shadows a global, which the author then reads in messages, logs and stacks; and V8
+    // no longer sees a name that is declared twice.
+    let program = match needs_hygiene {
+        true => program.apply(hygiene()),
+        false => program,
+    };
+    program
         .apply(fixer(None))
+        .apply(visit_mut_pass(Superclasses))
 }
 
 fn emit(map: Lrc<SourceMap>, program: &Program) -> Result<Translation, Rejection> {

@@ -92,7 +92,7 @@ pub fn unfence(source: &str) -> Cow<'_, str> {
 /// The text before the first code block, and the script in the block. `None` without a block, or
 /// where the fence may be part of a comment or a template literal.
 pub fn split_prose(source: &str) -> Option<(&str, String)> {
-    let fence = source.find("\n```").or_else(|| source.find("\n~~~"))?;
+    let fence = fence_after_prose(source, "```").or_else(|| fence_after_prose(source, "~~~"))?;
     let prose = &source[..fence];
     // An odd backtick opens a template literal, and the fence may be part of it.
     let in_template = prose.matches('`').count() % 2 == 1 || prose.contains("\\`");
@@ -100,4 +100,14 @@ pub fn split_prose(source: &str) -> Option<(&str, String)> {
         return None;
     }
     Some((prose, inside_fence(source)?))
+}
+
+/// Where the line before the first fence ends. A fence in a list is indented.
+fn fence_after_prose(source: &str, fence: &str) -> Option<usize> {
+    let mut ends = source.match_indices('\n').map(|(end, _)| end);
+    ends.find(|end| {
+        source[end + 1..]
+            .trim_start_matches([' ', '\t'])
+            .starts_with(fence)
+    })
 }

@@ -161,9 +161,18 @@ impl Body {
 
     /// A default export is evaluated where it stands and returned at the end.
     fn add_default(&mut self, value: Box<Expr>) {
-        let name = private_ident!("result");
+        let name = self.fresh_name("result");
         self.default_export = Some(name.clone());
         self.add_const(name, value);
+    }
+
+    /// A name that the script does not have.
+    fn fresh_name(&self, name: &str) -> Ident {
+        let mut name = name.to_owned();
+        while self.values.contains(&Atom::from(name.as_str())) {
+            name.push('_');
+        }
+        private_ident!(name)
     }
 
     fn add_const(&mut self, name: Ident, value: Box<Expr>) {

@@ -87,6 +87,8 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::load(config)?;
     let limit = Limits::default().source_bytes;
     let mut sources = Vec::new();
+    // A file that cannot be read does not keep the others from being checked.
+    let mut unreadable = Vec::new();
     for file in &args.files {
         let origin = match file.as_os_str() == "-" {
             true => Origin::Stdin,
@@ -96,7 +98,18 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             Origin::File(path) => path.to_string_lossy().into_owned(),
             _ => origin.name().into_owned(),
         };
-        sources.push((name, script::read(&origin, limit, Vec::new())?.source));
+        match script::read(&origin, limit, Vec::new()) {
+            Ok(script) => sources.push((name, script.source)),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    if sources.is_empty()
+        && let Some(error) = unreadable.pop()
+    {
+        for other in unreadable {
+            exit::usage_error(other);
+        }
+        return Err(error);
     }
     let has_config = settings.servers.file.is_some();
     let cache = ToolCache::for_settings(&settings);
@@ -120,6 +133,12 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     exit::check_pipe(print(args.format(), &sources, &checked))?;
     if args.format() == Format::Text {
         warn_without_catalog(catalog.as_deref(), has_config);
+    }
+    if let Some(error) = unreadable.pop() {
+        for other in unreadable {
+            exit::usage_error(other);
+        }
+        return Err(error);
     }
     Ok(match checked.iter().all(|one| one.findings.is_empty()) {
         true => ExitCode::SUCCESS,

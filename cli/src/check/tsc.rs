@@ -31,15 +31,17 @@ pub fn check(
     write("pml.d.ts", API)?;
     write("test.d.ts", TEST_API)?;
     write("pml-tools.d.ts", types.unwrap_or_default())?;
-    // Scripts are compiled in place, so that relative imports of a test resolve. Only standard input
-    // is written to the temporary folder.
+    // Files are compiled in place, so that relative imports of a test resolve. Only standard input, and a
+    // script with a `return`, which imports no file, are written to the temporary folder.
     let mut scripts = Vec::new();
     for (index, (name, source)) in sources.iter().enumerate() {
+        // The compiler does not look inside of a `return` of the script itself.
+        let copy = pml_script::returns_as_throws(name, source);
         let path = match fs::canonicalize(name) {
-            Ok(path) => path,
-            Err(_) => {
+            Ok(path) if copy.is_none() => path,
+            _ => {
                 let name = format!("{index}.ts");
-                write(&name, source)?;
+                write(&name, copy.as_deref().unwrap_or(source))?;
                 let path = folder.path().join(name);
                 fs::canonicalize(&path).unwrap_or(path)
             }

@@ -7,6 +7,7 @@ mod error;
 mod path;
 mod progress;
 mod scope;
+mod spelling;
 mod unwrap;
 mod version;
 

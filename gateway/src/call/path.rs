@@ -211,6 +211,8 @@ impl Inner {
             format!(
                 "there is no tool `{shown}`: no MCP server is configured; add one to .mcp.json in the working folder"
             )
+        } else if let Some(meant) = self.meant(id, &ids) {
+            format!("there is no tool `{shown}`; write `{meant}`: ids are `server:tool`")
         } else if near.is_empty() || self.has_unknown_server(id) {
             let servers: Vec<&str> = self.servers.keys().map(String::as_str).collect();
             format!(

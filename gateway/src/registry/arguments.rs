@@ -7,6 +7,8 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
+use crate::printable;
+
 use super::linear_patterns::{self, without_unsupported};
 use super::schema_graph::{SchemaGraph, SchemaProblem};
 use super::validation_cost::steps;
@@ -139,12 +141,26 @@ impl ArgumentCheck {
         let at = dotted(error.instance_path().as_str());
         let suggestion = match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => self.suggestion(unexpected),
+            ValidationErrorKind::Required { .. } => self.given(error.instance()),
             _ => String::new(),
         };
         let mut text = Cut::default();
         // A full text ends the formatting with an error.
         let _ = write!(text, "{at}: {error}");
         format!("{}{suggestion}", text.text)
+    }
+
+    /// What was passed where something is missing, if the tool does not know it.
+    fn given(&self, passed: &Value) -> String {
+        let unknown = passed
+            .as_object()
+            .into_iter()
+            .flat_map(|passed| passed.keys());
+        let unknown = unknown.filter(|name| !self.known.contains(*name));
+        match unknown.take(1).next() {
+            Some(name) => format!(", you passed `{}`", printable(name)),
+            None => String::new(),
+        }
     }
 
     fn suggestion(&self, unexpected: &[String]) -> String {

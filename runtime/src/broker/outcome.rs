@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use pml_protocol::{ErrorKind, Outcome, RunError};
-use pml_script::code_frame;
+use pml_script::{code_frame, habits};
 use serde_json::value::RawValue;
 
 /// Byte limits of the texts of an error. A compromised worker may send more.
@@ -43,6 +43,9 @@ pub fn outcome_of(result: Result<Option<Box<RawValue>>, RunError>) -> Outcome {
 
 /// Shortens the texts of an error to their limits and adds the code frame.
 pub fn explain(error: &mut RunError, source: &str) {
+    if let Some(hint) = habit(error, source) {
+        error.hint = Some(hint);
+    }
     shorten(&mut error.message, MAX_MESSAGE);
     if let Some(stack) = &mut error.stack {
         shorten(stack, MAX_STACK);
@@ -53,6 +56,24 @@ pub fn explain(error: &mut RunError, source: &str) {
     error.frame = error
         .line
         .and_then(|line| code_frame::render(source, line, error.column.unwrap_or(1)));
+}
+
+/// The hint for a mistake that comes from another language, from the message and the script.
+fn habit(error: &RunError, source: &str) -> Option<String> {
+    match error.kind {
+        ErrorKind::Syntax => habits::syntax(source, error.line?).map(str::to_owned),
+        ErrorKind::Runtime => {
+            let name = error
+                .message
+                .strip_prefix("ReferenceError: ")
+                .and_then(|rest| rest.strip_suffix(" is not defined"));
+            match name {
+                Some(name) => habits::undefined_name(name, source),
+                None => habits::thrown(&error.message, source),
+            }
+        }
+        _ => None,
+    }
 }
 
 /// How far back a cut goes for the beginning of a word or number.
