@@ -2,6 +2,7 @@
 
 mod support;
 
+mod audit;
 mod check;
 mod command;
 mod console;
@@ -16,8 +17,8 @@ mod gateway;
 mod hostile;
 mod limits;
 mod lock;
-mod packaging;
 mod model_scripts;
+mod packaging;
 mod policy;
 mod replay;
 mod script_api;
@@ -27,8 +28,8 @@ mod secrets;
 mod security_page;
 mod serve;
 mod shapes;
-mod surface;
 mod spelling;
+mod surface;
 mod testing;
 mod tools;
 mod trust;

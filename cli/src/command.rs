@@ -10,8 +10,8 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, approvals, call, check, completions, demo_server, diagnostics, doctor, exit, index, init,
-    lock, login, logout, model, policy, resume, run, runs, scrub, search, serve, test, tools,
+    add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
+    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, serve, test, tools,
     trust, types, workflow,
 };
 
@@ -65,6 +65,7 @@ enum Command {
     Index(index::IndexArgs),
     Model(model::ModelArgs),
     Serve(serve::ServeArgs),
+    Audit(audit::AuditArgs),
     Scrub(scrub::ScrubArgs),
     Completions(completions::CompletionsArgs),
     DemoServer(demo_server::DemoServerArgs),
@@ -135,6 +136,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Index(args) => index::run(&args, config),
         Command::Model(args) => model::run(&args),
         Command::Serve(args) => serve::run(&args, config),
+        Command::Audit(args) => audit::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
         Command::Completions(args) => completions::run(&args),
         Command::DemoServer(args) => demo_server::run(&args),

@@ -33,7 +33,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         heading: "Operations",
-        commands: &["serve", "scrub", "completions", "demo-server"],
+        commands: &["serve", "audit", "scrub", "completions", "demo-server"],
     },
 ];
 

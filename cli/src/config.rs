@@ -14,12 +14,14 @@ use serde::Deserialize;
 
 use crate::amounts::heap_bytes;
 use crate::approval_setup::ApprovalSettings;
+use crate::audit_setup::AuditSettings;
 use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "approvals",
+    "audit",
     "effects",
     "limits",
     "policy",
@@ -40,6 +42,7 @@ pub struct Settings {
     pub store: StoreSettings,
     pub runs: RunsSettings,
     pub approvals: ApprovalSettings,
+    pub audit: AuditSettings,
     pub workflows: WorkflowSettings,
 }
 
@@ -137,6 +140,7 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let variables = |name: &str| std::env::var(name).ok();
     let store = servers.section_with_variables("store", &variables)?;
     let runs = servers.section("runs")?;
+    let audit = servers.section("audit")?;
     let approvals = servers.section_with_variables("approvals", &variables)?;
     let workflows = servers.section("workflows")?;
     Ok(Settings {
@@ -148,6 +152,7 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
         store,
         runs,
         approvals,
+        audit,
     })
 }
 

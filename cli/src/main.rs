@@ -9,6 +9,8 @@ mod amounts;
 mod annotation_trust;
 mod approval_setup;
 mod approvals;
+mod audit;
+mod audit_setup;
 mod call;
 mod call_batch;
 mod check;

@@ -10,6 +10,7 @@
 mod approval;
 mod approve;
 mod arguments;
+mod audit;
 mod bounded_read;
 mod call_memory;
 mod call_timeout;
@@ -36,8 +37,8 @@ mod recorded_request;
 mod recording;
 mod replay;
 mod replay_clock;
-mod route;
 mod resolve_spelling;
+mod route;
 mod run_placeholders;
 mod scrub_recording;
 mod shown_call;
@@ -53,6 +54,7 @@ mod visible_text;
 
 pub use approval::{ApprovalRequest, Approver, CannotAsk, Decision, DecisionFuture, ShownCall};
 pub use approve::{Approve, IfUnasked, Person};
+pub use audit::{Audit, AuditTrail, RunEnd};
 pub use call_timeout::CallTimeout;
 pub use concurrency_limit::ConcurrencyLimit;
 pub use dry_run::{AnswerSource, AnswerSources, DryRun, PlannedCall, ResultSchemas};

@@ -1,6 +1,7 @@
 //! The order of the layers, in one place.
 //!
 //! ```text
+//! Audit                                 records intents and outcomes, where there is a log
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
@@ -28,6 +29,7 @@ use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, ToolHost, VirtualClock};
 
 use crate::approve::{Approve, Person};
+use crate::audit::{Audit, AuditTrail};
 use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
@@ -127,6 +129,14 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
             run.gateway,
             MemoryCheckpoints::new(approved),
         )),
+    }
+}
+
+/// Adds the audit log at the top of a stack: it sees every request first, and every answer last.
+pub fn audited(host: Arc<dyn ToolHost>, trail: Option<AuditTrail>) -> Arc<dyn ToolHost> {
+    match trail {
+        Some(trail) => Arc::new(Audit::new(trail, host)),
+        None => host,
     }
 }
 

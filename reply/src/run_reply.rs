@@ -147,6 +147,12 @@ impl RunReply {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// How many values were replaced, by kind.
+    pub fn redactions(&self) -> impl Iterator<Item = (String, usize)> {
+        let counts = self.redactions.iter();
+        counts.map(|(kind, count)| (kind.to_string(), *count))
+    }
+
     /// The whole reply in the form of an outcome, with every value scrubbed.
     pub fn into_outcome(self) -> Outcome {
         Outcome {

@@ -171,6 +171,7 @@ impl ClientRun<'_> {
     pub fn pipeline(
         &self,
         state: &ServerState,
+        run: &RunContext,
         limits: &Limits,
         approver: RunApprover,
         journal: Option<Arc<RunJournal>>,
@@ -181,9 +182,13 @@ impl ClientRun<'_> {
             approver,
             if_unasked,
         } = approver;
+        let approver = match state.audit() {
+            Some(audit) => audit.approver(approver, run),
+            None => approver,
+        };
         let (placeholders, rules) = (self.placeholders.clone(), state.approval_rules().clone());
         let person = Person::new(approver, &gateway, placeholders, if_unasked, rules);
-        stack::live(LiveRun {
+        let host = stack::live(LiveRun {
             person: Some(person),
             gateway,
             search: session.finder.clone(),
@@ -195,7 +200,8 @@ impl ClientRun<'_> {
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             progress: Box::new(progress),
-        })
+        });
+        stack::audited(host, state.audit().cloned())
     }
 }
 

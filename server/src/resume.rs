@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_hosts::journal::RunJournal;
-use pml_hosts::{CannotAsk, IfUnasked};
+use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
 use pml_protocol::{Principal, RunId, TenantId};
 use pml_runtime::{RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
@@ -125,7 +125,7 @@ async fn execute(
         if_unasked: IfUnasked::Refuse,
     };
     let active = runs.active(journal.clone(), &run);
-    let host = client_run.pipeline(state, &spec.limits, approver, Some(journal), |_| {});
+    let host = client_run.pipeline(state, &run, &spec.limits, approver, Some(journal), |_| {});
     let script = Script {
         name: spec.script.name.clone(),
         source: spec.script.source.clone(),
@@ -140,6 +140,9 @@ async fn execute(
         .run_with(script, options, spec.limits, host, &mut |_| {})
         .await;
     active.finish(&mut outcome).await;
+    if let Some(audit) = state.audit() {
+        audit.run_ended(&run, &spec.script.source, &RunEnd::new(&outcome));
+    }
     tracing::info!(
         run = %run.id(),
         ok = outcome.ok,

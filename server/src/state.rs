@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_approvals::ApprovalRules;
 use pml_gateway::Gateway;
-use pml_hosts::Decision;
+use pml_hosts::{AuditTrail, Decision};
 use pml_protocol::{Limits, Principal};
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
@@ -51,6 +51,8 @@ pub struct ServerOptions {
     pub durable: Option<DurableOptions>,
     /// Keeps what is learned about tools.
     pub observer: Arc<dyn ToolObserver>,
+    /// Where calls and runs are recorded; `None` without an audit log.
+    pub audit: Option<AuditTrail>,
 }
 
 /// State shared by all connections. Cheap to clone; clones are the same state.
@@ -67,6 +69,7 @@ struct Parts {
     drain: Duration,
     approval_rules: Arc<ApprovalRules>,
     observer: Arc<dyn ToolObserver>,
+    audit: Option<AuditTrail>,
     closing: CancellationToken,
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
@@ -97,6 +100,7 @@ impl ServerState {
             drain: options.drain,
             approval_rules: options.approval_rules,
             observer: options.observer,
+            audit: options.audit,
             closing,
             durable,
             in_flight: watch::Sender::new(0),
@@ -158,6 +162,11 @@ impl ServerState {
             let observer = self.0.observer.clone();
             tokio::task::spawn_blocking(move || observer.record_shapes(observed));
         }
+    }
+
+    /// Where calls and runs are recorded.
+    pub(crate) fn audit(&self) -> Option<&AuditTrail> {
+        self.0.audit.as_ref()
     }
 
     /// Who may approve which calls.

@@ -19,6 +19,7 @@ use pml_server::{HttpOptions, ListenAddress, ServerOptions, ServerState, serve_h
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
+use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
@@ -147,6 +148,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let store = durable
             .as_ref()
             .map(|durable| durable.approvals.store().clone());
+        let audit = AuditSetup::open(&settings)?;
         let gateway = servers::open(settings.servers)?;
         let state = ServerState::open(ServerOptions {
             pool,
@@ -159,6 +161,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             approval_rules: settings.approvals.rules(),
             durable,
             observer,
+            audit: audit.trail(&gateway),
         });
         close_on_signal(&state)?;
         let served = match http {
@@ -171,6 +174,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             None => serve_stdio(state).await,
         };
         servers::close(&gateway).await;
+        audit.close();
         if let Some(store) = store {
             store.close().await;
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_hosts::RunEnd;
 use pml_protocol::{ErrorKind, Limits, RequestedLimits};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
@@ -104,6 +105,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         if_unasked: call.if_unasked,
     };
     let client_run = session.begin_run(&code).await;
+    let audited = state.audit().map(|audit| (audit.clone(), code.clone()));
     let script = Script {
         name: "script.ts".to_owned(),
         source: code,
@@ -125,6 +127,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
     let host = client_run.pipeline(
         &state,
+        &run,
         &limits,
         approver,
         journal,
@@ -163,11 +166,23 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     {
         error.hint = Some(run_result::hint(run.id()));
     }
+    let audited = audited.map(|(audit, code)| (audit, code, RunEnd::new(&outcome)));
     if is_task {
+        if let Some((audit, code, ended)) = &audited {
+            audit.run_ended(&run, code, ended);
+        }
         return ToolReply::text("the reply is in the store".into());
     }
     let bytes = pml_reply::outcome_bytes(&outcome);
-    let make = move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));
+    let make = move |replies: &ReplyScrubber| {
+        let reply = replies.outcome(outcome, &limits);
+        if let Some((audit, code, mut ended)) = audited {
+            let counts = reply.redactions();
+            ended.redactions = counts.map(|(kind, count)| (kind, count.into())).collect();
+            audit.run_ended(&run, &code, &ended);
+        }
+        ToolReply::run(&reply)
+    };
     client_run.replies().make(bytes, make).await
 }
 
