@@ -16,5 +16,5 @@ pub use before_send::{BeforeSend, CallOptions};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;
-pub use progress::{Progress, ProgressSink};
+pub use progress::{Progress, ProgressListener, ProgressSink};
 pub use scope::{RunLimits, RunScope};
