@@ -126,7 +126,7 @@ async fn measure(name: &str, path: &Path) -> Measured {
     let double = Double::start(path);
     let file = json!({
         "mcpServers": { "api": { "openapi": path, "baseUrl": double.url, "startTimeout": "5m", "timeout": "5m" } },
-        "pml": { "policy": { "budget": { "calls": 1_000_000, "toolTime": "10h" } } }
+        "pml": { "policy": { "budget": { "calls": 1_000_000, "time": "10h" } } }
     });
     let config = Config::parse("m.json".as_ref(), &file.to_string(), &|_| None).unwrap();
     let gateway = Gateway::open(config).unwrap();

@@ -227,7 +227,7 @@ impl Operation {
             "annotations": {
                 "readOnlyHint": is_read,
                 "idempotentHint": is_repeatable,
-                "destructiveHint": !is_read,
+                "destructiveHint": self.method == "DELETE",
                 "openWorldHint": true,
             },
         });

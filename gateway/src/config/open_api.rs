@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
@@ -148,13 +150,21 @@ impl<'de> Deserialize<'de> for Credential {
     }
 }
 
+/// A user name and a password as `Authorization: Basic` has them.
+pub(crate) fn basic(username: &str, password: &str) -> String {
+    STANDARD.encode(format!("{username}:{password}"))
+}
+
 impl Credential {
     /// Its secret texts, with the name of each.
-    pub(crate) fn secrets(&self) -> Vec<(&'static str, &str)> {
+    pub(crate) fn secrets(&self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Text(text) => vec![("token", text)],
-            Self::Basic { password, .. } => vec![("password", password)],
-            Self::Client(client) => vec![("clientSecret", &client.client_secret)],
+            Self::Text(text) => vec![("token", text.clone())],
+            Self::Basic { username, password } => vec![
+                ("password", password.clone()),
+                ("password", basic(username, password)),
+            ],
+            Self::Client(client) => vec![("clientSecret", client.client_secret.clone())],
             Self::Login => Vec::new(),
         }
     }

@@ -33,7 +33,7 @@ impl Secrets {
                 for (name, credential) in &service.access.auth {
                     for (kind, secret) in credential.secrets() {
                         let label = format!("auth.{name}.{kind}");
-                        collect(&mut found, kind, &label, secret);
+                        collect(&mut found, kind, &label, &secret);
                     }
                 }
                 (

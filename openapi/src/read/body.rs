@@ -116,8 +116,23 @@ pub fn read<'a>(documents: &'a Documents, place: Place<'a>) -> Option<ReadBody<'
                 (_, rank) => rank,
             })?;
     let media = documents.follow(media).unwrap_or(media);
-    let (form, _) = form_of(name);
     let schema = media.get("schema");
+    let is_object = schema.is_some_and(|schema| {
+        let schema = documents.follow(schema);
+        schema.is_ok_and(|it| matches!(it.text("type"), Some("object" | "array")))
+    });
+    let is_encoded = schema.is_some_and(|schema| {
+        let schema = documents.follow(schema);
+        schema.is_ok_and(|it| {
+            it.text("format") == Some("byte") || it.text("contentEncoding") == Some("base64")
+        })
+    });
+    let form = match form_of(name).0 {
+        // Bytes that the document describes as an object are JSON; those in base64 are sent so.
+        BodyForm::Bytes if is_object => BodyForm::Json,
+        BodyForm::Bytes if is_encoded => BodyForm::Text,
+        form => form,
+    };
     let schema = match (form, schema, media.get("itemSchema")) {
         (BodyForm::JsonLines, _, Some(item)) => BodySchema::ListOf(item),
         (BodyForm::JsonLines, Some(schema), None) => {

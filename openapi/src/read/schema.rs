@@ -219,8 +219,7 @@ impl<'a> SchemaReader<'a> {
         let mut properties = Map::new();
         let mut left_out = Vec::new();
         for (name, property) in place.entries("properties") {
-            let followed = self.documents.follow(property);
-            if property.is(other) || followed.is_ok_and(|property| property.is(other)) {
+            if self.has_flag(property, other, 4) {
                 left_out.push(name);
             } else {
                 properties.insert(name.to_owned(), self.schema(property, depth, nested + 1));
@@ -238,6 +237,18 @@ impl<'a> SchemaReader<'a> {
             // A flag of old documents, on a property or a parameter.
             target.remove("required");
         }
+    }
+
+    /// Whether a flag is set on a schema, behind its references, or on a part of its `allOf`.
+    fn has_flag(&self, schema: Place<'a>, flag: &str, left: u32) -> bool {
+        if schema.is(flag) {
+            return true;
+        }
+        let Ok(schema) = self.documents.follow(schema) else {
+            return false;
+        };
+        let mut parts = schema.items("allOf");
+        schema.is(flag) || (left > 0 && parts.any(|part| self.has_flag(part, flag, left - 1)))
     }
 
     /// The reference in the tool; `None` if what is behind it is left out.

@@ -91,7 +91,9 @@ impl Service {
             version: text("version"),
             format,
             description: text("description"),
-            server: server_of(documents.address(), root, options),
+            // Without servers, it is the origin of the document.
+            server: server_of(documents.address(), root, options)
+                .or_else(|| absolute(documents.address(), "/")),
             schemes: schemes(documents, root),
             operations: Vec::new(),
             skipped: Vec::new(),

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use pml_openapi::{Location, Operation, Requirement, SecurityScheme};
 use url::Url;
 
 use super::place::is_named;
 use super::tokens::{TokenRequest, Tokens};
-use crate::config::{Credential, OpenApi};
+use crate::config::{Credential, OpenApi, basic};
 use crate::secrets::Secrets;
 use crate::transport::Login;
 
@@ -146,7 +144,7 @@ impl Access {
             }
             (_, Credential::Text(token)) => Some(format!("Bearer {token}")),
             (_, Credential::Basic { username, password }) => {
-                let pair = STANDARD.encode(format!("{username}:{password}"));
+                let pair = basic(username, password);
                 Some(format!("Basic {pair}"))
             }
             (SecurityScheme::Bearer { scopes, .. }, Credential::Client(client)) => {
