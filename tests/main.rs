@@ -30,6 +30,7 @@ mod serve;
 mod shapes;
 mod spelling;
 mod surface;
+mod telemetry;
 mod testing;
 mod tools;
 mod trust;

@@ -29,6 +29,7 @@ mod registry;
 mod resources;
 mod secrets;
 mod server;
+mod server_snapshot;
 mod tool_id;
 mod transport;
 
@@ -43,5 +44,6 @@ pub use gateway::{Gateway, GatewayError, Listing};
 pub use printable::{is_unsafe_to_show, printable};
 pub use registry::{RefusedTool, Tool};
 pub use secrets::Secrets;
+pub use server_snapshot::ServerSnapshot;
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError, install_tls};

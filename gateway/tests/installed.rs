@@ -25,6 +25,14 @@ const INSPECTOR: [&str; 1] = ["@modelcontextprotocol/inspector@2.12.0"];
 
 const TOKENIZER: [&str; 1] = ["gpt-tokenizer@4.0.0"];
 
+const METRICS_PARSER: [&str; 1] = ["prometheus-client==0.26.0"];
+
+/// The client of Prometheus for Python, which reads metrics as Prometheus does: a virtual environment.
+pub fn metrics_parser() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("metrics-parser", &METRICS_PARSER, pip))
+}
+
 /// A tokenizer that many models use, for Node.
 pub fn tokenizer() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

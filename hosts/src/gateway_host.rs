@@ -80,6 +80,7 @@ impl GatewayHost {
                 let options = CallOptions {
                     before_send: Some(&intent),
                     version,
+                    request: Some(run),
                 };
                 let answer = self
                     .gateway

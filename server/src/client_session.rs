@@ -199,6 +199,7 @@ impl ClientRun<'_> {
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+            telemetry: state.telemetry().cloned(),
             progress: Box::new(progress),
         });
         stack::audited(host, state.audit().cloned())

@@ -20,7 +20,9 @@ use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run_audit::RunAudit;
 use super::tool_source::{LiveMode, ToolSource};
+use crate::audit_setup::AuditSetup;
 use crate::servers;
 use crate::tool_cache::ToolCache;
 
@@ -46,6 +48,8 @@ pub struct RunToolsOptions {
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
     pub durable: Option<DurableTools>,
+    /// Where calls are recorded; `None` for runs that are not.
+    pub audit: Option<AuditSetup>,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -70,6 +74,8 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// `None` where nothing is recorded.
+    audit: Option<RunAudit>,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
@@ -119,6 +125,7 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    audit: None,
                     journal: None,
                     servers: None,
                     replies,
@@ -147,9 +154,17 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
+            telemetry: None,
             progress: options.progress,
         };
+        // A dry run sends nothing.
+        let sends = !matches!(mode, LiveMode::DryRun(_));
+        let audit = options.audit.filter(|_| sends).and_then(|setup| {
+            let run = journal.as_ref().map(|journal| journal.local_context());
+            RunAudit::open(setup, &servers.gateway, run)
+        });
         Ok(Self {
+            audit,
             journal,
             pipeline: Pipeline::new(mode, run),
             servers: Some(servers),
@@ -158,12 +173,23 @@ impl RunTools {
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        match &self.pipeline {
+        let host: Arc<dyn ToolHost> = match &self.pipeline {
             Pipeline::Live(host) => host.clone(),
             Pipeline::Replay { host, .. } => host.clone(),
             Pipeline::Record { host, .. } => host.clone(),
             Pipeline::RecordMissing { host, .. } => host.clone(),
             Pipeline::DryRun(host) => host.clone(),
+        };
+        match &self.audit {
+            Some(audit) => audit.host(host),
+            None => host,
+        }
+    }
+
+    /// Records how the run ended, where it is recorded.
+    pub fn record_end(&self, script: &str, outcome: &Outcome) {
+        if let Some(audit) = &self.audit {
+            audit.ended(script, outcome);
         }
     }
 
@@ -175,13 +201,14 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
+            context: self.audit.as_ref().map(RunAudit::context),
             clock,
             timers,
             ..RunOptions::default()
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: Some(journal.local_context()),
+                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -299,10 +326,13 @@ impl RunTools {
         cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
     }
 
-    /// Stops the servers.
-    pub async fn close(&self) {
+    /// Stops the servers, and closes the audit log.
+    pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(audit) = self.audit {
+            audit.close().await;
         }
     }
 }

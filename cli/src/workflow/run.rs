@@ -20,6 +20,7 @@ use super::hooks::CliHooks;
 use super::plan_file::{self, InputArgs, PlanArgs};
 use super::printed;
 use crate::amounts::parse_time;
+use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
 use crate::exit::{self, ExitCode};
 use crate::run::RunOutput;
@@ -237,6 +238,7 @@ impl PreparedWorkflow {
         };
         let is_live = !self.output.json && !self.output.scrub;
         let cache = ToolCache::for_settings(&self.settings);
+        let audit = AuditSetup::open_for_command(&self.settings)?;
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: ToolSource::Servers(self.mode),
@@ -246,6 +248,7 @@ impl PreparedWorkflow {
             scrubber,
             limits,
             durable: durable_tools,
+            audit: Some(audit),
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pml_protocol::TraceContext;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, RequestId,
-    ServerResult,
+    RequestMetaObject, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::{
@@ -41,6 +42,8 @@ pub struct ToolCall<'a> {
     pub arguments: Map<String, Value>,
     pub limit: Duration,
     pub progress: Option<ProgressSink>,
+    /// Sent along in `_meta`, and over HTTP in headers.
+    pub trace: Option<&'a TraceContext>,
 }
 
 /// Sends the call and waits for its response, for at most `limit` from now.
@@ -56,6 +59,7 @@ pub async fn dispatch(
         arguments,
         limit,
         progress,
+        trace,
     } = call;
     let _in_flight = connection.begin();
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
@@ -63,7 +67,7 @@ pub async fn dispatch(
         .peer
         .send_request_with_option(
             ClientRequest::CallToolRequest(CallToolRequest::new(params)),
-            PeerRequestOptions::no_options(),
+            request_options(trace),
         )
         .await;
     let handle = match sent {
@@ -114,6 +118,23 @@ pub async fn dispatch(
             unhealthy: true,
         }),
     }
+}
+
+/// The options of a request, with the trace that it belongs to in its `_meta`.
+fn request_options(trace: Option<&TraceContext>) -> PeerRequestOptions {
+    let mut options = PeerRequestOptions::no_options();
+    if let Some(trace) = trace {
+        let mut meta = RequestMetaObject::new();
+        meta.set_traceparent(trace.traceparent());
+        if let Some(state) = trace.tracestate() {
+            meta.set_tracestate(state);
+        }
+        if let Some(baggage) = trace.baggage() {
+            meta.set_baggage(baggage);
+        }
+        options.meta = Some(meta);
+    }
+    options
 }
 
 /// The response of a request, which may be large and counts as unread until this is dropped.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use pml_nearest::{nearest, typos_of};
 use pml_policy::authorize::{Action, Requester};
+use pml_protocol::RunContext;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -72,6 +73,9 @@ impl Inner {
         };
         let prepared = self.prepare(scope, id, arguments, options.version).await?;
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
+            if let Some(request) = options.request {
+                request.notes().mark_cached();
+            }
             return Ok(answer(Value::clone(&known), true));
         }
         let cached_as = self
@@ -82,7 +86,7 @@ impl Inner {
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
         let value = self
-            .attempt_until_answered(scope, prepared, options.before_send)
+            .attempt_until_answered(scope, prepared, options)
             .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
@@ -232,7 +236,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         call: PreparedCall,
-        before_send: Option<&dyn BeforeSend>,
+        options: CallOptions<'_>,
     ) -> Result<Value, CallError> {
         let tool = &call.tool.id;
         let ended =
@@ -241,7 +245,8 @@ impl Inner {
         let mut attempts = self.policy().retry.begin(tool.as_str(), is_repeatable);
         let mut sending = Sending {
             effect: &call.effect,
-            before_send,
+            before_send: options.before_send,
+            request: options.request,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -296,6 +301,9 @@ impl Inner {
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
+        if let Some(request) = sending.request {
+            request.notes().add_server_wait(admission.waited());
+        }
         let connection = match server.connection().await {
             Ok(connection) => connection,
             Err(unavailable) => {
@@ -335,7 +343,11 @@ impl Inner {
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool),
+            trace: sending.request.and_then(RunContext::trace),
         };
+        if let Some(request) = sending.request {
+            request.notes().count_attempt();
+        }
         match dispatch(&connection, call).await {
             Ok(value) => {
                 connection.mark_answered();
@@ -361,6 +373,7 @@ struct Sending<'a> {
     effect: &'a Effect,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    request: Option<&'a RunContext>,
     arguments: SentArguments,
 }
 
