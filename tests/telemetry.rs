@@ -306,8 +306,7 @@ fn a_collector_that_is_busy_or_away_costs_no_call() {
 fn log_lines_name_run_session_and_trace_and_are_sent_scrubbed() {
     let collector = Collector::start();
     let place = place(to(&collector), json!({}));
-    let flags = ["--log-format", "json", "--log-level", "info"];
-    let mut client = StdioClient::open(&place, &flags);
+    let mut client = StdioClient::start(place.command(&["serve", "--log-format", "json"]));
     let code = "await tools.ctx.context({}); return 1";
     execute(&mut client, code, json!({ "traceparent": PARENT }));
     let params = json!({ "name": "call_tool", "arguments": { "tool": "ctx:jane.doe@acme-corp.com", "args": {} } });
@@ -507,15 +506,15 @@ fn metrics_have_an_address_of_their_own_over_stdio() {
 
 #[test]
 fn a_tool_that_changes_suddenly_is_reported_and_withdrawn_where_the_operator_wants_that() {
-    let anomalies = json!({ "window": "300ms", "minCalls": 3, "action": "suspend" });
+    let anomalies = json!({ "window": "1s", "minCalls": 5, "sensitivity": 3, "action": "suspend" });
     let audit = json!({ "audit": { "path": "audit" } });
     let place = place(json!({ "anomalies": anomalies }), audit);
     let mut client = StdioClient::open(&place, &[]);
     let code = "const call = (fails) => tools.ctx.context({ fails }).catch((error) => error.message); \
                 for (let n = 0; n < 7; n++) { \
                     await Promise.all([1, 2, 3, 4, 5].map(() => call(false))); \
-                    await new Promise((done) => setTimeout(done, 320)); } \
-                for (let n = 0; n < 8; n++) await call(true); \
+                    await new Promise((done) => setTimeout(done, 1050)); } \
+                await Promise.all(Array.from({ length: 12 }, () => call(true))); \
                 return await call(false)";
     let outcome = client.run(code);
     let refusal = outcome["result"]
@@ -532,7 +531,7 @@ fn a_tool_that_changes_suddenly_is_reported_and_withdrawn_where_the_operator_wan
     assert_eq!(event["subject"], "ctx:context");
     assert_eq!(event["data"]["suspended"], true);
     assert!(
-        event["data"]["deviations"].as_f64().unwrap() >= 4.0,
+        event["data"]["deviations"].as_f64().unwrap() >= 3.0,
         "{event}"
     );
 }

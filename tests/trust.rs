@@ -232,7 +232,12 @@ fn a_cloned_folder_cannot_choose_where_data_goes_or_who_is_told() {
         }
     }
     let trusted = everything(&run(&place, &["trust"]));
-    for address in ["pml.store: ", "hooks.example", "siem.example", "collector.example"] {
+    for address in [
+        "pml.store: ",
+        "hooks.example",
+        "siem.example",
+        "collector.example",
+    ] {
         assert!(trusted.contains(address), "{address}: {trusted}");
     }
     assert!(

@@ -37,7 +37,7 @@ impl Gateway {
     pub fn transport_of(&self, server: &str) -> Option<&'static str> {
         match self.0.servers.get(server)?.config.endpoint {
             Ok(Endpoint::Stdio(_)) => Some("pipe"),
-            Ok(Endpoint::Http(_) | Endpoint::Sse(_)) => Some("tcp"),
+            Ok(Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::OpenApi(_)) => Some("tcp"),
             Err(_) => None,
         }
     }

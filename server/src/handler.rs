@@ -144,7 +144,7 @@ impl Handler {
         }
     }
 
-    /// The three tools of this server.
+    /// The tools of this server.
     pub(crate) async fn own_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -160,7 +160,10 @@ impl Handler {
         let new = || Arc::new(self.state.new_session(principal_of(&context)));
         let session = known.map_or_else(new, |known| known.0);
         let (gateway, limits) = (session.gateway(), self.state.limits());
-        let tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
+        let mut tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
+        if self.state.has_workflow_tool() {
+            tools.push(tool_descriptions::workflow());
+        }
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -283,6 +286,11 @@ impl Handler {
             tool_descriptions::SEARCH => ToolTask::start(in_flight, |_| {
                 ids.scope(Operation::observe(operation, tools::search(call)))
             }),
+            tool_descriptions::WORKFLOW if self.state.has_workflow_tool() => {
+                ToolTask::start(in_flight, |events| {
+                    ids.scope(Operation::observe(operation, tools::workflow(call, events)))
+                })
+            }
             _ => {
                 return Err(refusal(
                     ErrorCode::INVALID_PARAMS,

@@ -40,6 +40,7 @@ impl Operation {
             tool_descriptions::EXECUTE,
             tool_descriptions::CALL,
             tool_descriptions::SEARCH,
+            tool_descriptions::WORKFLOW,
         ]
         .into_iter()
         .find(|known| *known == tool)

@@ -17,7 +17,8 @@ use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
 use pml_server::{
-    HttpOptions, ListenAddress, ServerOptions, ServerState, serve_http, serve_status, serve_stdio,
+    HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions, serve_http,
+    serve_status, serve_stdio,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -38,7 +39,8 @@ const WARM: usize = 32;
 
 /// Serve all tools to AI clients as one MCP server
 ///
-/// An AI client sees three tools: execute_code, search_tools and call_tool. Personal data and
+/// An AI client sees three tools: execute_code, search_tools and call_tool; and execute_workflow, if
+/// `pml.workflows.tool` is true. Personal data and
 /// secrets are replaced in everything that leaves.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -181,6 +183,10 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             observer,
             audit: audit.trail(&gateway),
             telemetry: telemetry.clone(),
+            workflows: WorkflowOptions {
+                limits: settings.workflows.limits(),
+                tool: settings.workflows.tool,
+            },
         });
         close_on_signal(&state)?;
         if let Some(address) = &args.metrics {

@@ -4,6 +4,7 @@ use futures::future::BoxFuture;
 use pml_protocol::RunContext;
 
 use super::error::CallError;
+use super::progress::ProgressListener;
 use crate::effects::Effect;
 
 /// Does something that has to be done before a call can have its effect, such as storing the intent of
@@ -42,4 +43,6 @@ pub struct CallOptions<'a> {
     /// The request that the call belongs to: its trace is passed on to the server, and its notes say
     /// what became of the call.
     pub request: Option<&'a RunContext>,
+    /// Receives the progress of the call, besides the receiver of its run.
+    pub progress: Option<&'a ProgressListener>,
 }

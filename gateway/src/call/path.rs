@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
-use super::dispatch::{FailedAttempt, ToolCall, dispatch};
+use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
+use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::effects::Effect;
@@ -247,6 +248,7 @@ impl Inner {
             effect: &call.effect,
             before_send: options.before_send,
             request: options.request,
+            progress: options.progress,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -342,13 +344,13 @@ impl Inner {
             tool,
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
-            progress: scope.progress(tool),
+            progress: scope.progress(tool, sending.progress),
             trace: sending.request.and_then(RunContext::trace),
         };
         if let Some(request) = sending.request {
             request.notes().count_attempt();
         }
-        match dispatch(&connection, call).await {
+        match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
@@ -374,6 +376,7 @@ struct Sending<'a> {
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
     request: Option<&'a RunContext>,
+    progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }
 
