@@ -33,6 +33,7 @@ mod shapes;
 mod spelling;
 mod streams;
 mod surface;
+mod telemetry;
 mod testing;
 mod tools;
 mod trust;

@@ -84,6 +84,7 @@ impl GatewayHost {
                 let options = CallOptions {
                     before_send: Some(&intent),
                     version,
+                    request: Some(run),
                     progress: progress.as_ref(),
                 };
                 let answer = self

@@ -204,6 +204,7 @@ impl ClientRun<'_> {
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+            telemetry: state.telemetry().cloned(),
             progress: Box::new(progress),
         });
         stack::streamed(stack::audited(host, state.audit().cloned()))

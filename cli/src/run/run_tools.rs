@@ -20,7 +20,9 @@ use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run_audit::RunAudit;
 use super::tool_source::{LiveMode, ToolSource};
+use crate::audit_setup::AuditSetup;
 use crate::observed_calls::ObservedCalls;
 use crate::servers;
 use crate::tool_cache::ToolCache;
@@ -47,6 +49,8 @@ pub struct RunToolsOptions {
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
     pub durable: Option<DurableTools>,
+    /// Where calls are recorded; `None` for runs that are not.
+    pub audit: Option<AuditSetup>,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -71,6 +75,8 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// `None` where nothing is recorded.
+    audit: Option<RunAudit>,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
@@ -121,6 +127,7 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    audit: None,
                     journal: None,
                     servers: None,
                     replies,
@@ -153,9 +160,17 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
+            telemetry: None,
             progress: options.progress,
         };
+        // A dry run sends nothing.
+        let sends = !matches!(mode, LiveMode::DryRun(_));
+        let audit = options.audit.filter(|_| sends).and_then(|setup| {
+            let run = journal.as_ref().map(|journal| journal.local_context());
+            RunAudit::open(setup, &servers.gateway, run)
+        });
         Ok(Self {
+            audit,
             journal,
             pipeline: Pipeline::new(mode, run),
             servers: Some(servers),
@@ -164,13 +179,25 @@ impl RunTools {
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        stack::streamed(match &self.pipeline {
+        let host: Arc<dyn ToolHost> = match &self.pipeline {
             Pipeline::Live(host) => host.clone(),
             Pipeline::Replay { host, .. } => host.clone(),
             Pipeline::Record { host, .. } => host.clone(),
             Pipeline::RecordMissing { host, .. } => host.clone(),
             Pipeline::DryRun(host) => host.clone(),
-        })
+        };
+        let host = match &self.audit {
+            Some(audit) => audit.host(host),
+            None => host,
+        };
+        stack::streamed(host)
+    }
+
+    /// Records how the run ended, where it is recorded.
+    pub fn record_end(&self, script: &str, outcome: &Outcome) {
+        if let Some(audit) = &self.audit {
+            audit.ended(script, outcome);
+        }
     }
 
     pub fn options(&self) -> RunOptions {
@@ -181,13 +208,14 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
+            context: self.audit.as_ref().map(RunAudit::context),
             clock,
             timers,
             ..RunOptions::default()
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: Some(journal.local_context()),
+                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -328,10 +356,13 @@ impl RunTools {
         cache.save_history(&servers.calls.take());
     }
 
-    /// Stops the servers.
-    pub async fn close(&self) {
+    /// Stops the servers, and closes the audit log.
+    pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(audit) = self.audit {
+            audit.close().await;
         }
     }
 }
