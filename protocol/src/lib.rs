@@ -18,6 +18,7 @@ mod limits;
 mod log;
 pub mod message;
 mod outcome;
+mod prefetch;
 mod request;
 mod run_context;
 mod run_control;
@@ -32,7 +33,12 @@ pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
 pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
-pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
+pub use outcome::{
+    CallRecord, ErrorKind, Outcome, RunError, SpeculationStats, Stats, Truncated, millis,
+};
+pub use prefetch::{
+    PrefetchPlan, PrefetchStep, PrefetchValue, Speculate, SpeculatedCall, Speculation,
+};
 pub use request::{Request, ResourceRequest, Target, split_version};
 pub use run_context::{
     PauseGuard, Principal, RequestKey, RunClock, RunContext, SessionId, TenantId,

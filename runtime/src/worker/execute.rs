@@ -77,6 +77,7 @@ pub async fn run(
             cpu_ms: millis(own_cpu_time().saturating_sub(cpu_at_start)),
             heap_bytes: heap_bytes(isolate),
             peak_rss_bytes: own_peak_rss_bytes(),
+            speculation: None,
         },
     }
 }
