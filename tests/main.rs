@@ -28,6 +28,7 @@ mod secrets;
 mod security_page;
 mod serve;
 mod shapes;
+mod speculation;
 mod spelling;
 mod surface;
 mod testing;

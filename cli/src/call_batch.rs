@@ -92,6 +92,7 @@ pub fn run(
             tool_timeout,
             journal: None,
             approvals: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let run = RunContext::local();

@@ -19,7 +19,7 @@ use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "approvals",
     "audit",
     "effects",
@@ -28,6 +28,7 @@ const SECTIONS: [&str; 10] = [
     "pool",
     "runs",
     "scrub",
+    "speculate",
     "store",
     "workflows",
 ];
@@ -44,6 +45,18 @@ pub struct Settings {
     pub approvals: ApprovalSettings,
     pub audit: AuditSettings,
     pub workflows: WorkflowSettings,
+    pub speculate: SpeculationMode,
+}
+
+/// `pml.speculate`: which calls are made before a script makes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpeculationMode {
+    /// None.
+    Off,
+    /// Those that follow from the script itself.
+    #[default]
+    Script,
 }
 
 /// `pml.workflows`: the bounds of plans.
@@ -143,8 +156,10 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let audit = servers.section("audit")?;
     let approvals = servers.section_with_variables("approvals", &variables)?;
     let workflows = servers.section("workflows")?;
+    let speculate = servers.section("speculate")?;
     Ok(Settings {
         workflows,
+        speculate,
         servers,
         limits,
         pool,

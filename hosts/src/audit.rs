@@ -194,6 +194,7 @@ impl<H: ToolHost> ToolHost for Audit<H> {
         };
         Box::pin(async move {
             let mut pending = Pending {
+                is_speculative: run.is_speculative(),
                 trail: &self.trail,
                 actor: self.trail.actor(run),
                 kind,
@@ -232,6 +233,8 @@ struct Pending<'a> {
     intent: u64,
     began: Instant,
     is_ended: bool,
+    /// The script has not made the request yet.
+    is_speculative: bool,
 }
 
 impl Pending<'_> {
@@ -239,7 +242,10 @@ impl Pending<'_> {
         use std::sync::atomic::{AtomicU64, Ordering};
         static INTENTS: AtomicU64 = AtomicU64::new(1);
         self.intent = INTENTS.fetch_add(1, Ordering::Relaxed);
-        let data = json!({ "intent": self.intent, "arguments": arguments });
+        let mut data = json!({ "intent": self.intent, "arguments": arguments });
+        if self.is_speculative {
+            data["speculative"] = true.into();
+        }
         let recorded = self.record("intent", &data);
         self.is_ended = recorded.is_err();
         recorded
@@ -269,6 +275,10 @@ impl Pending<'_> {
                 data["bytes"] = text.len().into();
                 // An answer of the journal of a resumed run: nothing was sent.
                 data["replayed"] = (!was_sent).into();
+                // The answer of a call that was sent before the script made it.
+                if run.took_speculated() {
+                    data["speculated"] = true.into();
+                }
             }
             Err(failure) => data["error"] = failure.kind.as_str().into(),
         }

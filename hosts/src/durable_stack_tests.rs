@@ -83,6 +83,7 @@ impl Durable {
             tool_timeout: None,
             journal: Some(RunJournal::begin(self.approvals.store(), info, spec)),
             approvals: Some(self.approvals.clone()),
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let context = RunContext::with_id(

@@ -79,6 +79,7 @@ impl GatewayHost {
                 let intent = self.intents.of(request, tool, run);
                 let options = CallOptions {
                     before_send: Some(&intent),
+                    is_speculative: run.is_speculative(),
                     version,
                 };
                 let answer = self

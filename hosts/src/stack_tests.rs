@@ -237,6 +237,7 @@ impl Fixture {
             tool_timeout: None,
             journal: None,
             approvals: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         })
     }

@@ -282,8 +282,14 @@ mod tests {
             vec![call("", null())],
             vec![call("a:b", null()); PrefetchPlan::MAX_STEPS + 1],
             vec![call("a:b", deep)],
-            vec![call("a:b", PrefetchValue::List(vec![null(); PrefetchPlan::MAX_VALUES]))],
-            vec![call("a:b", PrefetchValue::Json(json!("x".repeat(PrefetchPlan::MAX_BYTES + 1))))],
+            vec![call(
+                "a:b",
+                PrefetchValue::List(vec![null(); PrefetchPlan::MAX_VALUES]),
+            )],
+            vec![call(
+                "a:b",
+                PrefetchValue::Json(json!("x".repeat(PrefetchPlan::MAX_BYTES + 1))),
+            )],
             nested,
         ] {
             assert!(PrefetchPlan { steps }.sanitized().is_empty());

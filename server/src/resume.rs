@@ -125,7 +125,9 @@ async fn execute(
         if_unasked: IfUnasked::Refuse,
     };
     let active = runs.active(journal.clone(), &run);
-    let host = client_run.pipeline(state, &run, &spec.limits, approver, Some(journal), |_| {});
+    let host = client_run
+        .pipeline(state, &run, &spec.limits, approver, Some(journal), |_| {})
+        .host;
     let script = Script {
         name: spec.script.name.clone(),
         source: spec.script.source.clone(),

@@ -20,7 +20,7 @@ use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_store::Store;
 
 use crate::amounts::{parse_memory, parse_time};
-use crate::config::{self, Settings};
+use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
@@ -45,6 +45,7 @@ use trace::Trace;
     pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n  \
     pml run --record audit.json audit.ts       then, anywhere: pml run --replay audit.json audit.ts\n  \
     pml run --dry-run audit.ts                 what it would call, without calling it\n  \
+    pml run --no-speculate audit.ts            every call when the script makes it, not earlier\n  \
     pml run --durable --run-id audit-7 audit.ts    after a crash: pml resume audit-7\n\n\
     Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 75 it waits for a person (pml runs show),\n\
     124 time limit, 137 memory limit, 130 interrupted, 70 internal error.")]
@@ -106,6 +107,12 @@ pub struct RunArgs {
     /// Run without V8's compilers: slower, with less to attack
     #[arg(long)]
     no_jit: bool,
+
+    /// Make no call before the script makes it
+    ///
+    /// By default, calls of class `read` start as soon as their arguments are known.
+    #[arg(long)]
+    no_speculate: bool,
 
     /// Write a timeline in Chrome's trace format
     #[arg(long, value_name = "FILE")]
@@ -192,6 +199,7 @@ pub struct PreparedRun {
     cache: ToolCache,
     source: ToolSource,
     durable: Option<DurableRun>,
+    speculate: bool,
 }
 
 /// How a run is printed.
@@ -236,6 +244,7 @@ impl PreparedRun {
         let cache = ToolCache::for_settings(&settings);
         let source = args.source.source(&cache)?;
         let durable = args.durable.run(&args.origin());
+        let speculate = settings.speculate == SpeculationMode::Script && !args.no_speculate;
         Ok(Self {
             tool_timeout: args.tool_timeout(&settings),
             output: RunOutput {
@@ -251,6 +260,7 @@ impl PreparedRun {
             cache,
             source,
             durable,
+            speculate,
         })
     }
 
@@ -289,6 +299,8 @@ impl PreparedRun {
             scrubber,
             source: ToolSource::Servers(LiveMode::Send),
             durable: Some(DurableRun::Resumed { journal, store }),
+            // Most of its answers are in the journal.
+            speculate: false,
         })
     }
 
@@ -326,6 +338,7 @@ impl PreparedRun {
             scrubber: self.scrubber,
             limits: self.limits,
             durable: durable_tools,
+            speculate: self.speculate,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);

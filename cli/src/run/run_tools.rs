@@ -10,9 +10,9 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
     CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders,
+    Recording, RunPlaceholders, SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
+use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
@@ -46,6 +46,8 @@ pub struct RunToolsOptions {
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
     pub durable: Option<DurableTools>,
+    /// Whether calls are made before the script makes them.
+    pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -70,6 +72,7 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
@@ -119,6 +122,7 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    speculation: Speculation::default(),
                     journal: None,
                     servers: None,
                     replies,
@@ -131,6 +135,9 @@ impl RunTools {
             .durable
             .as_ref()
             .map(|durable| durable.journal.clone());
+        // A recording and a dry run have the calls of the script alone.
+        let speculates = options.speculate && matches!(mode, LiveMode::Send);
+        let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
         let run = LiveRun {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
@@ -147,24 +154,21 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
+            speculated: speculated.clone(),
             progress: options.progress,
         };
+        let pipeline = Pipeline::new(mode, run);
         Ok(Self {
+            speculation: stack::speculation(&servers.gateway, speculated, &pipeline.host()),
             journal,
-            pipeline: Pipeline::new(mode, run),
+            pipeline,
             servers: Some(servers),
             replies,
         })
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        match &self.pipeline {
-            Pipeline::Live(host) => host.clone(),
-            Pipeline::Replay { host, .. } => host.clone(),
-            Pipeline::Record { host, .. } => host.clone(),
-            Pipeline::RecordMissing { host, .. } => host.clone(),
-            Pipeline::DryRun(host) => host.clone(),
-        }
+        self.pipeline.host()
     }
 
     pub fn options(&self) -> RunOptions {
@@ -177,6 +181,7 @@ impl RunTools {
         let options = RunOptions {
             clock,
             timers,
+            speculation: self.speculation.clone(),
             ..RunOptions::default()
         };
         match &self.journal {
@@ -319,6 +324,16 @@ impl LiveServers {
 }
 
 impl Pipeline {
+    fn host(&self) -> Arc<dyn ToolHost> {
+        match self {
+            Self::Live(host) => host.clone(),
+            Self::Replay { host, .. } => host.clone(),
+            Self::Record { host, .. } => host.clone(),
+            Self::RecordMissing { host, .. } => host.clone(),
+            Self::DryRun(host) => host.clone(),
+        }
+    }
+
     fn new(mode: LiveMode, run: LiveRun) -> Self {
         match mode {
             LiveMode::Send => Self::Live(stack::live(run)),

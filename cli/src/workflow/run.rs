@@ -246,6 +246,8 @@ impl PreparedWorkflow {
             scrubber,
             limits,
             durable: durable_tools,
+            // A plan says itself what can be done at once.
+            speculate: false,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);

@@ -142,7 +142,11 @@ impl Analyzer {
         let mut parts = Vec::new();
         let mut is_known = true;
         for (at, quasi) in template.quasis.iter().enumerate() {
-            let text = quasi.cooked.as_ref().and_then(|text| text.as_str()).ok_or(Stop)?;
+            let text = quasi
+                .cooked
+                .as_ref()
+                .and_then(|text| text.as_str())
+                .ok_or(Stop)?;
             add_text(&mut parts, text);
             let Some(expr) = template.exprs.get(at) else {
                 continue;
@@ -211,7 +215,9 @@ impl Analyzer {
                     match self.eval(&spread.expr, scope)? {
                         Value::Object(inner) => {
                             let inner = inner.borrow().clone();
-                            inner.into_iter().for_each(|(key, value)| put(&mut fields, key, value));
+                            inner
+                                .into_iter()
+                                .for_each(|(key, value)| put(&mut fields, key, value));
                         }
                         Value::Known(PrefetchValue::Json(Json::Object(inner))) => inner
                             .into_iter()
@@ -307,10 +313,12 @@ impl Analyzer {
         if !left.is_data() || !right.is_data() {
             return Err(Stop);
         }
-        Ok(folded(binary.op, &left, &right).unwrap_or_else(|| match binary.op {
-            BinaryOp::Add => concatenated(&left, &right),
-            _ => Value::Unknown,
-        }))
+        Ok(
+            folded(binary.op, &left, &right).unwrap_or_else(|| match binary.op {
+                BinaryOp::Add => concatenated(&left, &right),
+                _ => Value::Unknown,
+            }),
+        )
     }
 
     fn logical<'a>(

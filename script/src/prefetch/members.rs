@@ -145,7 +145,9 @@ impl Analyzer {
             (Value::Object(fields), Some(key)) => put(&mut fields.borrow_mut(), key, stored),
             (Value::Object(fields), None) if value.is_data() => {
                 let mut fields = fields.borrow_mut();
-                fields.iter_mut().for_each(|(_, value)| *value = Value::Unknown);
+                fields
+                    .iter_mut()
+                    .for_each(|(_, value)| *value = Value::Unknown);
             }
             (Value::List(items), _) if value.is_data() => *items.borrow_mut() = None,
             // Data of a result. What is known of it is outdated now; a call with it is not taken.

@@ -15,11 +15,44 @@ const MAX_ITEMS: usize = 64;
 
 /// Methods of texts and lists that return data and change nothing.
 const READING: [&str; 38] = [
-    "at", "charAt", "charCodeAt", "concat", "endsWith", "entries", "filter", "find", "findIndex",
-    "findLast", "flat", "flatMap", "get", "has", "includes", "indexOf", "join", "keys", "lastIndexOf",
-    "localeCompare", "map", "match", "padEnd", "padStart", "reduce", "repeat", "replace", "replaceAll",
-    "slice", "some", "every", "split", "startsWith", "substring", "toFixed", "toLowerCase",
-    "toUpperCase", "trim",
+    "at",
+    "charAt",
+    "charCodeAt",
+    "concat",
+    "endsWith",
+    "entries",
+    "filter",
+    "find",
+    "findIndex",
+    "findLast",
+    "flat",
+    "flatMap",
+    "get",
+    "has",
+    "includes",
+    "indexOf",
+    "join",
+    "keys",
+    "lastIndexOf",
+    "localeCompare",
+    "map",
+    "match",
+    "padEnd",
+    "padStart",
+    "reduce",
+    "repeat",
+    "replace",
+    "replaceAll",
+    "slice",
+    "some",
+    "every",
+    "split",
+    "startsWith",
+    "substring",
+    "toFixed",
+    "toLowerCase",
+    "toUpperCase",
+    "trim",
 ];
 
 impl Analyzer {
@@ -73,7 +106,9 @@ impl Analyzer {
                 }
                 Ok(Value::Unknown)
             }
-            Value::List(_) | Value::Known(_) | Value::Unknown => self.data_method(object, name, args),
+            Value::List(_) | Value::Known(_) | Value::Unknown => {
+                self.data_method(object, name, args)
+            }
             _ => Err(Stop),
         }
     }
@@ -181,11 +216,13 @@ impl Analyzer {
         }
         let first = self.next_id();
         let value = match list {
-            Value::Known(known @ (PrefetchValue::Result(_)
-            | PrefetchValue::Item(_)
-            | PrefetchValue::Get(..)
-            | PrefetchValue::At(..)
-            | PrefetchValue::Slice(..))) => self.each(known.clone(), |this, item| {
+            Value::Known(
+                known @ (PrefetchValue::Result(_)
+                | PrefetchValue::Item(_)
+                | PrefetchValue::Get(..)
+                | PrefetchValue::At(..)
+                | PrefetchValue::Slice(..)),
+            ) => self.each(known.clone(), |this, item| {
                 this.call_closure(callback, vec![item, Value::Unknown], false)
             })?,
             Value::Unknown | Value::List(_) => self.uncertainly(|this| {

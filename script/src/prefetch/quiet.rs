@@ -42,7 +42,10 @@ impl Visit for Quiet {
     }
 
     fn visit_new_expr(&mut self, new: &NewExpr) {
-        self.0 &= new.callee.as_ident().is_some_and(|name| name.sym.ends_with("Error"));
+        self.0 &= new
+            .callee
+            .as_ident()
+            .is_some_and(|name| name.sym.ends_with("Error"));
         new.args.visit_with(self);
     }
 }
@@ -50,9 +53,10 @@ impl Visit for Quiet {
 fn is_harmless(callee: &Expr) -> bool {
     match callee {
         Expr::Ident(name) => matches!(&*name.sym, "String" | "Number"),
-        Expr::Member(member) => member.obj.as_ident().is_some_and(|object| {
-            matches!(&*object.sym, "console" | "JSON" | "Object")
-        }),
+        Expr::Member(member) => member
+            .obj
+            .as_ident()
+            .is_some_and(|object| matches!(&*object.sym, "console" | "JSON" | "Object")),
         _ => false,
     }
 }

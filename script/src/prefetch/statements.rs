@@ -42,7 +42,9 @@ impl Analyzer {
                     Flow::Next
                 }
                 ModuleItem::Stmt(stmt) => match (&result, stmt) {
-                    (ScriptResult::LastExpression(span), Stmt::Expr(last)) if last.span == *span => {
+                    (ScriptResult::LastExpression(span), Stmt::Expr(last))
+                        if last.span == *span =>
+                    {
                         value = self.eval_awaited(&last.expr, scope)?;
                         Flow::Next
                     }
@@ -125,7 +127,9 @@ impl Analyzer {
 
     /// Declares the names of a block before it runs.
     fn hoist<'a>(&mut self, stmts: &'a [Stmt], scope: &Rc<Scope<'a>>) -> Eval<()> {
-        stmts.iter().try_for_each(|stmt| self.hoist_stmt(stmt, scope))
+        stmts
+            .iter()
+            .try_for_each(|stmt| self.hoist_stmt(stmt, scope))
     }
 
     fn hoist_stmt<'a>(&mut self, stmt: &'a Stmt, scope: &Rc<Scope<'a>>) -> Eval<()> {
@@ -204,7 +208,8 @@ impl Analyzer {
     /// skipped, is left out.
     fn try_stmt<'a>(&mut self, stmt: &'a TryStmt, scope: &Rc<Scope<'a>>) -> Eval<Flow<'a>> {
         let handler = stmt.handler.as_ref().map(|handler| &handler.body);
-        let is_quiet_after = handler.is_none_or(is_quiet) && stmt.finalizer.as_ref().is_none_or(is_quiet);
+        let is_quiet_after =
+            handler.is_none_or(is_quiet) && stmt.finalizer.as_ref().is_none_or(is_quiet);
         // The handler ends the script, or an outer `try` that follows the same rule.
         let leaves = handler.is_none_or(|handler| {
             exits(handler) && (self.inner_calls == 0 || ends_with_throw(handler))
@@ -363,7 +368,10 @@ fn is_plain_class(class: &Class) -> bool {
         ClassMember::ClassProp(property) => !property.is_static && !property.key.is_computed(),
         _ => false,
     };
-    class.super_class.as_ref().is_none_or(|class| class.is_ident())
+    class
+        .super_class
+        .as_ref()
+        .is_none_or(|class| class.is_ident())
         && class.decorators.is_empty()
         && class.body.iter().all(is_plain)
 }
@@ -399,9 +407,7 @@ fn hoist_import(import: &ImportDecl, scope: &Rc<Scope<'_>>) -> Eval<()> {
                 };
                 (&named.local, api_value(&imported))
             }
-            ImportSpecifier::Namespace(namespace) => {
-                (&namespace.local, Value::Global(Global::Api))
-            }
+            ImportSpecifier::Namespace(namespace) => (&namespace.local, Value::Global(Global::Api)),
             ImportSpecifier::Default(default) => (&default.local, Value::Unset),
         };
         let is_api = import.src.value.to_string_lossy() == API_SPECIFIER;

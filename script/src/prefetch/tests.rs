@@ -11,7 +11,10 @@ fn plan(source: &str) -> String {
     let (_, plan) = transpile_and_prefetch("a.ts", source, &args)
         .unwrap_or_else(|_| panic!("not a script: {source}"));
     let json = serde_json::to_string(&plan).unwrap();
-    assert_eq!(serde_json::from_str::<pml_protocol::PrefetchPlan>(&json).unwrap(), plan);
+    assert_eq!(
+        serde_json::from_str::<pml_protocol::PrefetchPlan>(&json).unwrap(),
+        plan
+    );
     steps(&plan.steps)
 }
 
@@ -22,7 +25,9 @@ fn steps(list: &[PrefetchStep]) -> String {
             None => format!("{tool}(?)"),
         },
         PrefetchStep::Load { key, .. } => format!("load({key})"),
-        PrefetchStep::Each { list, steps: inner, .. } => {
+        PrefetchStep::Each {
+            list, steps: inner, ..
+        } => {
             format!("each {} [{}]", value(list), steps(inner))
         }
     };
@@ -46,7 +51,10 @@ fn value(of: &PrefetchValue) -> String {
         PrefetchValue::List(parts) => format!("[{}]", list(parts)),
         PrefetchValue::Object(fields) => {
             let field = |(key, of): &(String, PrefetchValue)| format!("{key}:{}", value(of));
-            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
+            format!(
+                "{{{}}}",
+                fields.iter().map(field).collect::<Vec<_>>().join(",")
+            )
         }
     }
 }
@@ -68,12 +76,18 @@ fn calls_in_a_row_are_foreseen_in_every_spelling() {
         ("await tools['s']['c']()", "s:c()"),
         ("await tools['s:c.d']({})", "s:c.d()"),
         ("await tools.s.c.d({})", "s:c.d()"),
-        ("const { s } = tools; const read = s.read; await read({ n: 1 })", r#"s:read({"n":1})"#),
+        (
+            "const { s } = tools; const read = s.read; await read({ n: 1 })",
+            r#"s:read({"n":1})"#,
+        ),
         (
             "import { callTool as call } from 'pml'; await call('s:a')",
             "s:a()",
         ),
-        ("import * as pml from 'pml'; await pml.callTool('s:a'); await pml.tools.s.b()", "s:a(); s:b()"),
+        (
+            "import * as pml from 'pml'; await pml.callTool('s:a'); await pml.tools.s.b()",
+            "s:a(); s:b()",
+        ),
         (
             "const [a, b] = await Promise.all([tools.s.a(), callTool('s:b', {})]); await tools.s.c()",
             "s:a(); s:b(); s:c()",
@@ -82,14 +96,20 @@ fn calls_in_a_row_are_foreseen_in_every_spelling() {
             "await callToolsBatch([{ tool: 's:a', args: { n: 1 } }, { tool: 's:b' }])",
             r#"s:a({"n":1}); s:b()"#,
         ),
-        ("return { a: callTool('s:a'), b: [tools.s.b()] }", "s:a(); s:b()"),
+        (
+            "return { a: callTool('s:a'), b: [tools.s.b()] }",
+            "s:a(); s:b()",
+        ),
     ]);
 }
 
 #[test]
 fn arguments_are_constants_args_and_parts_of_earlier_results() {
     check(&[
-        ("await tools.s.a({ path: args[0], n: args.length })", r#"s:a({"n":2,"path":"first"})"#),
+        (
+            "await tools.s.a({ path: args[0], n: args.length })",
+            r#"s:a({"n":2,"path":"first"})"#,
+        ),
         (
             "const base = 'docs'; await tools.s.a({ path: `${base}/${args[1]}.md`, n: -1, on: true })",
             r#"s:a({"n":-1,"on":true,"path":"docs/second.md"})"#,
@@ -120,7 +140,10 @@ fn arguments_are_constants_args_and_parts_of_earlier_results() {
 #[test]
 fn loops_and_functions_are_followed() {
     check(&[
-        ("for (const n of [1, 2]) await tools.s.a({ n })", r#"s:a({"n":1}); s:a({"n":2})"#),
+        (
+            "for (const n of [1, 2]) await tools.s.a({ n })",
+            r#"s:a({"n":1}); s:a({"n":2})"#,
+        ),
         (
             "for (let i = 0; i < 2; i++) { await tools.s.a({ n: i * 10 }) }",
             r#"s:a({"n":0}); s:a({"n":10})"#,
@@ -141,10 +164,19 @@ fn loops_and_functions_are_followed() {
             "async function read(path) { const r = await callTool('s:read', { path }); return r.result.text } const t = await read('a'); await read('b')",
             r#"s:read({"path":"a"}); s:read({"path":"b"})"#,
         ),
-        ("async function main() { await tools.s.a(); return 1 }", "s:a()"),
+        (
+            "async function main() { await tools.s.a(); return 1 }",
+            "s:a()",
+        ),
         ("export default async () => { await tools.s.a() }", "s:a()"),
-        ("async function go() { await tools.s.a(); console.log('x') }\ngo().catch((e) => console.error(e))", "s:a()"),
-        ("(async () => { await tools.s.a(); console.log(1); })()", "s:a()"),
+        (
+            "async function go() { await tools.s.a(); console.log('x') }\ngo().catch((e) => console.error(e))",
+            "s:a()",
+        ),
+        (
+            "(async () => { await tools.s.a(); console.log(1); })()",
+            "s:a()",
+        ),
     ]);
 }
 
@@ -177,9 +209,18 @@ fn what_may_not_run_is_known_by_its_tool_alone() {
             "const r = await tools.s.a(); for (const x of r.l.filter((x) => x.ok)) { await tools.s.b({ x: 1 }) } await tools.s.c()",
             "s:a(); s:b(?); s:c()",
         ),
-        ("const r = await tools.s.a(); if (r.n > 1) return 0; await tools.s.c()", "s:a()"),
-        ("const r = await tools.s.a(); if (r.n > 1) throw new Error('x'); await tools.s.c()", "s:a()"),
-        ("const r = await tools.s.a(); while (r.n) { await tools.s.b() } await tools.s.c()", "s:a()"),
+        (
+            "const r = await tools.s.a(); if (r.n > 1) return 0; await tools.s.c()",
+            "s:a()",
+        ),
+        (
+            "const r = await tools.s.a(); if (r.n > 1) throw new Error('x'); await tools.s.c()",
+            "s:a()",
+        ),
+        (
+            "const r = await tools.s.a(); while (r.n) { await tools.s.b() } await tools.s.c()",
+            "s:a()",
+        ),
     ]);
 }
 
@@ -216,8 +257,14 @@ fn the_clock_timers_races_and_unknown_code_end_the_plan() {
 fn calls_whose_order_of_answers_can_be_seen_are_left_out() {
     check(&[
         // What holds the promises is not known.
-        ("const a = tools.s.a(); const b = tools.s.b(); await Promise.race([a, b])", ""),
-        ("await tools.s.a(); const b = tools.s.b(); setTimeout(() => 1, 1); await b", "s:a()"),
+        (
+            "const a = tools.s.a(); const b = tools.s.b(); await Promise.race([a, b])",
+            "",
+        ),
+        (
+            "await tools.s.a(); const b = tools.s.b(); setTimeout(() => 1, 1); await b",
+            "s:a()",
+        ),
         // The callback has an effect when the answer comes.
         (
             "const order = []; await Promise.all(['a', 'b'].map(async (n) => { await tools.s.a({ n }); order.push(n) })); return order",
@@ -258,8 +305,14 @@ fn a_handler_that_goes_on_is_followed_for_one_call_alone() {
 #[test]
 fn names_of_the_script_hide_those_of_the_api() {
     check(&[
-        ("const callTool = async () => 1; await callTool('s:a'); await tools.s.b()", "s:b()"),
-        ("{ const tools = { s: { a() { return 1 } } }; await tools.s.a() } await tools.s.b()", "s:b()"),
+        (
+            "const callTool = async () => 1; await callTool('s:a'); await tools.s.b()",
+            "s:b()",
+        ),
+        (
+            "{ const tools = { s: { a() { return 1 } } }; await tools.s.a() } await tools.s.b()",
+            "s:b()",
+        ),
         ("let callTool; callTool('s:a')", ""),
     ]);
 }

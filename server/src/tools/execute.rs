@@ -125,7 +125,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
-    let host = client_run.pipeline(
+    let pipeline = client_run.pipeline(
         &state,
         &run,
         &limits,
@@ -135,6 +135,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     );
     let options = RunOptions {
         context: Some(run.clone()),
+        speculation: pipeline.speculation,
         ..RunOptions::default()
     };
     let options = match &durable {
@@ -144,7 +145,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
     let mut outcome = state
         .pool()
-        .run_with(script, options, limits, host, &mut on_event)
+        .run_with(script, options, limits, pipeline.host, &mut on_event)
         .await;
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
