@@ -39,9 +39,10 @@ pub use outcome::{
 pub use prefetch::{
     PrefetchPlan, PrefetchStep, PrefetchValue, Speculate, SpeculatedCall, Speculation,
 };
-pub use request::{Request, ResourceRequest, Target, split_version};
+pub use request::{Request, ResourceRequest, StreamRequest, Target, split_version};
 pub use run_context::{
-    PauseGuard, Principal, RequestKey, RunClock, RunContext, SessionId, TenantId,
+    CallProgress, PauseGuard, Principal, ProgressReceiver, RequestKey, RunClock, RunContext,
+    SessionId, TenantId,
 };
 pub use run_control::{ControlState, RunControl, SuspendGuard};
 pub use run_id::{InvalidRunId, RunId};

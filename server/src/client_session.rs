@@ -20,6 +20,7 @@ use pml_store::JournalEntry;
 
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
+use crate::tool_observer::TimedCalls;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
@@ -201,7 +202,11 @@ impl ClientRun<'_> {
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
-            observers: vec![session.shapes.clone(), session.finder.clone()],
+            observers: vec![
+                session.shapes.clone(),
+                session.finder.clone(),
+                Arc::new(TimedCalls(state.observer().clone())),
+            ],
             limits: *limits,
             tool_timeout: state.tool_timeout(),
             journal,
@@ -212,8 +217,14 @@ impl ClientRun<'_> {
         let host = stack::audited(host, state.audit().cloned());
         RunPipeline {
             speculation: stack::speculation(&gateway, speculated, &host),
-            host,
+            host: stack::streamed(host),
         }
+    }
+
+    /// Keeps a result that is too large to show, and returns its handle.
+    pub fn keep(&self, json: &str) -> Option<String> {
+        let storage = &self.session.storage;
+        storage.keep(json, self.placeholders.origin()).ok()
     }
 }
 

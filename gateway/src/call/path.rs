@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
-use super::dispatch::{FailedAttempt, ToolCall, dispatch};
+use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
+use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::effects::Effect;
@@ -253,6 +254,7 @@ impl Inner {
             effect: &call.effect,
             before_send: options.before_send,
             speculated: options.is_speculative.then_some(&call.tool),
+            progress: options.progress,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -366,9 +368,9 @@ impl Inner {
             tool,
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
-            progress: scope.progress(tool),
+            progress: scope.progress(tool, sending.progress),
         };
-        match dispatch(&connection, call).await {
+        match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
@@ -395,6 +397,7 @@ struct Sending<'a> {
     speculated: Option<&'a Arc<Tool>>,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }
 
