@@ -57,6 +57,15 @@ const EIGHT: &str = "const out = []; for (const key of ['a', 'b', 'c', 'd', 'e',
 #[tokio::test]
 async fn reads_in_a_row_are_made_at_once_and_each_is_made_once() {
     let bed = Bed::new(true, &effects());
+    let mut best = Duration::MAX;
+    // The best of some: the machine may be busy.
+    for _ in 0..5 {
+        best = best.min(reads_in_a_row(&bed).await);
+    }
+    assert!(best < Duration::from_millis(700), "{best:?}");
+}
+
+async fn reads_in_a_row(bed: &Bed) -> Duration {
     bed.call("s:reset").await;
     let began = Instant::now();
     let outcome = bed.run(EIGHT).await;
@@ -70,7 +79,7 @@ async fn reads_in_a_row_are_made_at_once_and_each_is_made_once() {
     assert_eq!(outcome.stats.speculation, Some(expected));
     assert_eq!(bed.received().len(), 8);
     assert_eq!(outcome.calls.len(), 8);
-    assert!(took < Duration::from_millis(790), "{took:?}");
+    took
 }
 
 #[tokio::test]

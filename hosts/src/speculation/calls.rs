@@ -365,3 +365,142 @@ impl Entry {
         self.answer.send_replace(Answer::Never);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pml_protocol::{Failure, FailureKind};
+
+    use super::*;
+
+    fn key(args: &str) -> CallKey {
+        CallKey {
+            tool: "s:read".to_owned(),
+            version: None,
+            args: args.to_owned(),
+        }
+    }
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    fn failed() -> ToolResult {
+        Err(Failure::new(FailureKind::Tool, "no"))
+    }
+
+    /// Calls with the arguments 0, 1, …, of which the first `open` may be started.
+    fn planned(count: usize, open: usize, is_closed: bool) -> SpeculatedCalls {
+        let calls = SpeculatedCalls::default();
+        calls.begin(vec![(count, "s:unknown".to_owned())]);
+        for step in 0..count {
+            let answer = Arc::new(watch::Sender::new(Answer::Pending));
+            assert_eq!(calls.plan(step, key(&step.to_string()), answer), Some(step));
+        }
+        calls.open(open, is_closed);
+        calls
+    }
+
+    fn claim(calls: &SpeculatedCalls, args: &str) -> Option<usize> {
+        match calls.claim("s:read", Some(&key(args))) {
+            Claim::Started(at, _) => Some(at),
+            Claim::Own(_) | Claim::Nothing => None,
+        }
+    }
+
+    #[test]
+    fn a_result_is_given_once_and_to_the_same_call_alone() {
+        let calls = planned(2, 3, true);
+        assert!(calls.start(0) && calls.start(1));
+        calls.finish(0, Ok(raw("1")));
+        assert_eq!(claim(&calls, "0"), Some(0));
+        calls.took(0);
+        // The second of two equal calls is sent, and ends nothing.
+        assert_eq!(claim(&calls, "0"), None);
+        // Also while it is under way.
+        assert_eq!(claim(&calls, "1"), Some(1));
+        calls.took(1);
+        let stats = calls.stats();
+        assert_eq!((stats.started, stats.taken, stats.dropped), (2, 2, 0));
+    }
+
+    #[test]
+    fn a_call_that_was_not_foreseen_drops_what_was_not_taken() {
+        let calls = planned(2, 3, true);
+        assert!(calls.start(0));
+        calls.finish(0, Ok(raw("1")));
+        assert!(matches!(
+            calls.claim("s:write", Some(&key("9"))),
+            Claim::Nothing
+        ));
+        assert_eq!(claim(&calls, "0"), None);
+        assert!(!calls.start(1) && !calls.is_active());
+        assert_eq!(calls.stats().dropped, 1);
+    }
+
+    #[test]
+    fn a_call_of_a_tool_that_may_have_an_effect_drops_what_was_not_taken() {
+        // The steps from the second on may have effects.
+        let calls = planned(2, 1, true);
+        assert!(calls.start(0) && !calls.start(1));
+        calls.finish(0, Ok(raw("1")));
+        assert!(matches!(
+            calls.claim("s:read", Some(&key("1"))),
+            Claim::Nothing
+        ));
+        assert_eq!(claim(&calls, "0"), None);
+        // A call that is known by its tool alone, behind all others.
+        let calls = planned(1, 1, true);
+        assert!(calls.start(0));
+        assert!(matches!(calls.claim("s:unknown", None), Claim::Nothing));
+        assert_eq!(claim(&calls, "0"), None);
+    }
+
+    #[test]
+    fn a_call_whose_effect_is_not_known_yet_drops_what_comes_before_it() {
+        let calls = planned(3, 1, false);
+        assert!(calls.start(0));
+        calls.finish(0, Ok(raw("1")));
+        assert!(matches!(
+            calls.claim("s:read", Some(&key("1"))),
+            Claim::Own(1)
+        ));
+        assert_eq!(claim(&calls, "0"), None);
+        // It has none, so what comes behind it goes on.
+        calls.open(4, true);
+        calls.answered(1, &Ok(raw("2")));
+        assert!(calls.start(2));
+        assert_eq!(claim(&calls, "2"), Some(2));
+    }
+
+    #[test]
+    fn a_failed_call_is_not_given_and_ends_what_comes_behind_it() {
+        let calls = planned(3, 4, true);
+        assert!(calls.start(0) && calls.start(1) && calls.start(2));
+        calls.finish(1, failed());
+        assert_eq!(claim(&calls, "0"), Some(0));
+        assert_eq!(claim(&calls, "2"), None);
+        assert!(!calls.is_active());
+        // The call of the script itself fails.
+        let calls = planned(2, 3, true);
+        assert!(matches!(
+            calls.claim("s:read", Some(&key("0"))),
+            Claim::Own(0)
+        ));
+        assert!(calls.start(1));
+        calls.answered(0, &failed());
+        assert_eq!(claim(&calls, "1"), None);
+    }
+
+    #[test]
+    fn calls_and_results_are_bounded() {
+        let calls = planned(MAX_STARTED, MAX_STARTED, false);
+        let answer = Arc::new(watch::Sender::new(Answer::Pending));
+        assert_eq!(calls.plan(MAX_STARTED, key("more"), answer), None);
+        assert!(calls.start(0));
+        calls.finish(
+            0,
+            Ok(raw(&format!("\"{}\"", "x".repeat(MAX_WAITING_BYTES)))),
+        );
+        assert_eq!(claim(&calls, "0"), None);
+    }
+}

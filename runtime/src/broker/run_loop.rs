@@ -6,6 +6,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -396,7 +397,13 @@ impl<'e> ActiveRun<'e> {
             let speculating = speculate.clone().speculate(plan, self.context.clone());
             // Unwind safe: the future is not polled again, and what it shares is behind locks.
             let speculating = AssertUnwindSafe(speculating).catch_unwind();
-            self.speculating = Some(speculating.map(|_| ()).boxed());
+            let mut speculating = speculating.map(|_| ()).boxed();
+            // Once now: the first request of the script may be in the socket already. The event loop
+            // polls it again, with a waker.
+            let mut context = Context::from_waker(Waker::noop());
+            if speculating.as_mut().poll(&mut context).is_pending() {
+                self.speculating = Some(speculating);
+            }
         }
     }
 
