@@ -205,6 +205,7 @@ async fn run_scripts(
             journal: None,
             approvals: None,
             telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let outcome = pool.run(script, limits, host, &mut |_| {}).await;

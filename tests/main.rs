@@ -30,6 +30,7 @@ mod secrets;
 mod security_page;
 mod serve;
 mod shapes;
+mod speculation;
 mod spelling;
 mod streams;
 mod surface;

@@ -93,6 +93,7 @@ pub fn run(
             journal: None,
             approvals: None,
             telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let run = RunContext::local();

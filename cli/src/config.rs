@@ -31,6 +31,7 @@ const SECTIONS: [&str; 11] = [
     "pool",
     "runs",
     "scrub",
+    "speculate",
     "store",
     "telemetry",
     "workflows",
@@ -49,6 +50,18 @@ pub struct Settings {
     pub audit: AuditSettings,
     pub telemetry: TelemetrySettings,
     pub workflows: WorkflowSettings,
+    pub speculate: SpeculationMode,
+}
+
+/// `pml.speculate`: which calls are made before a script makes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpeculationMode {
+    /// None.
+    Off,
+    /// Those that follow from the script itself.
+    #[default]
+    Script,
 }
 
 /// `pml.workflows`: the bounds of plans.
@@ -153,8 +166,10 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let approvals = servers.section_with_variables("approvals", &variables)?;
     let telemetry = servers.section_with_variables("telemetry", &variables)?;
     let workflows = servers.section("workflows")?;
+    let speculate = servers.section("speculate")?;
     Ok(Settings {
         workflows,
+        speculate,
         servers,
         limits,
         pool,

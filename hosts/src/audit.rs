@@ -284,6 +284,8 @@ pub struct PendingCall<'a> {
     intent: u64,
     began: Instant,
     is_ended: bool,
+    /// The script has not made the request yet.
+    is_speculative: bool,
 }
 
 impl<'a> PendingCall<'a> {
@@ -296,6 +298,7 @@ impl<'a> PendingCall<'a> {
             intent: 0,
             began: Instant::now(),
             is_ended: false,
+            is_speculative: run.is_speculative(),
         }
     }
 
@@ -303,7 +306,10 @@ impl<'a> PendingCall<'a> {
         use std::sync::atomic::{AtomicU64, Ordering};
         static INTENTS: AtomicU64 = AtomicU64::new(1);
         self.intent = INTENTS.fetch_add(1, Ordering::Relaxed);
-        let data = json!({ "intent": self.intent, "arguments": arguments });
+        let mut data = json!({ "intent": self.intent, "arguments": arguments });
+        if self.is_speculative {
+            data["speculative"] = true.into();
+        }
         let recorded = self.record("intent", &data);
         self.is_ended = recorded.is_err();
         recorded
@@ -332,6 +338,10 @@ impl<'a> PendingCall<'a> {
                 data["bytes"] = text.len().into();
                 // An answer of the journal of a resumed run: nothing was sent.
                 data["replayed"] = (!was_sent).into();
+                // The answer of a call that was sent before the script made it.
+                if run.took_speculated() {
+                    data["speculated"] = true.into();
+                }
             }
             Err(kind) => data["error"] = kind.into(),
         }

@@ -84,6 +84,7 @@ impl Durable {
             journal: Some(RunJournal::begin(self.approvals.store(), info, spec)),
             approvals: Some(self.approvals.clone()),
             telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let context = RunContext::with_id(

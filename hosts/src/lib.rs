@@ -42,6 +42,7 @@ mod route;
 mod run_placeholders;
 mod scrub_recording;
 mod shown_call;
+mod speculation;
 pub mod stack;
 #[cfg(test)]
 mod stack_tests;
@@ -76,6 +77,7 @@ pub use replay::Replay;
 pub use replay_clock::ClockMoment;
 pub use route::{RouteSearch, StoreValues};
 pub use run_placeholders::RunPlaceholders;
+pub use speculation::{SpeculatedCalls, Speculator};
 pub use static_host::StaticHost;
 pub use storage::{SessionStorage, StorageError};
 pub use streams::Streams;

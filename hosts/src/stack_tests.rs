@@ -246,6 +246,7 @@ impl Fixture {
             journal: None,
             approvals: None,
             telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         })
     }

@@ -19,6 +19,7 @@ mod limits;
 mod log;
 pub mod message;
 mod outcome;
+mod prefetch;
 mod request;
 mod run_context;
 mod run_control;
@@ -35,7 +36,12 @@ pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
 pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
-pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
+pub use outcome::{
+    CallRecord, ErrorKind, Outcome, RunError, SpeculationStats, Stats, Truncated, millis,
+};
+pub use prefetch::{
+    PrefetchPlan, PrefetchStep, PrefetchValue, Speculate, SpeculatedCall, Speculation,
+};
 pub use request::{Request, ResourceRequest, StreamRequest, Target, split_version};
 pub use run_context::{
     CallProgress, PauseGuard, Principal, ProgressReceiver, RequestKey, RunClock, RunContext,

@@ -30,6 +30,10 @@ struct RequestState {
     trace: OnceLock<TraceContext>,
     notes: CallNotes,
     progress: OnceLock<ProgressReceiver>,
+    /// The script has not made the request yet.
+    is_speculative: bool,
+    /// Its answer is that of a speculative request.
+    took_speculated: OnceLock<()>,
 }
 
 /// The progress that a server reports about one call.
@@ -149,6 +153,35 @@ impl RunContext {
             run: self.run.clone(),
             request: Arc::default(),
         }
+    }
+
+    /// The same run, for a request that the script has not made yet.
+    #[must_use]
+    pub fn for_speculation(&self) -> Self {
+        let request = RequestState {
+            is_speculative: true,
+            ..RequestState::default()
+        };
+        Self {
+            run: self.run.clone(),
+            request: Arc::new(request),
+        }
+    }
+
+    /// Whether the script has not made the request yet. Such a request is dropped where it would ask a
+    /// person, exceed a budget, have an effect, or change what the run may do later.
+    pub fn is_speculative(&self) -> bool {
+        self.request.is_speculative
+    }
+
+    /// Notes that the request gets the answer of a speculative one.
+    pub fn mark_speculated(&self) {
+        let _ = self.request.took_speculated.set(());
+    }
+
+    /// Whether the answer is that of a speculative request, which was sent before.
+    pub fn took_speculated(&self) -> bool {
+        self.request.took_speculated.get().is_some()
     }
 
     /// The id of the run, unique across machines and restarts.

@@ -148,7 +148,8 @@ async fn execute(
     let active = runs.active(journal.clone(), &run);
     let progress = |_| {};
     let durable = Some(journal.clone());
-    let host = client_run.pipeline(state, &run, &spec.limits, approver, durable, progress);
+    let pipeline = client_run.pipeline(state, &run, &spec.limits, approver, durable, progress);
+    let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
         approver: Arc::new(CannotAsk),

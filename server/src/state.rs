@@ -47,6 +47,8 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// The time limit of one call, where the operator set one.
     pub tool_timeout: Option<Duration>,
+    /// Whether calls of scripts are made before the scripts make them.
+    pub speculate: bool,
     /// How long calls in flight have when the server shuts down.
     pub drain: Duration,
     /// Who may approve which calls.
@@ -88,6 +90,7 @@ struct Parts {
     scrubber: Arc<Scrubber>,
     limits: Limits,
     tool_timeout: Option<Duration>,
+    speculate: bool,
     drain: Duration,
     approval_rules: Arc<ApprovalRules>,
     observer: Arc<dyn ToolObserver>,
@@ -124,6 +127,7 @@ impl ServerState {
             scrubber: options.scrubber,
             limits: options.limits,
             tool_timeout: options.tool_timeout,
+            speculate: options.speculate,
             drain: options.drain,
             approval_rules: options.approval_rules,
             observer: options.observer,
@@ -234,6 +238,10 @@ impl ServerState {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    pub(crate) fn speculates(&self) -> bool {
+        self.0.speculate
     }
 
     pub(crate) fn tool_timeout(&self) -> Option<Duration> {

@@ -10,9 +10,9 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
     CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders,
+    Recording, RunPlaceholders, SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
+use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
@@ -51,6 +51,8 @@ pub struct RunToolsOptions {
     pub durable: Option<DurableTools>,
     /// Where calls are recorded; `None` for runs that are not.
     pub audit: Option<AuditSetup>,
+    /// Whether calls are made before the script makes them.
+    pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -77,6 +79,7 @@ pub struct RunTools {
     pipeline: Pipeline,
     /// `None` where nothing is recorded.
     audit: Option<RunAudit>,
+    speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
@@ -128,6 +131,7 @@ impl RunTools {
                         host: stack::limited(replay, &options.limits),
                     },
                     audit: None,
+                    speculation: Speculation::default(),
                     journal: None,
                     servers: None,
                     replies,
@@ -140,6 +144,9 @@ impl RunTools {
             .durable
             .as_ref()
             .map(|durable| durable.journal.clone());
+        // A recording and a dry run have the calls of the script alone.
+        let speculates = options.speculate && matches!(mode, LiveMode::Send);
+        let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
         let run = LiveRun {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
@@ -161,6 +168,7 @@ impl RunTools {
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
             telemetry: None,
+            speculated: speculated.clone(),
             progress: options.progress,
         };
         // A dry run sends nothing.
@@ -169,28 +177,20 @@ impl RunTools {
             let run = journal.as_ref().map(|journal| journal.local_context());
             RunAudit::open(setup, &servers.gateway, run)
         });
+        let pipeline = Pipeline::new(mode, run);
+        let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
             audit,
+            speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
-            pipeline: Pipeline::new(mode, run),
+            pipeline,
             servers: Some(servers),
             replies,
         })
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        let host: Arc<dyn ToolHost> = match &self.pipeline {
-            Pipeline::Live(host) => host.clone(),
-            Pipeline::Replay { host, .. } => host.clone(),
-            Pipeline::Record { host, .. } => host.clone(),
-            Pipeline::RecordMissing { host, .. } => host.clone(),
-            Pipeline::DryRun(host) => host.clone(),
-        };
-        let host = match &self.audit {
-            Some(audit) => audit.host(host),
-            None => host,
-        };
-        stack::streamed(host)
+        stack::streamed(recorded(self.pipeline.host(), self.audit.as_ref()))
     }
 
     /// Records how the run ended, where it is recorded.
@@ -211,6 +211,7 @@ impl RunTools {
             context: self.audit.as_ref().map(RunAudit::context),
             clock,
             timers,
+            speculation: self.speculation.clone(),
             ..RunOptions::default()
         };
         match &self.journal {
@@ -379,7 +380,25 @@ impl LiveServers {
     }
 }
 
+/// The host with the audit log above it, where the run is recorded.
+fn recorded(host: Live, audit: Option<&RunAudit>) -> Live {
+    match audit {
+        Some(audit) => audit.host(host),
+        None => host,
+    }
+}
+
 impl Pipeline {
+    fn host(&self) -> Arc<dyn ToolHost> {
+        match self {
+            Self::Live(host) => host.clone(),
+            Self::Replay { host, .. } => host.clone(),
+            Self::Record { host, .. } => host.clone(),
+            Self::RecordMissing { host, .. } => host.clone(),
+            Self::DryRun(host) => host.clone(),
+        }
+    }
+
     fn new(mode: LiveMode, run: LiveRun) -> Self {
         match mode {
             LiveMode::Send => Self::Live(stack::live(run)),

@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
 use crate::audit_setup::AuditSetup;
-use crate::config::{self, Settings};
+use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
 use crate::{exit, search_setup, servers};
@@ -95,6 +95,10 @@ pub struct ServeArgs {
     #[arg(long, value_enum, default_value = "info")]
     log_level: LogLevel,
 
+    /// Make no call before a script makes it
+    #[arg(long)]
+    no_speculate: bool,
+
     /// Run scripts without V8's compilers: slower, with less to attack
     #[arg(long)]
     no_jit: bool,
@@ -158,6 +162,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let served = event_loop.block_on(async {
         let limits = *pool.limits();
         let tool_timeout = settings.limits.tool_timeout();
+        let speculate = settings.speculate == SpeculationMode::Script && !args.no_speculate;
         let search = search_setup::open(settings.servers.file.as_deref())?;
         let observer = Arc::new(CachedTools::for_settings(&settings));
         let durable = durable_runs::open(&args.store, &settings).await?;
@@ -177,6 +182,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             scrubber,
             limits,
             tool_timeout,
+            speculate,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
             approval_rules: settings.approvals.rules(),
             durable,

@@ -272,6 +272,8 @@ impl PreparedWorkflow {
             limits,
             durable: durable_tools,
             audit: Some(audit),
+            // A plan says itself what can be done at once.
+            speculate: false,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);

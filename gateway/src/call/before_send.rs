@@ -38,6 +38,10 @@ pub trait BeforeSend: Send + Sync {
 pub struct CallOptions<'a> {
     /// Runs directly before the call is sent.
     pub before_send: Option<&'a dyn BeforeSend>,
+    /// Nobody has asked for the call yet: it is sent only if it has no effect and its tool is still the
+    /// one that was first seen, and the budget of the run is spent when its result is used
+    /// ([`RunScope::spend`](crate::RunScope::spend)).
+    pub is_speculative: bool,
     /// The version of the tool that the call was written for: `2`, `1.x`, `1.2.0` or `sha256:…`.
     pub version: Option<&'a str>,
     /// The request that the call belongs to: its trace is passed on to the server, and its notes say

@@ -70,7 +70,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     };
     LogContext::run_begins(&run);
     let on_progress = notifications.on_progress();
-    let host = client_run.pipeline(&state, &run, &limits, approver, None, on_progress);
+    let host = client_run
+        .pipeline(&state, &run, &limits, approver, None, on_progress)
+        .host;
     let request = Request::call(&tool, args);
     let result = host.handle(&request, &run).await;
     notifications.finish().await;

@@ -140,7 +140,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
-    let host = client_run.pipeline(
+    let pipeline = client_run.pipeline(
         &state,
         &run,
         &limits,
@@ -157,9 +157,10 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         logs: PlanLogs::default(),
     });
     let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
-    let host = Arc::new(ScriptPlans::new(host, parts));
+    let host = Arc::new(ScriptPlans::new(pipeline.host, parts));
     let options = RunOptions {
         context: Some(run.clone()),
+        speculation: pipeline.speculation,
         ..RunOptions::default()
     };
     let options = match &durable {

@@ -198,7 +198,7 @@ async fn run_plan(
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
-    let host = client_run.pipeline(
+    let pipeline = client_run.pipeline(
         &state,
         &run,
         &limits,
@@ -206,6 +206,7 @@ async fn run_plan(
         journal.clone(),
         notifications.on_progress(),
     );
+    let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
         approver,
