@@ -19,10 +19,11 @@ use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "approvals",
     "audit",
     "effects",
+    "labels",
     "limits",
     "policy",
     "pool",

@@ -49,6 +49,7 @@ mod static_host;
 mod storage;
 mod stored_approvals;
 mod timer_gate;
+mod track_labels;
 mod unsupported;
 mod visible_text;
 
@@ -73,4 +74,4 @@ pub use replay_clock::ClockMoment;
 pub use route::{RouteSearch, StoreValues};
 pub use run_placeholders::RunPlaceholders;
 pub use static_host::StaticHost;
-pub use storage::{SessionStorage, StorageError};
+pub use storage::{Provenance, SessionStorage, StorageError};

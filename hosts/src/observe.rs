@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pml_gateway::Gateway;
+use pml_policy::labels::LabelMode;
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
 use serde_json::Value;
 
@@ -19,16 +21,22 @@ pub trait CallObserver: Send + Sync {
     fn call_succeeded(&self, tool: &str, value: Option<&Value>);
 }
 
-/// Notifies observers of successful calls.
+/// Notifies observers of successful calls. What they learn reaches other runs, so where labels are enforced
+/// they learn nothing from a run that has read untrusted or private data.
 pub struct Observe<H> {
     inner: H,
+    is_enforced: bool,
     observers: Vec<Arc<dyn CallObserver>>,
 }
 
 impl<H> Observe<H> {
-    /// Notifies `observers` of the calls of `inner`.
-    pub fn new(observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
-        Self { inner, observers }
+    /// Notifies `observers` of the calls of `inner`, as the label rules of `gateway` permit.
+    pub fn new(gateway: &Gateway, observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
+        Self {
+            inner,
+            is_enforced: gateway.label_rules().mode() == LabelMode::Enforce,
+            observers,
+        }
     }
 
     fn notify(&self, tool: &str, json: &str) {
@@ -55,7 +63,9 @@ impl<H: ToolHost> ToolHost for Observe<H> {
         };
         Box::pin(async move {
             let result = self.inner.handle(request, run).await;
-            if let Ok(value) = &result {
+            if let Ok(value) = &result
+                && (!self.is_enforced || run.flow().is_clean())
+            {
                 self.notify(tool, value.get());
             }
             result

@@ -5,11 +5,12 @@
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
-//!   Approve                             asks a person; the run's clock is paused meanwhile
-//!     ConcurrencyLimit                  permits; a call's time counts from here
-//!       Observe                         notifies observers of successful calls
-//!         RouteSearch → StoreValues     requests that reach no server
-//!           gateway                     restores placeholders; policy, budgets; the intent of a call
+//!   Observe                             notifies observers of successful calls
+//!     TrackLabels                       what the run has read; refuses calls that must not get it
+//!       Approve                         asks a person; the run's clock is paused meanwhile
+//!         ConcurrencyLimit              permits; a call's time counts from here
+//!           RouteSearch → StoreValues   requests that reach no server
+//!             gateway                   restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
 //! ```
 //!
@@ -45,6 +46,7 @@ use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
+use crate::track_labels::{AnswerLabels, TrackLabels};
 
 /// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
@@ -84,7 +86,8 @@ pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>
 
 /// The stack of a run that replays a recording, sends the requests that it lacks, and records those.
 pub fn record_missing(run: LiveRun, recording: Recording) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
-    Arc::new(RecordMissing::new(recording, live(run)))
+    let labels = AnswerLabels::new(run.gateway.clone());
+    Arc::new(RecordMissing::new(recording, labels, live(run)))
 }
 
 /// The stack of a run whose calls are checked and not sent.
@@ -114,20 +117,22 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     );
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
-    let observed = Observe::new(run.observers, base);
-    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, base);
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
+    let tracked = TrackLabels::new(run.gateway.clone(), approved);
+    let observed = Observe::new(&run.gateway, run.observers, tracked);
     match run.journal {
         Some(journal) => {
+            let labels = AnswerLabels::new(run.gateway.clone());
             let reconciler = Reconciler::new(run.gateway.clone());
-            let journaled = Journal::new(journal, reconciler, run.placeholders, approved);
+            let journaled = Journal::new(journal, reconciler, labels, run.placeholders, observed);
             Arc::new(ResolveSpelling::new(run.gateway, journaled))
         }
         None => Arc::new(ResolveSpelling::new(
             run.gateway,
-            MemoryCheckpoints::new(approved),
+            MemoryCheckpoints::new(observed),
         )),
     }
 }

@@ -1,16 +1,20 @@
 //! What one client has: its placeholders, stored values, search history and share of the workers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
-use pml_protocol::{
-    FairShareKey, Limits, Principal, RunContext, RunId, SessionId, TenantId, ToolHost,
+use pml_hosts::{
+    Approver, IfUnasked, ObservedShapes, Person, Provenance, RunPlaceholders, SessionStorage,
 };
-use pml_reply::ReplyScrubber;
+use pml_policy::labels::LabelMode;
+use pml_protocol::{
+    FairShareKey, Flow, Limits, Outcome, Principal, RunContext, RunFlow, RunId, SessionId,
+    TenantId, ToolHost, ToolResult,
+};
+use pml_reply::{ReplyScrubber, is_over_output};
 use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use pml_store::JournalEntry;
@@ -33,6 +37,8 @@ pub struct ClientSession {
     shapes: Arc<ObservedShapes>,
     replies: SessionReplies,
     fair_share: FairShareKey,
+    /// What the model has read.
+    read: Mutex<Flow>,
     log_level: AtomicU8,
 }
 
@@ -61,6 +67,7 @@ impl ClientSession {
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
             fair_share: FairShareKey::new(),
+            read: Mutex::default(),
             log_level: AtomicU8::new(NO_LOGS),
         }
     }
@@ -101,10 +108,60 @@ impl ClientSession {
         &self.shapes
     }
 
-    /// The identity of a new run.
+    /// The identity of a new run. The model that wrote it has read what the session has.
     pub fn new_run(&self) -> RunContext {
         RunContext::new(self.id, self.tenant.clone(), self.principal.clone())
             .with_fair_share(self.fair_share.clone())
+            .with_flow(RunFlow::of_session(&self.lock_read()))
+    }
+
+    /// The model reads something.
+    pub fn read(&self, flow: &Flow) {
+        self.lock_read().join(flow);
+    }
+
+    /// Whether calls are refused because of what their runs have read.
+    pub fn enforces_labels(&self) -> bool {
+        self.gateway.label_rules().mode() == LabelMode::Enforce
+    }
+
+    /// Whether the model must not read texts of a run while it goes on.
+    pub fn hides(&self, run: &RunFlow) -> bool {
+        self.enforces_labels() && run.is_above_session()
+    }
+
+    /// Decides what the model reads of an outcome, and notes that it has read it. With `enforce`, a result
+    /// that would not be shown whole is not shown at all if it raises the label of the session.
+    pub fn show(&self, outcome: &mut Outcome, limits: &Limits) {
+        let labels = outcome.labels.as_ref();
+        let read = labels.map(|report| report.read.clone()).unwrap_or_default();
+        let result = outcome.result.as_deref();
+        let is_over = result.is_some_and(|json| is_over_output(json.get(), limits));
+        outcome.held |= is_over && self.is_raised_by(&read);
+        if !outcome.held {
+            self.read(&read);
+        }
+    }
+
+    /// The same for the result of a call: whether it is held.
+    pub fn show_result(&self, result: &ToolResult, read: &Flow, limits: &Limits) -> bool {
+        let result = result.as_ref().ok();
+        let is_over = result.is_some_and(|json| is_over_output(json.get(), limits));
+        let is_held = is_over && self.is_raised_by(read);
+        if !is_held {
+            self.read(read);
+        }
+        is_held
+    }
+
+    fn is_raised_by(&self, read: &Flow) -> bool {
+        let known = self.lock_read().label();
+        self.enforces_labels() && !known.covers(&read.label())
+    }
+
+    fn lock_read(&self) -> MutexGuard<'_, Flow> {
+        // A flow is only joined, in one step.
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The identity of a run that an earlier server began.
@@ -114,11 +171,18 @@ impl ClientSession {
     }
 
     /// Begins a run. `written` is what the model wrote for it: the source of a script, or the
-    /// arguments of a call as JSON. Only placeholders that stand in it are restored.
-    pub async fn begin_run(&self, written: &str) -> ClientRun<'_> {
+    /// arguments of a call as JSON. Only placeholders that stand in it are restored. `flow` is what the run
+    /// reads: the label of results that are kept.
+    pub async fn begin_run(&self, written: &str, flow: &RunFlow) -> ClientRun<'_> {
         let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written).await);
-        let (storage, run) = (self.storage.clone(), placeholders.clone());
-        let keep = Arc::new(move |json: &str| storage.keep(json, run.origin()).ok());
+        let (storage, run, flow) = (self.storage.clone(), placeholders.clone(), flow.clone());
+        let keep = Arc::new(move |json: &str| {
+            let provenance = Provenance {
+                origin: run.origin(),
+                read: flow.current(),
+            };
+            storage.keep(json, provenance).ok()
+        });
         let replies = ReplyScrubber::for_model(placeholders.shared().clone(), keep);
         ClientRun {
             session: self,

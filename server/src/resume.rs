@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_hosts::journal::RunJournal;
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
-use pml_protocol::{Principal, RunId, TenantId};
+use pml_protocol::{Principal, RunFlow, RunId, TenantId};
 use pml_runtime::{RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 
@@ -115,11 +115,13 @@ async fn execute(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let principal = Principal::named(&claimed.run.principal);
     let session = state.new_session(principal);
-    let run = session.resumed_run(claimed.run.id.clone());
+    let id = claimed.run.id.clone();
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();
     session.load_placeholders(&spec.placeholders).await;
-    let client_run = session.begin_run(&spec.script.source).await;
+    let flow = RunFlow::of_session(&spec.session);
+    let client_run = session.begin_run(&spec.script.source, &flow).await;
+    let run = session.resumed_run(id).with_flow(flow);
     let approver = RunApprover {
         approver: Arc::new(CannotAsk),
         if_unasked: IfUnasked::Refuse,
@@ -139,6 +141,7 @@ async fn execute(
         .pool()
         .run_with(script, options, spec.limits, host, &mut |_| {})
         .await;
+    outcome.held = spec.hold;
     active.finish(&mut outcome).await;
     if let Some(audit) = state.audit() {
         audit.run_ended(&run, &spec.script.source, &RunEnd::new(&outcome));

@@ -119,7 +119,8 @@ impl PipelineRunner {
             ..RequestedLimits::default()
         });
         let run = &parts.context;
-        // A run of its own: what suspends it does not suspend the others.
+        // A run of its own: what suspends it does not suspend the others. What one task has read, all may
+        // have: their inputs come from each other.
         let context = RunContext::with_id(
             run.id().clone(),
             run.session(),
@@ -127,7 +128,11 @@ impl PipelineRunner {
             run.principal().clone(),
         );
         let mut options = pml_runtime::RunOptions {
-            context: Some(context.with_fair_share(run.fair_share().clone())),
+            context: Some(
+                context
+                    .with_fair_share(run.fair_share().clone())
+                    .with_flow(run.flow().clone()),
+            ),
             ..pml_runtime::RunOptions::default()
         };
         if let Some((clock, entropy)) = parts.clock {

@@ -133,7 +133,7 @@ impl Inner {
         scope.budget().spend_call(id).map_err(refuse)?;
         let requester = scope.requester();
         let (server, tool) = self.resolve(requester, id).await?;
-        self.check_tool(requester, Action::Call, &tool, None)?;
+        self.check_tool(requester, Action::Call, &tool, None, scope.labels())?;
         let effect = self.effects.class_of(&tool, &server.config);
         let earlier = match version {
             Some(version) => server.earlier_version(&tool, version)?,
@@ -147,7 +147,8 @@ impl Inner {
             None => checked?,
         };
         // The policy decides about the values that are sent, not about the placeholders of a script.
-        self.check_tool(requester, Action::Call, &tool, arguments.as_object())?;
+        let args = arguments.as_object();
+        self.check_tool(requester, Action::Call, &tool, args, scope.labels())?;
         Ok(PreparedCall {
             server,
             tool,

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, Outcome, Principal, Request, RequestKey,
-    RunContext, RunControl, RunError, RunId, SessionId, TenantId, TimerMode, ToolResult,
+    EffectClass, ErrorKind, Failure, FailureKind, Flow, Outcome, Principal, Request, RequestKey,
+    RunContext, RunControl, RunError, RunFlow, RunId, SessionId, TenantId, TimerMode, ToolResult,
     VirtualClock,
 };
 use pml_store::{
@@ -82,6 +82,8 @@ pub(super) enum Known {
     /// Its answer.
     Answer {
         result: ToolResult,
+        /// What the run had read with it.
+        read: Flow,
         /// `None` for an answer that no earlier execution delivered.
         place: Option<(u32, u64)>,
     },
@@ -196,6 +198,7 @@ impl RunJournal {
             TenantId::local(),
             Principal::local(),
         )
+        .with_flow(RunFlow::of_session(&self.spec.session))
     }
 
     /// What the run executes.
@@ -380,7 +383,7 @@ impl RunJournal {
         &self,
         request: &Request,
         number: u32,
-        result: &ToolResult,
+        (result, read): (&ToolResult, &Flow),
         place: Option<u32>,
     ) {
         let mut state = self.lock();
@@ -392,7 +395,7 @@ impl RunJournal {
         let Some(open) = open else { return };
         let entry = JournalEntry {
             state: EntryState::Answered,
-            answer: Some(entry::answer_to_bytes(result)),
+            answer: Some(entry::answer_to_bytes(result, read)),
             answer_order: place,
             clock_ms: place.map(|_| self.order.now_ms()),
             ..open.entry(number, entry::answered_to_bytes(request))
@@ -519,10 +522,14 @@ impl OpenEntry {
 
 fn known_of(entry: &JournalEntry) -> Known {
     match (entry.state, &entry.answer) {
-        (EntryState::Answered, Some(answer)) => Known::Answer {
-            result: entry::answer_from_bytes(answer),
-            place: delivered(entry),
-        },
+        (EntryState::Answered, Some(answer)) => {
+            let (result, read) = entry::labelled_answer_from_bytes(answer);
+            Known::Answer {
+                result,
+                read,
+                place: delivered(entry),
+            }
+        }
         (EntryState::Intended, _) if is_unknown(entry) => Known::Unknown,
         _ => Known::Nothing,
     }
@@ -575,13 +582,14 @@ pub(crate) fn unix_ms() -> u64 {
 /// A text that is not JSON.
 pub fn happened(json: &str) -> Result<Vec<u8>, serde_json::Error> {
     let value: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
-    Ok(entry::answer_to_bytes(&Ok(value)))
+    Ok(entry::answer_to_bytes(&Ok(value), &Flow::default()))
 }
 
 /// The journal's form of the answer to a call that is given up.
 pub fn given_up() -> Vec<u8> {
     let message = "the outcome of this call is unknown, and a person gave it up";
-    entry::answer_to_bytes(&Err(Failure::new(FailureKind::Cancelled, message)))
+    let given_up = Err(Failure::new(FailureKind::Cancelled, message));
+    entry::answer_to_bytes(&given_up, &Flow::default())
 }
 
 /// The answered requests of a journal as a recording.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use pml_protocol::message::{FromWorker, Report, RunSpec, ToWorker};
 use pml_protocol::{
     CallRecord, ControlState, ErrorKind, Failure, FailureKind, Level, Limits, LogLine, Outcome,
-    Request, RunContext, RunError, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
+    Request, RunContext, RunError, RunFlow, Stats, TestSpec, TimerMode, ToolHost, VirtualClock,
+    millis,
 };
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -165,6 +166,7 @@ struct ActiveRun<'e> {
     /// Why the run has no result. The first verdict stands.
     verdict: Option<RunError>,
     budget: Budget,
+    flow: RunFlow,
     pending: PendingRequests,
     calls: CallLog,
     logs: Vec<LogLine>,
@@ -213,6 +215,7 @@ impl<'e> ActiveRun<'e> {
             stage: Stage::Starting,
             verdict: None,
             budget: Budget::new(limits, has_harness, context.fair_share().clone()),
+            flow: context.flow().clone(),
             pending: PendingRequests::new(host, context),
             calls: CallLog::default(),
             logs: Vec::new(),
@@ -502,6 +505,7 @@ impl<'e> ActiveRun<'e> {
         }
         outcome.logs = self.logs;
         outcome.calls = self.calls.into_records();
+        outcome.labels = self.flow.report();
         outcome.stats = stats;
         outcome
     }

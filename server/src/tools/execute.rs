@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
+use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::tool_reply::ToolReply;
 use crate::tool_task::TaskEvent;
@@ -23,6 +24,8 @@ struct Arguments {
     code: Option<String>,
     /// The id of an earlier run, whose result is wanted.
     run: Option<String>,
+    /// Only the shape and the size of the result are wanted.
+    hold: Option<bool>,
     timeout_ms: Option<Whole>,
     cpu_ms: Option<Whole>,
     memory_mb: Option<Whole>,
@@ -90,11 +93,12 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     } = call;
     let parsed = arguments::parse(call.arguments).and_then(|mut arguments: Arguments| {
         let limits = arguments.limits(state.limits());
-        Ok((arguments.wanted()?, limits))
+        let hold = arguments.hold.unwrap_or_default();
+        Ok((arguments.wanted()?, limits, hold))
     });
-    let (code, limits) = match parsed {
-        Ok((Wanted::Script(code), limits)) => (code, limits),
-        Ok((Wanted::Result(id), limits)) => {
+    let (code, limits, hold) = match parsed {
+        Ok((Wanted::Script(code), limits, hold)) => (code, limits, hold),
+        Ok((Wanted::Result(id), limits, _)) => {
             let time = Duration::from_millis(limits.wall_ms);
             return run_result::wait(&state, session, &id, time).await;
         }
@@ -104,19 +108,20 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         approver: Arc::new(ElicitationApprover::new(events.clone(), call.can_ask)),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(&code).await;
+    let run = session.new_run();
+    let client_run = session.begin_run(&code, run.flow()).await;
     let audited = state.audit().map(|audit| (audit.clone(), code.clone()));
     let script = Script {
         name: "script.ts".to_owned(),
         source: code,
         args: Vec::new(),
     };
-    let run = session.new_run();
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
             let time = state.tool_timeout();
-            Some(runs.begin(&run, &script, limits, time, placeholders, call.task))
+            let read = Shown { placeholders, hold };
+            Some(runs.begin(&run, &script, limits, time, read, call.task))
         }
         None => None,
     };
@@ -125,14 +130,17 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
-    let host = client_run.pipeline(
-        &state,
-        &run,
-        &limits,
-        approver,
-        journal,
+    let (on_progress, hides) = (
         notifications.on_progress(),
+        hold || session.enforces_labels(),
     );
+    // A message of a server is data of it, and the run may be held.
+    let progress = move |progress| {
+        if !hides {
+            on_progress(progress)
+        }
+    };
+    let host = client_run.pipeline(&state, &run, &limits, approver, journal, progress);
     let options = RunOptions {
         context: Some(run.clone()),
         ..RunOptions::default()
@@ -141,11 +149,17 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(durable) => durable.options(options),
         None => options,
     };
-    let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
+    let flow = run.flow().clone();
+    let mut on_event = |event: pml_runtime::Event<'_>| {
+        if !hold && !session.hides(&flow) {
+            notifications.note(&event);
+        }
+    };
     let mut outcome = state
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
         .await;
+    outcome.held = hold;
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
@@ -173,6 +187,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
         return ToolReply::text("the reply is in the store".into());
     }
+    session.show(&mut outcome, &limits);
     let bytes = pml_reply::outcome_bytes(&outcome);
     let make = move |replies: &ReplyScrubber| {
         let reply = replies.outcome(outcome, &limits);
