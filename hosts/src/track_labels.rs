@@ -4,7 +4,7 @@ use pml_gateway::{Gateway, Tool};
 use pml_policy::labels::{Flow, Label, LabelMode};
 use pml_protocol::{
     Crossing, Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
-    ToolResult,
+    ToolResult, to_result,
 };
 
 use crate::gateway_host::{failure, is_of_server, server_of};
@@ -165,6 +165,12 @@ impl<H: ToolHost> TrackLabels<H> {
                 self.check(&offer_id(server, request), None, run)?;
             }
             _ => {}
+        }
+        if run.progress_receiver().is_some() {
+            // The script gets what the server reports while the call runs, and after it the rest.
+            let nothing = to_result(&());
+            self.labels
+                .received(request, tool.as_deref(), &nothing, run);
         }
         let result = self.inner.handle(request, run).await;
         self.labels.received(request, tool.as_deref(), &result, run);

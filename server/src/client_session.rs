@@ -21,6 +21,7 @@ use pml_store::JournalEntry;
 
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
+use crate::tool_observer::TimedCalls;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
@@ -175,11 +176,12 @@ impl ClientSession {
     /// reads: the label of results that are kept.
     pub async fn begin_run(&self, written: &str, flow: &RunFlow) -> ClientRun<'_> {
         let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written).await);
-        let (storage, run, flow) = (self.storage.clone(), placeholders.clone(), flow.clone());
+        let kept = flow.clone();
+        let (storage, run) = (self.storage.clone(), placeholders.clone());
         let keep = Arc::new(move |json: &str| {
             let provenance = Provenance {
                 origin: run.origin(),
-                read: flow.current(),
+                read: kept.current(),
             };
             storage.keep(json, provenance).ok()
         });
@@ -188,6 +190,7 @@ impl ClientSession {
             session: self,
             replies: SessionReplies::new(replies),
             placeholders,
+            flow: flow.clone(),
         }
     }
 
@@ -213,6 +216,7 @@ pub struct ClientRun<'s> {
     session: &'s ClientSession,
     placeholders: Arc<RunPlaceholders>,
     replies: SessionReplies,
+    flow: RunFlow,
 }
 
 impl ClientRun<'_> {
@@ -258,14 +262,27 @@ impl ClientRun<'_> {
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
-            observers: vec![session.shapes.clone(), session.finder.clone()],
+            observers: vec![
+                session.shapes.clone(),
+                session.finder.clone(),
+                Arc::new(TimedCalls(state.observer().clone())),
+            ],
             limits: *limits,
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             progress: Box::new(progress),
         });
-        stack::audited(host, state.audit().cloned())
+        stack::streamed(stack::audited(host, state.audit().cloned()))
+    }
+
+    /// Keeps a result that is too large to show, and returns its handle.
+    pub fn keep(&self, json: &str) -> Option<String> {
+        let provenance = Provenance {
+            origin: self.placeholders.origin(),
+            read: self.flow.current(),
+        };
+        self.session.storage.keep(json, provenance).ok()
     }
 }
 

@@ -9,7 +9,7 @@ use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::progress::{Progress, ProgressSink};
+use super::progress::{ProgressListener, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
 
@@ -63,7 +63,7 @@ struct Inner {
     permits: Semaphore,
     tool_timeout: Option<Duration>,
     ended: CancellationToken,
-    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    progress: Option<ProgressListener>,
     _end_with_last_clone: DropGuard,
 }
 
@@ -72,7 +72,7 @@ impl RunScope {
         requester: Arc<Requester>,
         operator: &BudgetConfig,
         limits: RunLimits,
-        progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+        progress: Option<ProgressListener>,
     ) -> Self {
         let budget = operator
             .clone()
@@ -140,9 +140,13 @@ impl RunScope {
         self.run.tool_timeout
     }
 
-    pub(crate) fn progress(&self, tool: &ToolId) -> Option<ProgressSink> {
-        let receiver = self.run.progress.clone()?;
-        Some(ProgressSink::new(tool.clone(), receiver))
+    pub(crate) fn progress(
+        &self,
+        tool: &ToolId,
+        of_call: Option<&ProgressListener>,
+    ) -> Option<ProgressSink> {
+        let receivers: Vec<_> = self.run.progress.iter().chain(of_call).cloned().collect();
+        (!receivers.is_empty()).then(|| ProgressSink::new(tool.clone(), receivers))
     }
 }
 

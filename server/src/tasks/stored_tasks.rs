@@ -201,7 +201,7 @@ impl StoredTasks {
         let labels = outcome.labels.as_ref();
         let read = labels.map(|report| report.read.clone()).unwrap_or_default();
         let flow = RunFlow::of_session(&read);
-        let client_run = self.session.begin_run(&spec.script.source, &flow).await;
+        let client_run = self.session.begin_run(&spec.script.written(), &flow).await;
         match self.runs.store().journal(&self.tenant, &run.id).await {
             Ok(entries) => client_run.receive_journaled(&entries),
             Err(error) => return Err(self.unreadable(&error).await),

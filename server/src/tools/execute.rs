@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_hosts::RunEnd;
+use pml_hosts::journal::DurableScript;
 use pml_protocol::{ErrorKind, Limits, RequestedLimits};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
+use pml_workflow::ScriptPlans;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -15,6 +17,8 @@ use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
+use crate::plan_hooks::{PlanHooks, PlanLogs};
+use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
 use crate::tool_task::TaskEvent;
 
@@ -104,8 +108,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
+    let asker = Arc::new(ElicitationApprover::new(events.clone(), call.can_ask));
     let approver = RunApprover {
-        approver: Arc::new(ElicitationApprover::new(events.clone(), call.can_ask)),
+        approver: asker.clone(),
         if_unasked: call.if_unasked,
     };
     let run = session.new_run();
@@ -120,8 +125,15 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
             let time = state.tool_timeout();
-            let read = Shown { placeholders, hold };
-            Some(runs.begin(&run, &script, limits, time, read, call.task))
+            let script = DurableScript {
+                name: script.name.clone(),
+                source: script.source.clone(),
+                args: script.args.clone(),
+                file: None,
+                is_workflow: false,
+            };
+            let shown = Shown { placeholders, hold };
+            Some(runs.begin(&run, script, limits, time, shown, call.task))
         }
         None => None,
     };
@@ -140,7 +152,23 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
             on_progress(progress)
         }
     };
-    let host = client_run.pipeline(&state, &run, &limits, approver, journal, progress);
+    let durable_journal = journal.clone();
+    let host = client_run.pipeline(&state, &run, &limits, approver, durable_journal, progress);
+    let report = notifications.reporter();
+    let hooks = Arc::new(PlanHooks {
+        gateway: session.gateway().clone(),
+        approver: asker,
+        replies: client_run.replies().clone(),
+        clock: run.clock().clone(),
+        report: Box::new(move |text| {
+            if !hides {
+                report(text);
+            }
+        }),
+        logs: PlanLogs::default(),
+    });
+    let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
+    let host = Arc::new(ScriptPlans::new(host, parts));
     let options = RunOptions {
         context: Some(run.clone()),
         ..RunOptions::default()
@@ -160,6 +188,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         .run_with(script, options, limits, host, &mut on_event)
         .await;
     outcome.held = hold;
+    outcome.logs.extend(hooks.logs.take());
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
