@@ -15,6 +15,7 @@ mod examples;
 mod faults;
 mod gateway;
 mod hostile;
+mod labels;
 mod limits;
 mod lock;
 mod model_scripts;

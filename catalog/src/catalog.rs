@@ -30,6 +30,9 @@ pub struct CatalogTool {
     /// The JSON Schema of the result, if the server declares one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// `openWorldHint`, if the server says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world: Option<bool>,
 }
 
 /// Whether a server listed its tools.
@@ -195,6 +198,7 @@ mod tests {
             description: "A\ttab\nand a line".to_owned(),
             input_schema: json!({ "type": "object", "description": "x\ty" }),
             output_schema: None,
+            open_world: Some(true),
         }
     }
 

@@ -20,13 +20,15 @@ pub enum Rule {
     WrongArguments,
     /// A tool call that is not awaited.
     FloatingPromise,
+    /// A call whose tool does not accept what an earlier call returns.
+    RefusedFlow,
     /// A diagnostic of the TypeScript compiler.
     TypeScript,
 }
 
 impl Rule {
     /// Every rule, in the order of the SARIF report.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Syntax,
         Self::UnreachableImport,
         Self::UnknownGlobal,
@@ -34,6 +36,7 @@ impl Rule {
         Self::UnknownTool,
         Self::WrongArguments,
         Self::FloatingPromise,
+        Self::RefusedFlow,
         Self::TypeScript,
     ];
 
@@ -47,6 +50,7 @@ impl Rule {
             Self::UnknownTool => "unknown-tool",
             Self::WrongArguments => "wrong-arguments",
             Self::FloatingPromise => "floating-promise",
+            Self::RefusedFlow => "refused-flow",
             Self::TypeScript => "type-script",
         }
     }
@@ -61,6 +65,7 @@ impl Rule {
             Self::UnknownTool => "The server has no such tool.",
             Self::WrongArguments => "The arguments do not fit the tool's input schema.",
             Self::FloatingPromise => "A tool call that is not awaited fails unnoticed.",
+            Self::RefusedFlow => "The tool does not accept what the script has read before.",
             Self::TypeScript => "The TypeScript compiler finds a mistake.",
         }
     }

@@ -17,6 +17,7 @@ mod rules;
 mod validate;
 
 pub use finding::{Finding, Fix, Position, Rule};
+pub use rules::FlowRules;
 
 use std::sync::Arc;
 
@@ -30,16 +31,26 @@ use pml_catalog::Catalog;
 /// assert_eq!(findings[0].rule, pml_check::Rule::UnknownGlobal);
 /// ```
 pub fn check(name: &str, source: &str, catalog: Option<&Arc<Catalog>>) -> Vec<Finding> {
+    check_flows(name, source, catalog, None)
+}
+
+/// [`check`], and the calls that `flows` refuses after earlier ones.
+pub fn check_flows(
+    name: &str,
+    source: &str,
+    catalog: Option<&Arc<Catalog>>,
+    flows: Option<&Arc<dyn FlowRules>>,
+) -> Vec<Finding> {
     if !nesting::is_bounded(source) {
         return vec![Finding::of_file(
             "the script is too large to check; read its data with a tool instead",
         )];
     }
     let (name, source) = (name.to_owned(), source.to_owned());
-    let catalog = catalog.cloned();
+    let (catalog, flows) = (catalog.cloned(), flows.cloned());
     let checked = nesting::on_large_stack(move || {
         parsed_script::with(&name, &source, |script| match script {
-            Ok(script) => rules::all(script, catalog.as_deref()),
+            Ok(script) => rules::all(script, catalog.as_deref(), flows.as_deref()),
             Err(finding) => vec![finding],
         })
     });

@@ -22,10 +22,11 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 13] = [
     "approvals",
     "audit",
     "effects",
+    "labels",
     "limits",
     "policy",
     "pool",

@@ -161,6 +161,10 @@ fn catalog_tool(tool: &Tool) -> CatalogTool {
         description: tool.description.clone(),
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
+        open_world: tool
+            .annotations
+            .as_ref()
+            .and_then(|known| known.get("openWorldHint")?.as_bool()),
     }
 }
 

@@ -10,17 +10,13 @@ use pml_policy::authorize::{
     Action, CallContext, Decision, Hints, OfferKind, PolicyEngine, Query, Requester, Resource,
     ToolFacts, Verdict,
 };
-use pml_policy::labels::Label;
 use serde_json::{Map, Value};
 
-use crate::call::{CallError, RunScope};
+use crate::call::{CallError, RunLabels, RunScope};
 use crate::gateway::{Gateway, Inner};
 use crate::policy::approval::Approval;
 use crate::policy::{Refusal, RefusalKind};
 use crate::registry::Tool;
-
-/// What a run has read while labels are not tracked.
-static CLEAN: Label = Label::CLEAN;
 
 impl Gateway {
     /// The same servers, as this principal sees and uses them. Runs that it begins belong to the
@@ -55,10 +51,11 @@ impl Gateway {
         &self,
         tool: &Tool,
         args: Option<&Map<String, Value>>,
+        labels: RunLabels<'_>,
     ) -> Result<Approval, CallError> {
         if let Some(engine) = self.0.engine() {
             let facts = self.0.facts(tool);
-            let context = circumstances(args, None);
+            let context = circumstances(args, None, labels);
             let decided = engine.decide(&Query {
                 requester: &self.1,
                 action: Action::Call,
@@ -78,7 +75,7 @@ impl Gateway {
         Ok(self.0.policy().ask.verdict(tool.id.as_str(), annotations))
     }
 
-    /// Whether the arguments of a call can change what the policy file says about it.
+    /// Whether the arguments of a call, or what its run has read, can change what the policy file says about it.
     pub fn decides_by_arguments(&self, tool: &Tool) -> bool {
         self.0.engine().is_some_and(|engine| {
             let facts = self.0.facts(tool);
@@ -134,12 +131,13 @@ impl Inner {
         action: Action,
         tool: &Tool,
         args: Option<&Map<String, Value>>,
+        labels: RunLabels<'_>,
     ) -> Result<(), CallError> {
         let Some(engine) = self.engine() else {
             return Ok(());
         };
         let facts = self.facts(tool);
-        let context = circumstances(args, None);
+        let context = circumstances(args, None, labels);
         let decided = engine.decide(&Query {
             requester,
             action,
@@ -171,7 +169,7 @@ impl Inner {
                 OfferKind::Prompts => Action::GetPrompt,
             },
             resource,
-            context: Some(&circumstances(None, name)),
+            context: Some(&circumstances(None, name, scope.labels())),
         });
         match decided.is_permitted() {
             true => Ok(()),
@@ -183,13 +181,14 @@ impl Inner {
 fn circumstances<'a>(
     args: Option<&'a Map<String, Value>>,
     name: Option<&'a str>,
+    labels: RunLabels<'a>,
 ) -> CallContext<'a> {
     CallContext {
         args,
         name,
         time: SystemTime::now(),
-        run: &CLEAN,
-        session: &CLEAN,
+        run: labels.run,
+        session: labels.session,
     }
 }
 

@@ -5,17 +5,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use pml_policy::authorize::{Action, PolicyFile, PolicyFileError, Requester};
+use pml_policy::labels::LabelRules;
 use pml_policy::lock::ObservedServer;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{
-    CallArguments, CallError, CallOptions, CallValue, Progress, RunLimits, RunScope,
+    CallArguments, CallError, CallOptions, CallValue, Progress, RunLabels, RunLimits, RunScope,
 };
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::effects::{Effect, EffectRules, FirstSeen};
 use crate::health::{self, HealthCheck};
+use crate::labels::label_rules;
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
 use crate::policy::{CallLimits, Policy, PolicyConfig};
@@ -59,6 +61,7 @@ pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
     pub effects: EffectRules,
     pub first_seen: FirstSeen,
+    pub labels: LabelRules,
     policy_digest: [u8; 32],
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
@@ -100,6 +103,7 @@ impl Gateway {
         config.refuse_unpinned();
         let policy: PolicyConfig = config.section("policy")?;
         let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
+        let labels = label_rules(&config)?;
         let file = config.policy_file(&policy)?;
         let policy_digest = policy.digest(file.as_ref().map(PolicyFile::text));
         let secrets = config.secrets().clone();
@@ -132,6 +136,7 @@ impl Gateway {
             servers,
             effects,
             first_seen: FirstSeen::default(),
+            labels,
             policy_digest,
             context,
             all_listed: OnceLock::new(),
@@ -250,7 +255,8 @@ impl Gateway {
         verdict.map_err(|refusal| CallError::refused(id, refusal))?;
         let resolved = self.0.resolve(&self.1, id).await;
         let tool = resolved.map_err(|error| error.hidden(self.0.secrets()))?.1;
-        self.0.check_tool(&self.1, action, &tool, None)?;
+        let labels = RunLabels::default();
+        self.0.check_tool(&self.1, action, &tool, None, labels)?;
         Ok(tool)
     }
 

@@ -20,6 +20,7 @@ pub mod fuzzing;
 mod gateway;
 mod health;
 pub mod json_size;
+mod labels;
 mod listing_budget;
 pub mod oauth;
 pub mod off_loop;
@@ -36,7 +37,7 @@ mod transport;
 
 pub use call::{
     BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Progress,
-    ProgressListener, RunLimits, RunScope,
+    ProgressListener, RunLabels, RunLimits, RunScope,
 };
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};

@@ -9,7 +9,7 @@ use pml_gateway::config::Config;
 use pml_gateway::policy::approval::Approval;
 use pml_gateway::{
     BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Effect, Gateway,
-    RunLimits, RunScope,
+    RunLabels, RunLimits, RunScope,
 };
 use pml_protocol::EffectClass;
 use serde_json::{Value, json};
@@ -353,7 +353,10 @@ async fn a_tool_that_the_operator_calls_read_is_not_asked_for_as_destructive() {
     let approval = async |pml: Value| {
         let watched = Watched::new(0, json!({ "trust": "annotations" }), pml);
         let tool = watched.gateway.describe("s:wipe").await.unwrap();
-        let approval = watched.gateway.approval(&tool, None).unwrap();
+        let approval = watched
+            .gateway
+            .approval(&tool, None, RunLabels::default())
+            .unwrap();
         watched.gateway.shutdown().await;
         approval
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pml_approvals::ApprovalRules;
 use pml_gateway::policy::approval::Approval;
-use pml_gateway::{Gateway, Tool};
+use pml_gateway::{Gateway, RunLabels, Tool};
 use pml_protocol::{
     Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost,
     ToolResult,
@@ -323,12 +323,22 @@ impl<H> Approve<H> {
     }
 
     /// Whether a call needs approval. Its arguments are parsed only if the policy file looks at them.
-    async fn approval(&self, tool: &Tool, args: &RawValue) -> Result<Approval, Failure> {
+    async fn approval(
+        &self,
+        tool: &Tool,
+        args: &RawValue,
+        run: &RunContext,
+    ) -> Result<Approval, Failure> {
         let args: Option<Map<String, Value>> = match self.gateway.decides_by_arguments(tool) {
             true => Some(arguments::parse_off_loop(args).await?),
             false => None,
         };
-        let needed = self.gateway.approval(tool, args.as_ref());
+        let (read, session) = (run.seen().label(), run.flow().session().label());
+        let labels = RunLabels {
+            run: &read,
+            session: &session,
+        };
+        let needed = self.gateway.approval(tool, args.as_ref(), labels);
         needed.map_err(failure)
     }
 
@@ -342,7 +352,7 @@ impl<H> Approve<H> {
                     .await
                     .map_err(failure)?;
                 for _ in 0..MAX_DEFINITIONS {
-                    let needed = self.approval(&known, args).await?;
+                    let needed = self.approval(&known, args, run).await?;
                     let asked = Asked {
                         id: tool,
                         definition: &known.fingerprint,

@@ -90,14 +90,14 @@ impl GatewayHost {
                 };
                 let answer = self
                     .gateway
-                    .call_with(&self.scope, tool, args, options)
+                    .call_with(&self.scope(run), tool, args, options)
                     .await;
                 to_result(&answer.map_err(failure)?.value)
             }
             CallMode::CheckOnly => {
                 let tool = self
                     .gateway
-                    .check_call(&self.scope, tool, args, version)
+                    .check_call(&self.scope(run), tool, args, version)
                     .await;
                 to_result(&tool.map_err(failure)?.output_schema)
             }
@@ -166,23 +166,39 @@ impl GatewayHost {
         })
     }
 
-    async fn resource(&self, server: &str, request: &ResourceRequest) -> ToolResult {
+    /// The run with what it had read when it made the request, for policies.
+    fn scope(&self, run: &RunContext) -> RunScope {
+        match run.seen().is_clean() {
+            true => self.scope.clone(),
+            false => {
+                let session = run.flow().session().label();
+                self.scope.with_labels(run.seen().label(), session)
+            }
+        }
+    }
+
+    async fn resource(
+        &self,
+        server: &str,
+        request: &ResourceRequest,
+        run: &RunContext,
+    ) -> ToolResult {
         // `DryRun` forwards none of them. If it did, they would not be sent either.
         if self.mode == CallMode::CheckOnly {
             let message = "a dry run sends no request for resources or prompts";
             return Err(Failure::new(FailureKind::Denied, message));
         }
-        if let Some(run) = &self.placeholders {
+        if let Some(placeholders) = &self.placeholders {
             match request {
                 ResourceRequest::ListResources | ResourceRequest::ListPrompts => {}
-                ResourceRequest::ReadResource { uri } => run.refuse_in(uri)?,
+                ResourceRequest::ReadResource { uri } => placeholders.refuse_in(uri)?,
                 ResourceRequest::GetPrompt { name, args } => {
-                    run.refuse_in(name)?;
-                    run.refuse_in(args.get())?;
+                    placeholders.refuse_in(name)?;
+                    placeholders.refuse_in(args.get())?;
                 }
             }
         }
-        let (gateway, scope) = (&self.gateway, &self.scope);
+        let (gateway, scope) = (&self.gateway, &self.scope(run));
         let answer = match request {
             ResourceRequest::ListResources => gateway.list_resources(scope, server).await,
             ResourceRequest::ReadResource { uri } => {
@@ -216,7 +232,7 @@ impl ToolHost for GatewayHost {
                         .await
                 }
                 Request::Resource { server, request } => {
-                    self.received(server, self.resource(server, request).await)
+                    self.received(server, self.resource(server, request, run).await)
                         .await
                 }
                 other => Err(unsupported(other)),
@@ -226,12 +242,12 @@ impl ToolHost for GatewayHost {
 }
 
 /// The server of a tool id: the part before the first colon.
-fn server_of(tool: &str) -> &str {
+pub fn server_of(tool: &str) -> &str {
     tool.split_once(':').map_or(tool, |(server, _)| server)
 }
 
 /// Whether the message of a failure can have words of a server in it.
-fn is_of_server(kind: FailureKind) -> bool {
+pub fn is_of_server(kind: FailureKind) -> bool {
     match kind {
         FailureKind::Output
         | FailureKind::Protocol

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pml_gateway::Gateway;
+use pml_policy::labels::LabelMode;
 use pml_protocol::{FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
 use serde_json::Value;
 
@@ -36,16 +38,22 @@ pub trait CallObserver: Send + Sync {
     fn call_succeeded(&self, tool: &str, value: Option<&Value>);
 }
 
-/// Notifies observers of successful calls.
+/// Notifies observers of successful calls. What they learn reaches other runs, so where labels are enforced
+/// they learn nothing from a run that has read untrusted or private data.
 pub struct Observe<H> {
     inner: H,
+    is_enforced: bool,
     observers: Vec<Arc<dyn CallObserver>>,
 }
 
 impl<H> Observe<H> {
-    /// Notifies `observers` of the calls of `inner`.
-    pub fn new(observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
-        Self { inner, observers }
+    /// Notifies `observers` of the calls of `inner`, as the label rules of `gateway` permit.
+    pub fn new(gateway: &Gateway, observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
+        Self {
+            inner,
+            is_enforced: gateway.label_rules().mode() == LabelMode::Enforce,
+            observers,
+        }
     }
 
     /// Refusals of pml say nothing about the server.
@@ -96,6 +104,9 @@ impl<H: ToolHost> ToolHost for Observe<H> {
         Box::pin(async move {
             let started = Instant::now();
             let result = self.inner.handle(request, run).await;
+            if self.is_enforced && !run.flow().is_clean() {
+                return result;
+            }
             self.note_end(tool, &result, started.elapsed());
             if let Ok(value) = &result {
                 self.notify(tool, value.get());

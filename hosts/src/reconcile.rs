@@ -36,7 +36,10 @@ impl Reconciler {
             return Reconciled::CannotTell;
         };
         // A request of its own: it is neither journaled nor the call that it asks about.
-        match host.handle(&request, &run.for_request()).await {
+        let asking = run.for_request();
+        let answer = host.handle(&request, &asking).await;
+        run.received(&asking.received_flow());
+        match answer {
             Ok(answer) => match serde_json::from_str::<Value>(answer.get()) {
                 Ok(value) if is_nothing(&value) => Reconciled::DidNotHappen,
                 Ok(value) => Reconciled::Happened(to_result(&found(value))),

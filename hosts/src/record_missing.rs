@@ -10,20 +10,23 @@ use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, Recording};
 use crate::replay::Replay;
 use crate::replay_clock::answer_live_clock;
+use crate::track_labels::AnswerLabels;
 
 /// Answers from a recording, and records what the recording lacks. A replayed request is not
 /// forwarded, so nothing below this layer asks for approval, counts or sends it.
 pub struct RecordMissing<H> {
     recorded: Replay,
+    labels: AnswerLabels,
     live: Record<H>,
 }
 
 impl<H> RecordMissing<H> {
     /// `inner` answers what the recording lacks.
-    pub fn new(recording: Recording, inner: H) -> Self {
+    pub(crate) fn new(recording: Recording, labels: AnswerLabels, inner: H) -> Self {
         let clock = recording.clock;
         Self {
             recorded: Replay::new(recording),
+            labels,
             live: Record::new(inner, clock),
         }
     }
@@ -60,7 +63,12 @@ impl<H: ToolHost> ToolHost for RecordMissing<H> {
             }
         };
         match self.recorded.find(&recorded) {
-            Ok(entry) => Box::pin(self.recorded.answer(entry)),
+            Ok(entry) => Box::pin(async move {
+                let answer = self.recorded.answer(entry).await;
+                let labels = &self.labels;
+                labels.answered_without_sending(request, &answer, run).await;
+                answer
+            }),
             Err(_missing) => self.live.handle(request, run),
         }
     }

@@ -86,8 +86,9 @@ impl<H: ToolHost> ToolHost for StoreValues<H> {
     ) -> HostFuture<'a, ToolResult> {
         match request {
             Request::Store { .. } | Request::Load { .. } => {
-                let run = self.placeholders.as_deref();
-                Box::pin(std::future::ready(self.storage.answer_run(request, run)))
+                let placeholders = self.placeholders.as_deref();
+                let answer = self.storage.answer_run(request, placeholders, Some(run));
+                Box::pin(std::future::ready(answer))
             }
             _ => self.inner.handle(request, run),
         }

@@ -8,12 +8,13 @@
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //! Trace                                 spans and metrics, where there is telemetry
-//!   Approve                             asks a person; the run's clock is paused meanwhile
-//!     TakeSpeculated                    results that are there already, if the run speculates
-//!       ConcurrencyLimit                permits; a call's time counts from here
-//!         Observe                       notifies observers of successful calls
-//!           RouteSearch → StoreValues   requests that reach no server
-//!             gateway                   restores placeholders; policy, budgets; the intent of a call
+//!   Observe                             notifies observers of successful calls
+//!     TrackLabels                       what the run has read; refuses calls that must not get it
+//!       Approve                         asks a person; the run's clock is paused meanwhile
+//!         TakeSpeculated                results that are there already, if the run speculates
+//!           ConcurrencyLimit            permits; a call's time counts from here
+//!             RouteSearch → StoreValues requests that reach no server
+//!               gateway                 restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
 //! ```
 //!
@@ -53,6 +54,7 @@ use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
 use crate::streams::Streams;
 use crate::trace::Trace;
+use crate::track_labels::{AnswerLabels, TrackLabels};
 
 /// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
@@ -96,7 +98,9 @@ pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>
 
 /// The stack of a run that replays a recording, sends the requests that it lacks, and records those.
 pub fn record_missing(run: LiveRun, recording: Recording) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
-    Arc::new(RecordMissing::new(recording, live(unspeculated(run))))
+    let labels = AnswerLabels::new(run.gateway.clone());
+    let live = live(unspeculated(run));
+    Arc::new(RecordMissing::new(recording, labels, live))
 }
 
 /// The stack of a run whose calls are checked and not sent.
@@ -135,8 +139,7 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     );
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
-    let observed = Observe::new(run.observers, base);
-    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, base);
     let limited: Arc<dyn ToolHost> = match run.speculated {
         Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
         None => Arc::new(limited),
@@ -144,14 +147,17 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
+    let tracked = TrackLabels::new(run.gateway.clone(), approved);
+    let observed = Observe::new(&run.gateway, run.observers, tracked);
     let traced: Arc<dyn ToolHost> = match run.telemetry {
-        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), approved)),
-        None => Arc::new(approved),
+        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), observed)),
+        None => Arc::new(observed),
     };
     match run.journal {
         Some(journal) => {
+            let labels = AnswerLabels::new(run.gateway.clone());
             let reconciler = Reconciler::new(run.gateway.clone());
-            let journaled = Journal::new(journal, reconciler, run.placeholders, traced);
+            let journaled = Journal::new(journal, reconciler, labels, run.placeholders, traced);
             Arc::new(ResolveSpelling::new(run.gateway, journaled))
         }
         None => Arc::new(ResolveSpelling::new(

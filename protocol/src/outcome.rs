@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::flow::LabelReport;
 use crate::hint::Hint;
 use crate::log::LogLine;
 use crate::run_id::RunId;
@@ -30,6 +31,12 @@ pub struct Outcome {
     /// Set instead of a result that is over the output limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
+    /// What the run has read that is untrusted or private, and where it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelReport>,
+    /// Whether a model reads only the shape and the size of the result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
     /// What the run used.
     pub stats: Stats,
     /// Why there is no result.

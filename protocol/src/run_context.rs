@@ -1,13 +1,14 @@
 //! What a request knows about the run it belongs to.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::watch;
 
 use crate::FairShareKey;
 use crate::call_notes::CallNotes;
+use crate::flow::{Flow, RunFlow};
 use crate::run_control::RunControl;
 use crate::run_id::RunId;
 use crate::trace_context::TraceContext;
@@ -34,6 +35,10 @@ struct RequestState {
     is_speculative: bool,
     /// Its answer is that of a speculative request.
     took_speculated: OnceLock<()>,
+    /// What the run had read when it made the request.
+    seen: Flow,
+    /// What the answer adds to it.
+    answer: Mutex<Flow>,
 }
 
 /// The progress that a server reports about one call.
@@ -90,6 +95,7 @@ struct Run {
     clock: RunClock,
     control: RunControl,
     trace: Option<TraceContext>,
+    flow: RunFlow,
 }
 
 impl RunContext {
@@ -115,6 +121,7 @@ impl RunContext {
                 clock: RunClock::default(),
                 control: RunControl::default(),
                 trace: None,
+                flow: RunFlow::default(),
             }),
             request: Arc::default(),
         }
@@ -146,12 +153,32 @@ impl RunContext {
         }
     }
 
-    /// The same run, for another request.
+    /// The same run, as one that has read this much: what its session has read, or all that another part
+    /// of the same run has.
+    #[must_use]
+    pub fn with_flow(&self, flow: RunFlow) -> Self {
+        let run = Run {
+            flow,
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: Arc::default(),
+        }
+        .for_request()
+    }
+
+    /// The same run, for another request: one that the run makes now. Its arguments can depend on what
+    /// the run has read so far, and on nothing that arrives later.
     #[must_use]
     pub fn for_request(&self) -> Self {
+        let request = RequestState {
+            seen: self.run.flow.current(),
+            ..RequestState::default()
+        };
         Self {
             run: self.run.clone(),
-            request: Arc::default(),
+            request: Arc::new(request),
         }
     }
 
@@ -160,6 +187,7 @@ impl RunContext {
     pub fn for_speculation(&self) -> Self {
         let request = RequestState {
             is_speculative: true,
+            seen: self.run.flow.current(),
             ..RequestState::default()
         };
         Self {
@@ -217,6 +245,35 @@ impl RunContext {
     /// Ends or suspends the run.
     pub fn control(&self) -> &RunControl {
         &self.run.control
+    }
+
+    /// What the run has read so far.
+    pub fn flow(&self) -> &RunFlow {
+        &self.run.flow
+    }
+
+    /// What the run had read when it made the request.
+    pub fn seen(&self) -> &Flow {
+        &self.request.seen
+    }
+
+    /// The run gets this with the answer to the request. Called before the answer is given to the script.
+    pub fn received(&self, read: &Flow) {
+        if !read.is_clean() {
+            self.run.flow.read(read);
+            self.answer().join(read);
+        }
+    }
+
+    /// What the answer to the request adds to what the run has read.
+    pub fn received_flow(&self) -> Flow {
+        self.answer().clone()
+    }
+
+    fn answer(&self) -> MutexGuard<'_, Flow> {
+        // A flow is only joined, in one step.
+        let answer = self.request.answer.lock();
+        answer.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the request its identity. The first one stands.
@@ -426,6 +483,7 @@ impl fmt::Display for Principal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Label;
 
     #[test]
     fn the_clock_stands_until_the_last_pause_ends() {
@@ -449,5 +507,17 @@ mod tests {
         assert!(other.dispatched_at().is_none());
         assert_eq!(one.id(), other.id());
         assert_ne!(run.id(), RunContext::local().id());
+    }
+
+    #[test]
+    fn a_request_depends_on_what_was_read_before_it_and_not_after() {
+        let run = RunContext::local();
+        let (fetch, send) = (run.for_request(), run.for_request());
+        let read = Flow::of("web:fetch", &Label::untrusted());
+        fetch.received(&read);
+        assert!(send.seen().is_clean());
+        assert_eq!(run.for_request().seen(), &read);
+        assert_eq!(fetch.received_flow(), read);
+        assert!(send.received_flow().is_clean());
     }
 }

@@ -24,9 +24,10 @@ mod logs;
 mod reply_parts;
 mod reply_scrubber;
 mod run_reply;
+mod shape;
 mod size;
 
 pub use blocks::{Block, Media};
-pub use reply_scrubber::{KeepResult, ReplyScrubber, limit_output};
+pub use reply_scrubber::{KeepResult, ReplyScrubber, is_over_output, limit_output};
 pub use run_reply::{RunReply, Truncation};
 pub use size::{outcome_bytes, result_bytes};

@@ -1,14 +1,16 @@
 //! The parts of one reply: result, blocks, error, logs and calls. They are scrubbed one after another,
 //! and completed when all their private values are known.
 
-use pml_protocol::{CallRecord, Level, Limits, LogLine, Outcome, Request, RunError};
+use pml_protocol::{
+    CallRecord, ErrorKind, LabelReport, Level, Limits, LogLine, Outcome, Request, RunError,
+};
 use pml_scrub::{PlaceholderMap, ScrubError, Scrubbed};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::reply_scrubber::{KeepResult, Reader};
 use crate::run_reply::{ReplyCalls, ReplyError, ReplyLine, RunReply, Truncation};
-use crate::{blocks, logs};
+use crate::{blocks, logs, shape};
 
 /// How many characters of a truncated result are shown.
 const PREVIEW_CHARS: usize = 600;
@@ -27,6 +29,9 @@ pub(crate) struct ReplyParts<'a, 'm> {
 impl ReplyParts<'_, '_> {
     pub(crate) fn outcome(&mut self, outcome: Outcome, limits: &Limits) -> Result<(), ScrubError> {
         self.reply.ok = outcome.ok;
+        if let (true, Reader::Model { keep }) = (outcome.held, self.reader) {
+            return self.held(keep, outcome);
+        }
         match (&outcome.result, self.reader) {
             // A plan has a result although some of its tasks failed.
             (Some(result), _) => self.result(result, limits)?,
@@ -37,7 +42,8 @@ impl ReplyParts<'_, '_> {
             self.reply.truncated = Some(Truncation {
                 bytes: usize::try_from(truncated.bytes).unwrap_or(usize::MAX),
                 handle: None,
-                preview: "".into(),
+                preview: None,
+                shape: None,
                 hint: String::new(),
             });
         }
@@ -45,7 +51,67 @@ impl ReplyParts<'_, '_> {
             self.error(self.shown(error))?;
         }
         self.logs(outcome.logs, limits)?;
-        self.calls(&outcome.calls)
+        self.calls(&outcome.calls)?;
+        self.labels(outcome.labels)
+    }
+
+    /// What a model reads of a run whose data it must not read: numbers and words of pml. Texts that the
+    /// script chose, such as log lines and ids of tools that it called, are withheld.
+    pub(crate) fn held(&mut self, keep: &KeepResult, outcome: Outcome) -> Result<(), ScrubError> {
+        if let Some(error) = outcome.error {
+            let message =
+                "the message is withheld, because the model must not read what the run has read";
+            let standard = RunError::new(error.kind, message);
+            let error = RunError {
+                line: error.line,
+                column: error.column,
+                // It says how to get the result of a run that waits.
+                hint: match error.kind {
+                    ErrorKind::Waiting => error.hint,
+                    _ => standard.hint,
+                },
+                ..standard
+            };
+            self.error(json!(error))?;
+        }
+        if outcome.ok {
+            let result = outcome.result.unwrap_or_else(|| RawValue::NULL.to_owned());
+            let handle = keep(result.get());
+            let hint = match &handle {
+                Some(handle) => format!(
+                    "Kept unread. A script gets it with `await load(\"{handle}\")`, and has read then what this run has read."
+                ),
+                None => "Too large to keep: return less.".to_owned(),
+            };
+            self.reply.truncated = Some(Truncation {
+                bytes: result.get().len(),
+                handle,
+                preview: None,
+                shape: Some(shape::of(&parse(&result))),
+                hint,
+            });
+        }
+        if !outcome.logs.is_empty() {
+            let text = format!("{} log lines are withheld", outcome.logs.len());
+            let text = self.placeholders.scrub_text(&text, None)?;
+            let level = Level::Info;
+            self.reply.logs.push(ReplyLine { level, text });
+        }
+        Ok(())
+    }
+
+    fn labels(&mut self, labels: Option<LabelReport>) -> Result<(), ScrubError> {
+        let Some(report) = labels else { return Ok(()) };
+        if let Reader::Person = self.reader {
+            let scrubbed = self.placeholders.scrub_json(json!(report), None)?;
+            self.reply.labels = Some(scrubbed);
+            return Ok(());
+        }
+        for crossing in report.crossings.iter().filter(|crossing| crossing.refused) {
+            let path = self.placeholders.scrub_text(&crossing.path, None)?;
+            self.reply.flows.push(path);
+        }
+        Ok(())
     }
 
     pub(crate) fn result(&mut self, result: &RawValue, limits: &Limits) -> Result<(), ScrubError> {
@@ -88,7 +154,8 @@ impl ReplyParts<'_, '_> {
         self.reply.truncated = Some(Truncation {
             bytes: whole.len(),
             handle,
-            preview,
+            preview: Some(preview),
+            shape: None,
             hint,
         });
         Ok(())
@@ -182,8 +249,12 @@ impl ReplyParts<'_, '_> {
             reply.result = Some(result.to_json());
         }
         blocks::complete(&mut reply.blocks, placeholders)?;
-        if let Some(truncation) = &mut reply.truncated {
-            complete(&mut truncation.preview, placeholders, tool)?;
+        let truncated = reply.truncated.as_mut();
+        if let Some(preview) = truncated.and_then(|truncation| truncation.preview.as_mut()) {
+            complete(preview, placeholders, tool)?;
+        }
+        for path in &mut reply.flows {
+            complete(path, placeholders, None)?;
         }
         if let Some(ReplyError::Scrubbed(error)) = reply.error.take() {
             let error = placeholders.complete_json(error, tool)?;

@@ -83,9 +83,18 @@ impl ReplyScrubber {
         RunReply { run, ..reply }
     }
 
-    /// The reply to one call that was made without a script.
-    pub fn call(&self, tool: &str, result: ToolResult, limits: &Limits) -> RunReply {
+    /// The reply to one call that was made without a script. A result that is `held` is shown as its shape
+    /// and size.
+    pub fn call(&self, tool: &str, result: ToolResult, limits: &Limits, held: bool) -> RunReply {
         self.reply(Stats::default(), |parts| {
+            if let (true, Reader::Model { keep }, Ok(value)) = (held, &self.reader, &result) {
+                let outcome = Outcome {
+                    ok: true,
+                    result: Some(value.clone()),
+                    ..Outcome::default()
+                };
+                return parts.held(keep, outcome);
+            }
             parts.tool = Some(tool);
             parts.reply.ok = result.is_ok();
             match result {
@@ -121,6 +130,13 @@ impl ReplyScrubber {
     }
 }
 
+/// Whether a result is over the output limit.
+pub fn is_over_output(json: &str, limits: &Limits) -> bool {
+    // There are never more characters than bytes, so most results need no counting.
+    let limit = limits.output_chars;
+    json.len() as u64 > limit && json.chars().count() as u64 > limit
+}
+
 /// A result that is over the output limit ends the run with `output`.
 pub fn limit_output(mut outcome: Outcome, limits: &Limits) -> Outcome {
     let limit = limits.output_chars;
@@ -128,14 +144,10 @@ pub fn limit_output(mut outcome: Outcome, limits: &Limits) -> Outcome {
         return outcome;
     };
     let text = result.get();
-    // There are never more characters than bytes, so most results need no counting.
-    if text.len() as u64 <= limit {
+    if !is_over_output(text, limits) {
         return outcome;
     }
-    let chars = text.chars().count() as u64;
-    if chars <= limit {
-        return outcome;
-    }
+    let chars = text.chars().count();
     let bytes = text.len() as u64;
     let message = format!("the result has {chars} characters; the limit is {limit}");
     outcome.ok = false;

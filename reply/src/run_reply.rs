@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pml_protocol::{
-    CallRecord, ErrorKind, Level, LogLine, Outcome, RunError, RunId, Stats, Truncated,
+    CallRecord, ErrorKind, LabelReport, Level, LogLine, Outcome, RunError, RunId, Stats, Truncated,
 };
 use pml_scrub::{Kind, Report, ScrubError, Scrubbed};
 use serde::{Deserialize, Serialize};
@@ -30,11 +30,17 @@ pub struct RunReply {
     pub(crate) logs: Vec<ReplyLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<ReplyCalls>,
+    /// The paths of calls that were refused: `web:fetch → run → mail:send`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) flows: Vec<Scrubbed<String>>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) redactions: BTreeMap<Kind, usize>,
     /// Images, sounds and resources, which travel beside the text.
     #[serde(skip)]
     pub(crate) blocks: Vec<Block>,
+    /// A [`LabelReport`].
+    #[serde(skip)]
+    pub(crate) labels: Option<Scrubbed<Value>>,
     #[serde(skip)]
     pub(crate) stats: Stats,
 }
@@ -59,8 +65,12 @@ pub struct Truncation {
     /// `None` if the result could not be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) handle: Option<String>,
-    /// How the result begins.
-    pub(crate) preview: Scrubbed<String>,
+    /// How the result begins; `None` if a model must not read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) preview: Option<Scrubbed<String>>,
+    /// What kind of value it is, in words and numbers of pml.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shape: Option<String>,
     pub(crate) hint: String,
 }
 
@@ -95,7 +105,9 @@ impl RunReply {
             logs: Vec::new(),
             calls: Vec::new(),
             redactions: BTreeMap::new(),
+            flows: Vec::new(),
             blocks: Vec::new(),
+            labels: None,
             stats,
         }
     }
@@ -184,6 +196,10 @@ impl RunReply {
             truncated: self.truncated.map(|truncation| Truncated {
                 bytes: truncation.bytes as u64,
             }),
+            labels: self
+                .labels
+                .and_then(|report| LabelReport::deserialize(report.into_inner()).ok()),
+            held: false,
             stats: self.stats,
             error: self.error.map(ReplyError::into_run_error),
         }

@@ -1,19 +1,21 @@
 //! What one client has: its placeholders, stored values, search history and share of the workers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
-    Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage, SpeculatedCalls,
+    Approver, IfUnasked, ObservedShapes, Person, Provenance, RunPlaceholders, SessionStorage,
+    SpeculatedCalls,
 };
+use pml_policy::labels::LabelMode;
 use pml_protocol::{
-    FairShareKey, Limits, Principal, RunContext, RunId, SessionId, Speculation, TenantId,
-    TimerMode, ToolHost,
+    FairShareKey, Flow, Limits, Outcome, Principal, RunContext, RunFlow, RunId, SessionId,
+    Speculation, TenantId, TimerMode, ToolHost, ToolResult,
 };
-use pml_reply::ReplyScrubber;
+use pml_reply::{ReplyScrubber, is_over_output};
 use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use pml_store::JournalEntry;
@@ -37,6 +39,8 @@ pub struct ClientSession {
     shapes: Arc<ObservedShapes>,
     replies: SessionReplies,
     fair_share: FairShareKey,
+    /// What the model has read.
+    read: Mutex<Flow>,
     log_level: AtomicU8,
 }
 
@@ -65,6 +69,7 @@ impl ClientSession {
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
             fair_share: FairShareKey::new(),
+            read: Mutex::default(),
             log_level: AtomicU8::new(NO_LOGS),
         }
     }
@@ -105,10 +110,60 @@ impl ClientSession {
         &self.shapes
     }
 
-    /// The identity of a new run.
+    /// The identity of a new run. The model that wrote it has read what the session has.
     pub fn new_run(&self) -> RunContext {
         RunContext::new(self.id, self.tenant.clone(), self.principal.clone())
             .with_fair_share(self.fair_share.clone())
+            .with_flow(RunFlow::of_session(&self.lock_read()))
+    }
+
+    /// The model reads something.
+    pub fn read(&self, flow: &Flow) {
+        self.lock_read().join(flow);
+    }
+
+    /// Whether calls are refused because of what their runs have read.
+    pub fn enforces_labels(&self) -> bool {
+        self.gateway.label_rules().mode() == LabelMode::Enforce
+    }
+
+    /// Whether the model must not read texts of a run while it goes on.
+    pub fn hides(&self, run: &RunFlow) -> bool {
+        self.enforces_labels() && run.is_above_session()
+    }
+
+    /// Decides what the model reads of an outcome, and notes that it has read it. With `enforce`, a result
+    /// that would not be shown whole is not shown at all if it raises the label of the session.
+    pub fn show(&self, outcome: &mut Outcome, limits: &Limits) {
+        let labels = outcome.labels.as_ref();
+        let read = labels.map(|report| report.read.clone()).unwrap_or_default();
+        let result = outcome.result.as_deref();
+        let is_over = result.is_some_and(|json| is_over_output(json.get(), limits));
+        outcome.held |= is_over && self.is_raised_by(&read);
+        if !outcome.held {
+            self.read(&read);
+        }
+    }
+
+    /// The same for the result of a call: whether it is held.
+    pub fn show_result(&self, result: &ToolResult, read: &Flow, limits: &Limits) -> bool {
+        let result = result.as_ref().ok();
+        let is_over = result.is_some_and(|json| is_over_output(json.get(), limits));
+        let is_held = is_over && self.is_raised_by(read);
+        if !is_held {
+            self.read(read);
+        }
+        is_held
+    }
+
+    fn is_raised_by(&self, read: &Flow) -> bool {
+        let known = self.lock_read().label();
+        self.enforces_labels() && !known.covers(&read.label())
+    }
+
+    fn lock_read(&self) -> MutexGuard<'_, Flow> {
+        // A flow is only joined, in one step.
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The identity of a run that an earlier server began.
@@ -118,16 +173,25 @@ impl ClientSession {
     }
 
     /// Begins a run. `written` is what the model wrote for it: the source of a script, or the
-    /// arguments of a call as JSON. Only placeholders that stand in it are restored.
-    pub async fn begin_run(&self, written: &str) -> ClientRun<'_> {
+    /// arguments of a call as JSON. Only placeholders that stand in it are restored. `flow` is what the run
+    /// reads: the label of results that are kept.
+    pub async fn begin_run(&self, written: &str, flow: &RunFlow) -> ClientRun<'_> {
         let placeholders = Arc::new(RunPlaceholders::new(&self.placeholders, written).await);
+        let kept = flow.clone();
         let (storage, run) = (self.storage.clone(), placeholders.clone());
-        let keep = Arc::new(move |json: &str| storage.keep(json, run.origin()).ok());
+        let keep = Arc::new(move |json: &str| {
+            let provenance = Provenance {
+                origin: run.origin(),
+                read: kept.current(),
+            };
+            storage.keep(json, provenance).ok()
+        });
         let replies = ReplyScrubber::for_model(placeholders.shared().clone(), keep);
         ClientRun {
             session: self,
             replies: SessionReplies::new(replies),
             placeholders,
+            flow: flow.clone(),
         }
     }
 
@@ -153,6 +217,7 @@ pub struct ClientRun<'s> {
     session: &'s ClientSession,
     placeholders: Arc<RunPlaceholders>,
     replies: SessionReplies,
+    flow: RunFlow,
 }
 
 impl ClientRun<'_> {
@@ -224,8 +289,11 @@ impl ClientRun<'_> {
 
     /// Keeps a result that is too large to show, and returns its handle.
     pub fn keep(&self, json: &str) -> Option<String> {
-        let storage = &self.session.storage;
-        storage.keep(json, self.placeholders.origin()).ok()
+        let provenance = Provenance {
+            origin: self.placeholders.origin(),
+            read: self.flow.current(),
+        };
+        self.session.storage.keep(json, provenance).ok()
     }
 }
 

@@ -72,13 +72,15 @@ impl DurableRuns {
         script: DurableScript,
         limits: Limits,
         tool_timeout: Option<Duration>,
-        placeholders: Vec<SavedPlaceholder>,
+        shown: Shown,
         task: Option<TaskStart>,
     ) -> ActiveRun {
         let mut spec = DurableSpec::new(script, limits);
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         spec.config = self.options.config.clone();
-        spec.placeholders = placeholders;
+        spec.placeholders = shown.placeholders;
+        spec.hold = shown.hold;
+        spec.session = run.flow().session().clone();
         let info = NewRunInfo {
             tenant: run.tenant().clone(),
             id: run.id().clone(),
@@ -114,6 +116,14 @@ impl DurableRuns {
         // Ids are added and removed in one step.
         self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How the reply of a run is made, also after a restart.
+pub struct Shown {
+    /// The placeholders that the model wrote, with their values.
+    pub placeholders: Vec<SavedPlaceholder>,
+    /// Whether the model reads only the shape and the size of the result.
+    pub hold: bool,
 }
 
 /// A run with a journal that is being executed. Dropping it before [`ActiveRun::finish`] cancels the run

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_hosts::OwnClock;
 use pml_hosts::journal::RunJournal;
-use pml_protocol::{ErrorKind, Limits, Outcome, RunContext, RunError, ToolHost};
+use pml_protocol::{ErrorKind, Limits, Outcome, RunContext, RunError, RunFlow, ToolHost};
 use pml_workflow::{
     Find, KeptOutputs, PipelineRunner, Plan, PlanError, PlanStart, RunnerParts, ScriptPlanParts,
     missing_inputs, run_to_end,
@@ -40,9 +40,12 @@ impl PlanRun {
             pool: self.state.lazy_pool(),
             // What the client asks for is about the whole plan.
             limits: *self.state.limits(),
+            kept: self
+                .journal
+                .as_ref()
+                .map(|journal| kept_outputs(journal, self.run.flow())),
             context: self.run,
             clock: clock.map(|journal| (journal.clock(), journal.entropy())),
-            kept: self.journal.as_ref().map(kept_outputs),
             hooks: self.hooks.clone(),
         });
         let ended = run_to_end(
@@ -62,10 +65,13 @@ impl PlanRun {
     }
 }
 
-fn kept_outputs(journal: &Arc<RunJournal>) -> KeptOutputs {
-    let (read, write) = (journal.clone(), journal.clone());
-    let find: Find = Box::new(move |key| read.kept(key));
-    KeptOutputs::new(&find, Box::new(move |key, value| write.keep(key, value)))
+/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read.
+fn kept_outputs(journal: &Arc<RunJournal>, flow: &RunFlow) -> KeptOutputs {
+    let (read, reader) = (journal.clone(), flow.clone());
+    let (write, writer) = (journal.clone(), flow.clone());
+    let find: Find = Box::new(move |key| read.kept(key, &reader));
+    let keep = move |key: &str, value| write.keep(key, value, writer.current());
+    KeptOutputs::new(&find, Box::new(keep))
 }
 
 /// Code of a run with a journal sees the same time and randomness in every execution.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
-use pml_protocol::{Outcome, Principal, RunId, TenantId};
+use pml_protocol::{Outcome, Principal, RunFlow, RunId, TenantId};
 use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 use pml_workflow::{Plan, PlanLimits, ScriptPlans};
@@ -135,12 +135,14 @@ async fn execute(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let principal = Principal::named(&claimed.run.principal);
     let session = state.new_session(principal);
-    let run = session.resumed_run(claimed.run.id.clone());
-    let (mut observed, run) = RunSpan::begin(state.telemetry(), None, run);
+    let id = claimed.run.id.clone();
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();
     session.load_placeholders(&spec.placeholders).await;
-    let client_run = session.begin_run(&spec.script.written()).await;
+    let flow = RunFlow::of_session(&spec.session);
+    let client_run = session.begin_run(&spec.script.written(), &flow).await;
+    let run = session.resumed_run(id).with_flow(flow);
+    let (mut observed, run) = RunSpan::begin(state.telemetry(), None, run);
     let approver = RunApprover {
         approver: Arc::new(CannotAsk),
         if_unasked: IfUnasked::Refuse,
@@ -192,6 +194,7 @@ async fn execute(
             LogContext::of_run(&run).scope(running).await
         }
     };
+    outcome.held = spec.hold;
     active.finish(&mut outcome).await;
     if let Some(observed) = observed {
         observed.end(&outcome);

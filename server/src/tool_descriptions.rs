@@ -198,6 +198,7 @@ fn execute_input() -> Arc<JsonObject> {
             "cpu_ms": { "type": "integer" },
             "memory_mb": { "type": "integer" },
             "max_output_chars": { "type": "integer" },
+            "hold": { "type": "boolean", "description": "keep the result unread behind a handle" },
             "run": { "type": "string", "description": "instead of code: result of a run that waited" },
         },
     }))

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, Limits, LogLine, Outcome,
-    ProgressReceiver, Request, RequestedLimits, RunClock, RunContext, RunError, StreamRequest,
-    ToolHost, ToolResult, VirtualClock,
+    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, LabelReport, Limits, LogLine,
+    Outcome, ProgressReceiver, Request, RequestedLimits, RunClock, RunContext, RunError,
+    StreamRequest, ToolHost, ToolResult, VirtualClock,
 };
 use pml_runtime::{Event, Script};
 use serde_json::Value;
@@ -100,6 +100,11 @@ impl PipelineRunner {
         self.parts.context.clock()
     }
 
+    /// What the tasks have read.
+    pub(crate) fn labels(&self) -> Option<LabelReport> {
+        self.parts.context.flow().report()
+    }
+
     fn begin(&self) -> InFlight<'_> {
         self.in_flight.send_modify(|count| *count += 1);
         InFlight(self)
@@ -145,7 +150,8 @@ impl PipelineRunner {
             ..RequestedLimits::default()
         });
         let run = &parts.context;
-        // A run of its own: what suspends it does not suspend the others.
+        // A run of its own: what suspends it does not suspend the others. What one task has read, all may
+        // have: their inputs come from each other.
         let context = RunContext::with_id(
             run.id().clone(),
             run.session(),
@@ -154,7 +160,11 @@ impl PipelineRunner {
         );
         let clock = context.clock().clone();
         let mut options = pml_runtime::RunOptions {
-            context: Some(context.with_fair_share(run.fair_share().clone())),
+            context: Some(
+                context
+                    .with_fair_share(run.fair_share().clone())
+                    .with_flow(run.flow().clone()),
+            ),
             ..pml_runtime::RunOptions::default()
         };
         if let Some((clock, entropy)) = parts.clock {

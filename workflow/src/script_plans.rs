@@ -90,7 +90,10 @@ impl ScriptPlans {
             run.tenant().clone(),
             run.principal().clone(),
         );
-        let child = child.with_fair_share(run.fair_share().clone());
+        // What a task has read, the script gets, and what the script had read is in the plan.
+        let child = child
+            .with_fair_share(run.fair_share().clone())
+            .with_flow(run.flow().clone());
         let (parts, inner) = (self.parts.clone(), self.inner.clone());
         let runner = PipelineRunner::new(RunnerParts {
             host: self.inner.clone(),

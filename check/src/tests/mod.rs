@@ -10,6 +10,7 @@ use crate::{Finding, Rule, check};
 
 mod against_validator;
 mod correct_scripts;
+mod flows;
 
 fn tool(id: &str, input_schema: Value) -> CatalogTool {
     CatalogTool {
@@ -17,6 +18,7 @@ fn tool(id: &str, input_schema: Value) -> CatalogTool {
         description: String::new(),
         input_schema,
         output_schema: None,
+        open_world: None,
     }
 }
 

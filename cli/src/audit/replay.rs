@@ -192,6 +192,8 @@ async fn execute(
         limits: spec.limits,
         durable: None,
         audit,
+        // The calls of the script alone are compared.
+        speculate: false,
         progress: Box::new(|_| {}),
     })?;
     let options = match is_live {

@@ -1,5 +1,6 @@
 //! `pml check`: finds mistakes in scripts without running them.
 
+mod flows;
 mod text;
 mod tsc;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use pml_catalog::{Catalog, ListingStatus};
 use pml_check::report::{self, CheckedFile};
+use pml_policy::labels::LabelRules;
 use pml_protocol::Limits;
 
 use crate::config::{self, Settings};
@@ -113,15 +115,17 @@ fn check(args: &CheckArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     }
     let has_config = settings.servers.file.is_some();
     let cache = ToolCache::for_settings(&settings);
+    let rules = LabelRules::new(settings.servers.section("labels")?);
     let catalog = match has_config {
         true => catalog(args, settings, &cache)?.map(Arc::new),
         false => None,
     };
+    let flows = flows::rules(rules, catalog.clone());
     let mut checked: Vec<CheckedFile> = sources
         .iter()
         .map(|(name, source)| CheckedFile {
             file: name.clone(),
-            findings: pml_check::check(name, source, catalog.as_ref()),
+            findings: pml_check::check_flows(name, source, catalog.as_ref(), flows.as_ref()),
         })
         .collect();
     if args.tsc {

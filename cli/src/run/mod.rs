@@ -531,6 +531,7 @@ pub fn print(
         if let Some(plan) = plan {
             report::print_plan(plan, style);
         }
+        report::print_crossings(outcome);
         report::print(outcome, name, style)
     };
     match exit::check_pipe(printed) {

@@ -99,6 +99,20 @@ pub fn print_problems(problems: &[(String, StartError)]) {
     }
 }
 
+/// Prints the calls that were sent and that `enforce` would refuse. Those that were refused are errors that the
+/// script has seen.
+pub fn print_crossings(outcome: &Outcome) {
+    let report = outcome.labels.iter();
+    for crossing in report.flat_map(|report| &report.crossings) {
+        if !crossing.refused {
+            diagnostics::warning(format_args!(
+                "with `pml.labels.mode` enforce this call would be refused: {}",
+                crossing.path
+            ));
+        }
+    }
+}
+
 pub fn print(outcome: &Outcome, name: &str, style: Style) -> io::Result<()> {
     if let Some(error) = &outcome.error {
         return print_error(error, name, style);

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use pml_hosts::journal::{UnknownCall, called_tool, journaled_request, unknown_calls};
-use pml_protocol::{RunId, TenantId};
+use pml_protocol::{LabelReport, Outcome, RunId, TenantId};
 use pml_store::{
     ApprovalFilter, EntryState, JournalEntry, Store, StoreError, StoredApproval, StoredRun,
 };
@@ -43,6 +43,8 @@ struct ShownRun<'a> {
     calls: Vec<ShownEntry<'a>>,
     unknown: &'a [UnknownCall],
     approvals: Vec<ShownApproval<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelReport>,
 }
 
 #[derive(Serialize)]
@@ -91,12 +93,19 @@ pub async fn show(store: &Store, args: &ShowArgs) -> anyhow::Result<ExitCode> {
             calls: entries.iter().map(|entry| shown(entry, &unknown)).collect(),
             unknown: &unknown,
             approvals: approvals.iter().map(shown_approval).collect(),
+            labels: labels_of(&run),
         }),
         false => {
             exit::check_pipe(print(&run, &entries, &unknown, &approvals))?;
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// What a run that has ended had read, and where it went.
+fn labels_of(run: &StoredRun) -> Option<LabelReport> {
+    let outcome: Outcome = serde_json::from_slice(run.outcome.as_deref()?).ok()?;
+    outcome.labels
 }
 
 fn shown<'a>(entry: &'a JournalEntry, unknown: &[UnknownCall]) -> ShownEntry<'a> {
@@ -151,6 +160,17 @@ fn print(
         ago(run.created),
         ago(run.updated)
     )?;
+    let labels = labels_of(run).unwrap_or_default();
+    if !labels.read.is_clean() {
+        writeln!(out, "  has read data that is {}", labels.read.label())?;
+    }
+    for crossing in &labels.crossings {
+        let what = match crossing.refused {
+            true => "refused",
+            false => "would be refused with `enforce`",
+        };
+        writeln!(out, "  flow {}: {what}", crossing.path)?;
+    }
     for entry in entries {
         let class = entry.class.map_or("", |class| class.as_str());
         writeln!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use pml_hosts::journal::RunJournal;
 use pml_hosts::{AnswerSources, Fixtures, OwnClock};
-use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, ToolHost};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, RunFlow, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
 use pml_store::Store;
@@ -280,22 +280,23 @@ impl PreparedWorkflow {
                 }
             }),
         })?;
+        let context = match &durable {
+            Some(durable) => durable.journal().local_context(),
+            None => RunContext::local(),
+        };
         let runner = Arc::new(PipelineRunner::new(RunnerParts {
             host: tools.host(),
             code_host: code_host(&tools, durable.is_some()),
             pool,
             limits: code_limits,
-            context: match &durable {
-                Some(durable) => durable.journal().local_context(),
-                None => RunContext::local(),
-            },
             clock: durable.as_ref().map(|durable| {
                 let journal = durable.journal();
                 (journal.clock(), journal.entropy())
             }),
             kept: durable
                 .as_ref()
-                .map(|durable| kept_outputs(durable.journal())),
+                .map(|durable| kept_outputs(durable.journal(), context.flow())),
+            context,
             hooks: Arc::new(CliHooks {
                 gateway: tools.gateway().cloned(),
                 approves_all: self.approves_all,
@@ -351,10 +352,13 @@ fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Arc<LazyPool>> {
     })
 }
 
-fn kept_outputs(journal: &Arc<RunJournal>) -> KeptOutputs {
-    let (read, write) = (journal.clone(), journal.clone());
-    let find: Find = Box::new(move |key| read.kept(key));
-    KeptOutputs::new(&find, Box::new(move |key, value| write.keep(key, value)))
+/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read.
+fn kept_outputs(journal: &Arc<RunJournal>, flow: &RunFlow) -> KeptOutputs {
+    let (read, reader) = (journal.clone(), flow.clone());
+    let (write, writer) = (journal.clone(), flow.clone());
+    let find: Find = Box::new(move |key| read.kept(key, &reader));
+    let keep = move |key: &str, value| write.keep(key, value, writer.current());
+    KeptOutputs::new(&find, Box::new(keep))
 }
 
 /// Code of a durable workflow sees the same time and randomness in every execution.
@@ -396,6 +400,9 @@ impl Finished<'_> {
         }
         if let Some(error) = stopped.filter(|_| !is_interrupted) {
             diagnostics::error(&error.message);
+        }
+        if !output.json {
+            crate::run::report::print_crossings(&outcome);
         }
         let report = printed::printed_report(tools, &ended.report, limits);
         let run = outcome.run.as_ref().map(|run| run.as_str().to_owned());

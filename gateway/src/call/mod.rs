@@ -18,4 +18,4 @@ pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;
 pub use progress::{Progress, ProgressListener, ProgressSink};
-pub use scope::{RunLimits, RunScope};
+pub use scope::{RunLabels, RunLimits, RunScope};

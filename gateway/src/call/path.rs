@@ -144,7 +144,7 @@ impl Inner {
         }
         let requester = scope.requester();
         let (server, tool) = self.resolve(requester, id).await?;
-        self.check_tool(requester, Action::Call, &tool, None)?;
+        self.check_tool(requester, Action::Call, &tool, None, scope.labels())?;
         let effect = self.effects.class_of(&tool, &server.config);
         if options.is_speculative && !self.is_unchanged_read(&tool, &effect) {
             return Err(not_speculated(id));
@@ -161,7 +161,8 @@ impl Inner {
             None => checked?,
         };
         // The policy decides about the values that are sent, not about the placeholders of a script.
-        self.check_tool(requester, Action::Call, &tool, arguments.as_object())?;
+        let args = arguments.as_object();
+        self.check_tool(requester, Action::Call, &tool, args, scope.labels())?;
         Ok(PreparedCall {
             server,
             tool,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_policy::authorize::Requester;
+use pml_policy::labels::Label;
 use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -31,7 +32,31 @@ const DEFAULT_CONCURRENT: u32 = 16;
 /// A run. Clones are the same run. When the last one is dropped or [`RunScope::end`] is called, its
 /// calls are cancelled, also at their servers.
 #[derive(Clone)]
-pub struct RunScope(Arc<Inner>);
+pub struct RunScope {
+    run: Arc<Inner>,
+    /// `None` if both labels are clean.
+    labels: Option<Arc<(Label, Label)>>,
+}
+
+static CLEAN: Label = Label::CLEAN;
+
+/// What a run and its session have read, for policies.
+#[derive(Debug, Clone, Copy)]
+pub struct RunLabels<'a> {
+    /// What the run had read when it made the request.
+    pub run: &'a Label,
+    /// What the session had read when the run began.
+    pub session: &'a Label,
+}
+
+impl Default for RunLabels<'_> {
+    fn default() -> Self {
+        Self {
+            run: &CLEAN,
+            session: &CLEAN,
+        }
+    }
+}
 
 struct Inner {
     requester: Arc<Requester>,
@@ -55,7 +80,7 @@ impl RunScope {
             .lowered(limits.calls, limits.tool_time.map(whole_millis));
         let concurrent = limits.concurrent.unwrap_or(DEFAULT_CONCURRENT).max(1);
         let ended = CancellationToken::new();
-        Self(Arc::new(Inner {
+        let run = Arc::new(Inner {
             requester,
             budget: RunBudget::new(&budget),
             permits: Semaphore::new(concurrent as usize),
@@ -63,17 +88,36 @@ impl RunScope {
             _end_with_last_clone: ended.clone().drop_guard(),
             ended,
             progress,
-        }))
+        });
+        Self { run, labels: None }
+    }
+
+    /// The same run, for a request that depends on data with these labels.
+    #[must_use]
+    pub fn with_labels(&self, run: Label, session: Label) -> Self {
+        let is_clean = run.is_clean() && session.is_clean();
+        Self {
+            run: self.run.clone(),
+            labels: (!is_clean).then(|| Arc::new((run, session))),
+        }
+    }
+
+    /// What the run and its session have read.
+    pub(crate) fn labels(&self) -> RunLabels<'_> {
+        match self.labels.as_deref() {
+            Some((run, session)) => RunLabels { run, session },
+            None => RunLabels::default(),
+        }
     }
 
     /// Cancels every call of the run, and refuses new ones.
     pub fn end(&self) {
-        self.0.ended.cancel();
+        self.run.ended.cancel();
     }
 
     /// The number of calls so far.
     pub fn calls(&self) -> u32 {
-        self.0.budget.calls()
+        self.run.budget.calls()
     }
 
     /// Spends a call whose result is there already.
@@ -81,35 +125,35 @@ impl RunScope {
     /// # Errors
     /// The budget is used up.
     pub fn spend(&self, id: &str) -> Result<(), CallError> {
-        let spent = self.0.budget.spend_call(id);
+        let spent = self.run.budget.spend_call(id);
         spent.map_err(|refusal| CallError::refused(id, refusal))
     }
 
     /// Whether the budget has room for a call of this tool besides `others`, which are under way and not
     /// spent. Never, if the time of calls is limited: one that is not used would take it from others.
     pub fn has_room_to_speculate(&self, id: &str, others: u32) -> bool {
-        self.0.budget.has_room(id, others)
+        self.run.budget.has_room(id, others)
     }
 
     /// Who runs it.
     pub(crate) fn requester(&self) -> &Requester {
-        &self.0.requester
+        &self.run.requester
     }
 
     pub(crate) fn budget(&self) -> &RunBudget {
-        &self.0.budget
+        &self.run.budget
     }
 
     pub(crate) fn permits(&self) -> &Semaphore {
-        &self.0.permits
+        &self.run.permits
     }
 
     pub(crate) fn ended(&self) -> &CancellationToken {
-        &self.0.ended
+        &self.run.ended
     }
 
     pub(crate) fn tool_timeout(&self) -> Option<Duration> {
-        self.0.tool_timeout
+        self.run.tool_timeout
     }
 
     pub(crate) fn progress(
@@ -117,7 +161,7 @@ impl RunScope {
         tool: &ToolId,
         of_call: Option<&ProgressListener>,
     ) -> Option<ProgressSink> {
-        let receivers: Vec<_> = self.0.progress.iter().chain(of_call).cloned().collect();
+        let receivers: Vec<_> = self.run.progress.iter().chain(of_call).cloned().collect();
         (!receivers.is_empty()).then(|| ProgressSink::new(tool.clone(), receivers))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pml_protocol::{
-    Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult, to_result,
+    Failure, FailureKind, Flow, HostFuture, Request, RunContext, ToolHost, ToolResult, to_result,
 };
 use pml_store::Checkpoint;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,9 @@ pub struct SavedCheckpoint {
     /// The place of the last answer before it.
     #[serde(default)]
     pub answers: u32,
+    /// What the run had read.
+    #[serde(default, skip_serializing_if = "Flow::is_clean")]
+    pub read: Flow,
 }
 
 /// Time and randomness of a script at a checkpoint.
@@ -133,6 +136,8 @@ impl<H> MemoryCheckpoints<H> {
             clock: None,
             requests: 0,
             answers: 0,
+            // The script that finds it is the one that made it.
+            read: Flow::default(),
         };
         self.checkpoints.keep(key, checkpoint)?;
         to_result(&())

@@ -1,7 +1,7 @@
 //! Requests and answers in the form that the journal stores: that of a recording.
 
-use pml_protocol::{Failure, Request, Target, ToolResult};
-use serde::{Deserialize, Serialize};
+use pml_protocol::{Failure, Flow, Request, Target, ToolResult};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -132,40 +132,75 @@ fn title(recorded: &RecordedRequest) -> String {
     }
 }
 
-/// An answer of the journal. The value stays JSON text.
+/// An answer of the journal: a value, which stays JSON text, or a failure.
 #[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum JournaledAnswer {
-    Value(Box<RawValue>),
-    Failure(Failure),
+struct JournaledAnswer {
+    /// What the run has read with the answer.
+    #[serde(default, skip_serializing_if = "Flow::is_clean")]
+    read: Flow,
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    value: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<Failure>,
 }
 
-/// The form of an answer in the store.
-pub fn answer_to_bytes(result: &ToolResult) -> Vec<u8> {
+/// A value that is there, also if it is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The form of an answer in the store. `read` is what the run has read with it.
+pub fn answer_to_bytes(result: &ToolResult, read: &Flow) -> Vec<u8> {
     match result {
         Ok(value) => {
             let value = value.get();
             let mut bytes = Vec::with_capacity(value.len() + 10);
-            bytes.extend_from_slice(b"{\"value\":");
+            bytes.push(b'{');
+            if !read.is_clean() {
+                bytes.extend_from_slice(b"\"read\":");
+                // Maps with text keys always become JSON.
+                bytes.extend(serde_json::to_vec(read).unwrap_or_default());
+                bytes.push(b',');
+            }
+            bytes.extend_from_slice(b"\"value\":");
             bytes.extend_from_slice(value.as_bytes());
             bytes.push(b'}');
             bytes
         }
         // Plain fields always become JSON.
-        Err(failure) => {
-            serde_json::to_vec(&JournaledAnswer::Failure(failure.clone())).unwrap_or_default()
-        }
+        Err(failure) => serde_json::to_vec(&JournaledAnswer {
+            read: read.clone(),
+            value: None,
+            failure: Some(failure.clone()),
+        })
+        .unwrap_or_default(),
     }
 }
 
 /// Reads an answer from the store.
 pub fn answer_from_bytes(bytes: &[u8]) -> ToolResult {
-    match serde_json::from_slice(bytes) {
-        Ok(JournaledAnswer::Value(value)) => Ok(value),
-        Ok(JournaledAnswer::Failure(failure)) => Err(failure),
-        Err(error) => Err(Failure::internal(format!(
-            "the answer in the journal is damaged: {error}"
-        ))),
+    labelled_answer_from_bytes(bytes).0
+}
+
+/// Reads an answer from the store, and what the run had read with it.
+pub fn labelled_answer_from_bytes(bytes: &[u8]) -> (ToolResult, Flow) {
+    let damaged = |error: &dyn std::fmt::Display| {
+        Failure::internal(format!("the answer in the journal is damaged: {error}"))
+    };
+    match serde_json::from_slice::<JournaledAnswer>(bytes) {
+        Ok(answer) => {
+            let result = match (answer.value, answer.failure) {
+                (Some(value), _) => Ok(value),
+                (None, Some(failure)) => Err(failure),
+                (None, None) => Err(damaged(&"it has neither a value nor a failure")),
+            };
+            (result, answer.read)
+        }
+        Err(error) => (Err(damaged(&error)), Flow::default()),
     }
 }
 
@@ -184,7 +219,7 @@ pub fn arguments(request: Option<RecordedRequest>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use pml_protocol::FailureKind;
+    use pml_protocol::{FailureKind, Label};
 
     use super::*;
 
@@ -219,11 +254,26 @@ mod tests {
     fn answers_keep_their_text_and_failures_their_kind() {
         let text = r#"{"z":1.0e2,"a":null}"#;
         let value = RawValue::from_string(text.to_owned()).unwrap();
-        let again = answer_from_bytes(&answer_to_bytes(&Ok(value))).unwrap();
+        let clean = Flow::default();
+        let again = answer_from_bytes(&answer_to_bytes(&Ok(value), &clean)).unwrap();
         assert_eq!(again.get(), text);
+        let null = answer_from_bytes(&answer_to_bytes(&Ok(RawValue::NULL.to_owned()), &clean));
+        assert_eq!(null.unwrap().get(), "null");
         let failure = Failure::new(FailureKind::Timeout, "slow");
-        let again = answer_from_bytes(&answer_to_bytes(&Err(failure.clone())));
+        let again = answer_from_bytes(&answer_to_bytes(&Err(failure.clone()), &clean));
         assert_eq!(again.unwrap_err(), failure);
         assert!(answer_from_bytes(b"{}").is_err());
+    }
+
+    #[test]
+    fn answers_keep_their_labels() {
+        let read = Flow::of("web:fetch", &Label::untrusted());
+        for result in [
+            Ok(RawValue::NULL.to_owned()),
+            Err(Failure::new(FailureKind::Tool, "no")),
+        ] {
+            let bytes = answer_to_bytes(&result, &read);
+            assert_eq!(labelled_answer_from_bytes(&bytes).1, read);
+        }
     }
 }

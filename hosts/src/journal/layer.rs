@@ -20,6 +20,7 @@ use crate::arguments;
 use crate::reconcile::{Reconciled, Reconciler};
 use crate::replay_clock::answer_live_clock;
 use crate::run_placeholders::RunPlaceholders;
+use crate::track_labels::AnswerLabels;
 
 /// Answers from the journal of a run, and forwards what is not in it. A request that is answered from
 /// the journal is not forwarded: nothing below this layer asks for approval, counts or sends it again.
@@ -27,6 +28,7 @@ pub struct Journal<H> {
     inner: H,
     journal: Arc<RunJournal>,
     reconciler: Reconciler,
+    labels: AnswerLabels,
     placeholders: Option<Arc<RunPlaceholders>>,
     /// The turn of a request to be identified.
     turns: Mutex<()>,
@@ -66,6 +68,7 @@ impl<H: ToolHost> Journal<H> {
     pub(crate) fn new(
         journal: Arc<RunJournal>,
         reconciler: Reconciler,
+        labels: AnswerLabels,
         placeholders: Option<Arc<RunPlaceholders>>,
         inner: H,
     ) -> Self {
@@ -73,6 +76,7 @@ impl<H: ToolHost> Journal<H> {
             inner,
             journal,
             reconciler,
+            labels,
             placeholders,
             turns: Mutex::default(),
             deliveries: Mutex::default(),
@@ -89,13 +93,20 @@ impl<H: ToolHost> Journal<H> {
         };
         run.set_request_key(key);
         match known {
-            Known::Answer { result, place } => {
+            Known::Answer {
+                result,
+                read,
+                place,
+            } => {
+                run.received(&read);
                 match place {
                     Some((place, clock_ms)) => {
                         self.journal.order().journal_turn(place, clock_ms).await;
                     }
                     // An answer that somebody settled, or that came too late for the script.
                     None => {
+                        let labels = &self.labels;
+                        labels.answered_without_sending(request, &result, run).await;
                         let live = self.journal.order().begin_live();
                         self.deliver(live, request, key, &result, run).await?;
                     }
@@ -105,6 +116,8 @@ impl<H: ToolHost> Journal<H> {
             }
             Known::Unknown => match self.reconcile(request, run).await {
                 Reconciled::Happened(result) => {
+                    let labels = &self.labels;
+                    labels.answered_without_sending(request, &result, run).await;
                     let live = self.journal.order().begin_live();
                     self.deliver(live, request, key, &result, run).await?;
                     self.received(asked.server.as_deref(), &result);
@@ -126,7 +139,8 @@ impl<H: ToolHost> Journal<H> {
             // unknown. The place of the answer may be lost: nothing comes after it in the journal then.
             let has_intent = self.journal.has_intent(key.number);
             if has_intent || self.journal.order().is_replaying() {
-                self.journal.answered(request, key.number, &result, None);
+                let answer = (&result, &run.received_flow());
+                self.journal.answered(request, key.number, answer, None);
             }
             if has_intent {
                 let written = self.journal.writer().flush().await;
@@ -153,16 +167,17 @@ impl<H: ToolHost> Journal<H> {
         let (place, _passing) = self.journal.order().live_turn().await;
         drop(live);
         let failed = |error: StoreError| self.journal.failed(&error, run.control());
+        let answer = (result, &run.received_flow());
         if !is_large(result) {
             self.journal
-                .answered(request, key.number, result, Some(place));
+                .answered(request, key.number, answer, Some(place));
             // What is not written any more is not worth doing: it would be done again.
             return self.journal.writer().check().map_err(failed);
         }
         // The semaphore is never closed.
         let _permit = LARGE_ANSWERS.acquire().await;
         self.journal
-            .answered(request, key.number, result, Some(place));
+            .answered(request, key.number, answer, Some(place));
         self.journal.writer().flush().await.map_err(failed)
     }
 
@@ -211,13 +226,20 @@ impl<H: ToolHost> Journal<H> {
         }
     }
 
-    fn checkpoint(&self, key: &str, value: Option<&RawValue>, clock_ms: Option<f64>) -> ToolResult {
+    fn checkpoint(
+        &self,
+        key: &str,
+        value: Option<&RawValue>,
+        clock_ms: Option<f64>,
+        run: &RunContext,
+    ) -> ToolResult {
         let journal = &self.journal;
         let Some(value) = value else {
             let saved = journal.checkpoints().find(key);
             if let Some(saved) = &saved {
                 journal.skip_requests(saved.requests);
                 journal.order().skip_to(saved.answers);
+                run.received(&saved.read);
             }
             return found(saved.as_ref());
         };
@@ -230,6 +252,7 @@ impl<H: ToolHost> Journal<H> {
             clock,
             requests: journal.progress(),
             answers: journal.order().delivered(),
+            read: run.flow().current(),
         };
         // Plain fields always become JSON.
         let bytes = serde_json::to_vec(&saved).unwrap_or_default();
@@ -273,7 +296,7 @@ impl<H: ToolHost> ToolHost for Journal<H> {
                 value,
                 clock_ms,
             } => {
-                let answer = self.checkpoint(key, value.as_deref(), *clock_ms);
+                let answer = self.checkpoint(key, value.as_deref(), *clock_ms, run);
                 Box::pin(std::future::ready(answer))
             }
             _ if JournaledRequest::is_journaled(request) => Box::pin(self.answer(request, run)),

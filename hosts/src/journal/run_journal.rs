@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, Outcome, Principal, Request, RequestKey,
-    RunContext, RunControl, RunError, RunId, SessionId, TenantId, TimerMode, ToolResult,
+    EffectClass, ErrorKind, Failure, FailureKind, Flow, Outcome, Principal, Request, RequestKey,
+    RunContext, RunControl, RunError, RunFlow, RunId, SessionId, TenantId, TimerMode, ToolResult,
     VirtualClock,
 };
 use pml_store::{
@@ -84,6 +84,8 @@ pub(super) enum Known {
     /// Its answer.
     Answer {
         result: ToolResult,
+        /// What the run had read with it.
+        read: Flow,
         /// `None` for an answer that no earlier execution delivered.
         place: Option<(u32, u64)>,
     },
@@ -198,6 +200,7 @@ impl RunJournal {
             TenantId::local(),
             Principal::local(),
         )
+        .with_flow(RunFlow::of_session(&self.spec.session))
     }
 
     /// What the run executes.
@@ -225,14 +228,15 @@ impl RunJournal {
         self.writer.has_begun()
     }
 
-    /// Keeps a value for a further execution, which skips nothing when it reads it. A value that does not fit
-    /// is not kept.
-    pub fn keep(&self, key: &str, value: Box<RawValue>) {
+    /// Keeps a value for a further execution, which skips nothing when it reads it, and what the run had
+    /// `read` by then. A value that does not fit is not kept.
+    pub fn keep(&self, key: &str, value: Box<RawValue>, read: Flow) {
         let saved = SavedCheckpoint {
             value,
             clock: None,
             requests: 0,
             answers: 0,
+            read,
         };
         // Plain fields always become JSON.
         let value = serde_json::to_vec(&saved).unwrap_or_default();
@@ -242,9 +246,11 @@ impl RunJournal {
         }
     }
 
-    /// A value that an execution has kept.
-    pub fn kept(&self, key: &str) -> Option<Box<RawValue>> {
-        self.checkpoints.find(key).map(|saved| saved.value)
+    /// A value that an execution has kept, which the run of `flow` reads.
+    pub fn kept(&self, key: &str, flow: &RunFlow) -> Option<Box<RawValue>> {
+        let saved = self.checkpoints.find(key)?;
+        flow.read(&saved.read);
+        Some(saved.value)
     }
 
     pub(super) fn order(&self) -> &AnswerOrder {
@@ -404,7 +410,7 @@ impl RunJournal {
         &self,
         request: &Request,
         number: u32,
-        result: &ToolResult,
+        (result, read): (&ToolResult, &Flow),
         place: Option<u32>,
     ) {
         let mut state = self.lock();
@@ -416,7 +422,7 @@ impl RunJournal {
         let Some(open) = open else { return };
         let entry = JournalEntry {
             state: EntryState::Answered,
-            answer: Some(entry::answer_to_bytes(result)),
+            answer: Some(entry::answer_to_bytes(result, read)),
             answer_order: place,
             clock_ms: place.map(|_| self.order.now_ms()),
             ..open.entry(number, entry::answered_to_bytes(request))
@@ -543,10 +549,14 @@ impl OpenEntry {
 
 fn known_of(entry: &JournalEntry) -> Known {
     match (entry.state, &entry.answer) {
-        (EntryState::Answered, Some(answer)) => Known::Answer {
-            result: entry::answer_from_bytes(answer),
-            place: delivered(entry),
-        },
+        (EntryState::Answered, Some(answer)) => {
+            let (result, read) = entry::labelled_answer_from_bytes(answer);
+            Known::Answer {
+                result,
+                read,
+                place: delivered(entry),
+            }
+        }
         (EntryState::Intended, _) if is_unknown(entry) => Known::Unknown,
         _ => Known::Nothing,
     }
@@ -599,13 +609,14 @@ pub(crate) fn unix_ms() -> u64 {
 /// A text that is not JSON.
 pub fn happened(json: &str) -> Result<Vec<u8>, serde_json::Error> {
     let value: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
-    Ok(entry::answer_to_bytes(&Ok(value)))
+    Ok(entry::answer_to_bytes(&Ok(value), &Flow::default()))
 }
 
 /// The journal's form of the answer to a call that is given up.
 pub fn given_up() -> Vec<u8> {
     let message = "the outcome of this call is unknown, and a person gave it up";
-    entry::answer_to_bytes(&Err(Failure::new(FailureKind::Cancelled, message)))
+    let given_up = Err(Failure::new(FailureKind::Cancelled, message));
+    entry::answer_to_bytes(&given_up, &Flow::default())
 }
 
 /// The answered requests of a journal as a recording.

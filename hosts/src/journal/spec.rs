@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pml_protocol::{Limits, SessionId, VirtualClock};
+use pml_protocol::{Flow, Limits, SessionId, VirtualClock};
 use serde::{Deserialize, Serialize};
 
 use super::run_journal::unix_ms;
@@ -32,6 +32,12 @@ pub struct DurableSpec {
     /// The placeholders in the model's text and their values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub placeholders: Vec<pml_scrub::SavedPlaceholder>,
+    /// What the session of the run had read when it began.
+    #[serde(default, skip_serializing_if = "Flow::is_clean")]
+    pub session: Flow,
+    /// Whether a model reads only the shape and the size of the result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hold: bool,
 }
 
 /// The script of a run.
@@ -94,6 +100,8 @@ impl DurableSpec {
             tool_ms: None,
             config: None,
             placeholders: Vec::new(),
+            session: Flow::default(),
+            hold: false,
         }
     }
 

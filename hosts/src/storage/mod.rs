@@ -4,4 +4,4 @@
 mod spill;
 mod values;
 
-pub use values::{SessionStorage, StorageError};
+pub use values::{Provenance, SessionStorage, StorageError};

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pml_protocol::{Failure, FailureKind, Hint, Request, ToolResult, to_result};
+use pml_protocol::{Failure, FailureKind, Flow, Hint, Request, RunContext, ToolResult, to_result};
 use pml_scrub::Origin;
 use serde_json::value::RawValue;
 
@@ -69,10 +69,18 @@ struct Values {
 
 struct Entry {
     body: Body,
-    /// Whose data the value can hold.
-    origin: Origin,
+    provenance: Provenance,
     size: usize,
     touched: Instant,
+}
+
+/// Where a stored value comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// Whose data the value can hold.
+    pub origin: Origin,
+    /// What the run had read that stored it.
+    pub read: Flow,
 }
 
 enum Body {
@@ -81,13 +89,12 @@ enum Body {
 }
 
 impl SessionStorage {
-    /// Stores a value under a key of the script's choice, and replaces an earlier one. `origin` is
-    /// whose data it can hold.
+    /// Stores a value under a key of the script's choice, and replaces an earlier one.
     ///
     /// # Errors
     ///
     /// A key or a value that does not fit, or a failed spill file.
-    pub fn store(&self, key: &str, json: &str, origin: Origin) -> Result<(), StorageError> {
+    pub fn store(&self, key: &str, json: &str, provenance: Provenance) -> Result<(), StorageError> {
         if key.len() > MAX_KEY_BYTES {
             return Err(StorageError::KeyTooLong(key.len()));
         }
@@ -102,15 +109,15 @@ impl SessionStorage {
         }
         values.make_room(json.len().saturating_sub(replaced))?;
         values.remove(key);
-        values.insert(key.to_owned(), json, origin)
+        values.insert(key.to_owned(), json, provenance)
     }
 
-    /// Stores a result, and returns the handle to load it with. `origin` is whose data it can hold.
+    /// Stores a result, and returns the handle to load it with.
     ///
     /// # Errors
     ///
     /// A result that does not fit, or a failed spill file.
-    pub fn keep(&self, json: &str, origin: Origin) -> Result<String, StorageError> {
+    pub fn keep(&self, json: &str, provenance: Provenance) -> Result<String, StorageError> {
         let handle = new_handle()?;
         let mut values = self.lock();
         values.expire();
@@ -120,17 +127,16 @@ impl SessionStorage {
             }
         }
         values.make_room(json.len())?;
-        values.insert(handle.clone(), json, origin)?;
+        values.insert(handle.clone(), json, provenance)?;
         Ok(handle)
     }
 
-    /// The value under a key or a handle, and whose data it can hold; `None` for a key without a
-    /// value.
+    /// The value under a key or a handle, and where it comes from; `None` for a key without a value.
     ///
     /// # Errors
     ///
     /// An unknown handle, or a failed spill file.
-    pub fn load(&self, name: &str) -> Result<Option<(String, Origin)>, StorageError> {
+    pub fn load(&self, name: &str) -> Result<Option<(String, Provenance)>, StorageError> {
         let mut values = self.lock();
         values.expire();
         match values.read(name)? {
@@ -145,7 +151,7 @@ impl SessionStorage {
     ///
     /// A value that does not fit, an unknown handle, or another request.
     pub fn answer(&self, request: &Request) -> ToolResult {
-        self.answer_run(request, None)
+        self.answer_run(request, None, None)
     }
 
     /// Answers [`Request::Store`] and [`Request::Load`]. What a run stores has the origin of all that
@@ -153,20 +159,29 @@ impl SessionStorage {
     pub(crate) fn answer_run(
         &self,
         request: &Request,
-        run: Option<&RunPlaceholders>,
+        placeholders: Option<&RunPlaceholders>,
+        run: Option<&RunContext>,
     ) -> ToolResult {
         match request {
             Request::Store { key, value } => {
-                let origin = run.map(RunPlaceholders::origin).unwrap_or_default();
-                match self.store(key, value.get(), origin) {
+                let provenance = Provenance {
+                    origin: placeholders
+                        .map(RunPlaceholders::origin)
+                        .unwrap_or_default(),
+                    read: run.map(|run| run.flow().current()).unwrap_or_default(),
+                };
+                match self.store(key, value.get(), provenance) {
                     Ok(()) => to_result(&()),
                     Err(error) => Err(Failure::new(FailureKind::Output, error.to_string())),
                 }
             }
             Request::Load { key } => match self.load(key) {
-                Ok(Some((json, origin))) => {
+                Ok(Some((json, provenance))) => {
+                    if let Some(placeholders) = placeholders {
+                        placeholders.received(&provenance.origin, &json);
+                    }
                     if let Some(run) = run {
-                        run.received(&origin, &json);
+                        run.received(&provenance.read.through("store"));
                     }
                     // Stored values are valid JSON.
                     RawValue::from_string(format!("[{json}]")).map_err(Failure::internal)
@@ -238,7 +253,12 @@ impl Values {
         }
     }
 
-    fn insert(&mut self, name: String, json: &str, origin: Origin) -> Result<(), StorageError> {
+    fn insert(
+        &mut self,
+        name: String,
+        json: &str,
+        provenance: Provenance,
+    ) -> Result<(), StorageError> {
         let size = json.len();
         let body = if self.memory + size <= MEMORY_BYTES {
             self.memory += size;
@@ -261,7 +281,7 @@ impl Values {
         let touched = Instant::now();
         let entry = Entry {
             body,
-            origin,
+            provenance,
             size,
             touched,
         };
@@ -284,7 +304,7 @@ impl Values {
         }
     }
 
-    fn read(&mut self, name: &str) -> Result<Option<(String, Origin)>, StorageError> {
+    fn read(&mut self, name: &str) -> Result<Option<(String, Provenance)>, StorageError> {
         let Some(entry) = self.entries.get_mut(name) else {
             return Ok(None);
         };
@@ -297,7 +317,7 @@ impl Values {
             }
             (Body::Disk(_), None) => return Ok(None),
         };
-        Ok(Some((json, entry.origin.clone())))
+        Ok(Some((json, entry.provenance.clone())))
     }
 
     /// Copies the live values to a new file.
@@ -339,15 +359,17 @@ fn new_handle() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use pml_protocol::Label;
+
     use super::*;
 
     impl SessionStorage {
         fn put(&self, key: &str, json: &str) -> Result<(), StorageError> {
-            self.store(key, json, Origin::default())
+            self.store(key, json, Provenance::default())
         }
 
         fn keep_json(&self, json: &str) -> Result<String, StorageError> {
-            self.keep(json, Origin::default())
+            self.keep(json, Provenance::default())
         }
 
         fn get(&self, name: &str) -> Result<Option<String>, StorageError> {
@@ -440,12 +462,36 @@ mod tests {
     }
 
     #[test]
-    fn a_value_keeps_its_origin() {
+    fn a_value_keeps_its_origin_and_its_label() {
         let storage = SessionStorage::default();
-        storage.store("k", "1", Origin::server("crm")).unwrap();
-        let (_, origin) = storage.load("k").unwrap().unwrap();
-        assert_eq!(origin, Origin::server("crm"));
-        storage.store("k", "2", Origin::default()).unwrap();
-        assert_eq!(storage.load("k").unwrap().unwrap().1, Origin::default());
+        let provenance = Provenance {
+            origin: Origin::server("crm"),
+            read: Flow::of("crm:list", &Label::private("crm")),
+        };
+        storage.store("k", "1", provenance.clone()).unwrap();
+        assert_eq!(storage.load("k").unwrap().unwrap().1, provenance);
+        storage.put("k", "2").unwrap();
+        let (_, now) = storage.load("k").unwrap().unwrap();
+        assert_eq!(now, Provenance::default());
+    }
+
+    #[test]
+    fn a_run_that_loads_has_read_what_the_run_had_that_stored() {
+        let storage = SessionStorage::default();
+        let (writer, reader) = (RunContext::local(), RunContext::local());
+        let value = RawValue::from_string("1".to_owned()).unwrap();
+        let key = "k".to_owned();
+        writer.received(&Flow::of("web:fetch", &Label::untrusted()));
+        let store = Request::Store {
+            key: key.clone(),
+            value,
+        };
+        storage.answer_run(&store, None, Some(&writer)).unwrap();
+        storage
+            .answer_run(&Request::Load { key }, None, Some(&reader))
+            .unwrap();
+        let path = "web:fetch → store → run";
+        assert_eq!(reader.flow().current().untrusted_path(), Some(path));
+        assert_eq!(reader.received_flow(), reader.flow().current());
     }
 }

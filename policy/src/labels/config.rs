@@ -26,6 +26,14 @@ pub struct LabelsConfig {
     pub sinks: BTreeMap<ToolGlob, Words<SinkWord>>,
 }
 
+impl LabelsConfig {
+    /// The patterns of all rules, with the key that they are below.
+    pub fn globs(&self) -> impl Iterator<Item = (&'static str, &ToolGlob)> {
+        let sources = self.sources.keys().map(|glob| ("sources", glob));
+        sources.chain(self.sinks.keys().map(|glob| ("sinks", glob)))
+    }
+}
+
 /// What happens to a call whose run has read what the tool must not get.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

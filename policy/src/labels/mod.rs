@@ -10,22 +10,21 @@
 //! let config = r#"{ "mode": "enforce", "sources": { "web:*": "untrusted" } }"#;
 //! let rules = LabelRules::new(serde_json::from_str::<LabelsConfig>(config).unwrap());
 //! let tool = |id: &str| ToolFacts { id: id.into(), effect: "guarded".into(), hints: Hints::default() };
-//! let mut run = Flow::default();
-//! run.read("web:fetch", &rules.source(&tool("web:fetch"), None));
-//! let refused = run.check("mail:send", &rules.sink(&tool("mail:send"), None)).unwrap_err();
+//! let run = Flow::of("web:fetch", &rules.source(&tool("web:fetch"), None));
+//! let refused = rules.sink(&tool("mail:send"), None).accepts("mail:send", &run).unwrap_err();
 //! assert_eq!(refused.path, "web:fetch → run → mail:send");
 //! ```
 //!
 //! - [`Label`]: integrity and confidentiality.
 //! - [`LabelsConfig`] and [`LabelRules`]: what tools read and accept, by `pml.labels` and by default.
 //! - [`Flow`]: the label of a run or session, with the tools that it comes from.
+//! - [`Sink`]: what a tool accepts.
 
 mod config;
-mod flow;
-mod label;
 mod rules;
+mod sink;
 
 pub use config::{LabelMode, LabelsConfig, SinkWord, SourceWord};
-pub use flow::{Flow, RefusedFlow};
-pub use label::Label;
-pub use rules::{LabelRules, Sink};
+pub use pml_protocol::{Flow, Label};
+pub use rules::LabelRules;
+pub use sink::{RefusedFlow, Sink};

@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 
+use pml_protocol::Label;
 use serde_json::Value;
 
 use super::config::{LabelMode, LabelsConfig, SinkWord, SourceWord, Words};
-use super::label::Label;
-use crate::authorize::ToolFacts;
+use super::sink::Sink;
+use crate::authorize::{Hints, ToolFacts};
 use crate::tool_glob::{ToolGlob, server_of};
 
 /// The rules of `pml.labels`, and the defaults.
@@ -23,14 +24,8 @@ pub struct LabelRules {
     sinks: Vec<(ToolGlob, Words<SinkWord>)>,
 }
 
-/// What a tool accepts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sink {
-    /// Nothing that somebody untrusted may have written.
-    pub needs_trusted: bool,
-    /// Nothing that is private to another server than this one.
-    pub needs_public_except: Option<String>,
-}
+/// The name behind the colon that stands for the descriptions of a server's tools.
+const DEFINITIONS: &str = "definitions";
 
 /// A name without wildcards before any pattern, then the pattern with more characters that are none.
 fn specificity(glob: &ToolGlob) -> impl Ord + use<> {
@@ -58,6 +53,14 @@ fn find<'a, W>(rules: &'a [(ToolGlob, W)], id: &str) -> Option<&'a W> {
 /// What the server says about the world of its tool; `None` if it says nothing.
 fn open_world(annotations: Option<&Value>) -> Option<bool> {
     annotations?.get("openWorldHint")?.as_bool()
+}
+
+fn reader(id: &str) -> ToolFacts {
+    ToolFacts {
+        id: id.to_owned(),
+        effect: "read".to_owned(),
+        hints: Hints::default(),
+    }
 }
 
 impl LabelRules {
@@ -99,6 +102,36 @@ impl LabelRules {
         label
     }
 
+    /// What an id returns of which no annotations are known: `server:resources`, `server:prompts`, or a tool of
+    /// a server that does not run.
+    pub fn source_of_id(&self, id: &str) -> Label {
+        self.source(&reader(id), None)
+    }
+
+    /// What reading `server:resources` or `server:prompts` accepts, in a URI or an argument.
+    pub fn sink_of_id(&self, id: &str) -> Sink {
+        self.sink(&reader(id), None)
+    }
+
+    /// What the descriptions and schemas of a server's tools are: clean, unless a rule names
+    /// `server:definitions`. Rules for all tools of a server do not mean them.
+    pub fn definitions(&self, server: &str) -> Label {
+        let id = format!("{server}:{DEFINITIONS}");
+        let mut rules = self.sources.iter();
+        let rule = rules.find(|(glob, _)| glob.tool() == DEFINITIONS && glob.matches(&id));
+        let says = |word| rule.is_some_and(|(_, words)| words.contains(&word));
+        let untrusted = says(SourceWord::Untrusted).then(Label::untrusted);
+        let private = says(SourceWord::Private).then(|| Label::private(server));
+        let labels = untrusted.into_iter().chain(private);
+        labels.fold(Label::CLEAN, |label, next| label.join(&next))
+    }
+
+    /// Whether a rule names definitions.
+    pub fn has_definitions(&self) -> bool {
+        let mut rules = self.sources.iter();
+        rules.any(|(glob, _)| glob.tool() == DEFINITIONS)
+    }
+
     /// What a tool accepts.
     pub fn sink(&self, tool: &ToolFacts, annotations: Option<&Value>) -> Sink {
         let own = || Some(server_of(&tool.id).to_owned());
@@ -122,7 +155,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::authorize::Hints;
 
     fn tool(id: &str, effect: &str) -> ToolFacts {
         ToolFacts {
@@ -161,6 +193,16 @@ mod tests {
         assert!(rules.source(&tool("a:b", "guarded"), None).is_clean());
         assert_eq!(rules.sink(&tool("a:b", "read"), None), Sink::default());
         assert!(rules.sink(&tool("a:b", "guarded"), None).needs_trusted);
+    }
+
+    #[test]
+    fn definitions_are_meant_by_their_name_alone() {
+        let rules = rules(json!({ "sources": {
+            "web:*": ["untrusted", "private"], "*:definitions": "untrusted", "fs:definitions": "trusted",
+        } }));
+        assert_eq!(rules.definitions("web"), Label::untrusted());
+        assert_eq!(rules.definitions("fs"), Label::CLEAN);
+        assert!(!LabelRules::default().has_definitions());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use pml_protocol::message::{FromWorker, Report, RunSpec, ToWorker};
 use pml_protocol::{
     CallRecord, ControlState, ErrorKind, Failure, FailureKind, HostFuture, Level, Limits, LogLine,
-    Outcome, PrefetchPlan, Request, RunContext, RunError, SpeculatedCall, Speculation,
+    Outcome, PrefetchPlan, Request, RunContext, RunError, RunFlow, SpeculatedCall, Speculation,
     SpeculationStats, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
 };
 use tokio::sync::watch;
@@ -181,6 +181,7 @@ struct ActiveRun<'e> {
     /// Why the run has no result. The first verdict stands.
     verdict: Option<RunError>,
     budget: Budget,
+    flow: RunFlow,
     pending: PendingRequests,
     context: RunContext,
     speculation: Speculation,
@@ -234,6 +235,7 @@ impl<'e> ActiveRun<'e> {
             stage: Stage::Starting,
             verdict: None,
             budget: Budget::new(limits, has_harness, context.fair_share().clone()),
+            flow: context.flow().clone(),
             pending: PendingRequests::new(host, context.clone()),
             context,
             speculation: options.speculation,
@@ -550,6 +552,7 @@ impl<'e> ActiveRun<'e> {
         }
         outcome.logs = self.logs;
         outcome.calls = self.calls.into_records();
+        outcome.labels = self.flow.report();
         outcome.stats = stats;
         outcome
     }

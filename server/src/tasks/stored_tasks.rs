@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pml_approvals::AnswerError;
 use pml_hosts::journal::{DurableSpec, unknown_calls};
-use pml_protocol::{Outcome, RunId, TenantId};
+use pml_protocol::{Outcome, RunFlow, RunId, TenantId};
 use pml_reply::ReplyScrubber;
 use pml_store::{
     ApprovalFilter, ApprovalState, RunFilter, RunState, StoreError, StoredApproval, StoredRun,
@@ -194,15 +194,19 @@ impl StoredTasks {
         let bytes = run.outcome.as_deref().unwrap_or_default();
         let spec = DurableSpec::from_bytes(&run.spec).ok();
         let outcome: Option<Outcome> = serde_json::from_slice(bytes).ok();
-        let (Some(spec), Some(outcome)) = (spec, outcome) else {
+        let (Some(spec), Some(mut outcome)) = (spec, outcome) else {
             let message = format!("the stored result of task {} cannot be read", run.id);
             return Err(self.refused(ErrorCode::INTERNAL_ERROR, &message).await);
         };
-        let client_run = self.session.begin_run(&spec.script.written()).await;
+        let labels = outcome.labels.as_ref();
+        let read = labels.map(|report| report.read.clone()).unwrap_or_default();
+        let flow = RunFlow::of_session(&read);
+        let client_run = self.session.begin_run(&spec.script.written(), &flow).await;
         match self.runs.store().journal(&self.tenant, &run.id).await {
             Ok(entries) => client_run.receive_journaled(&entries),
             Err(error) => return Err(self.unreadable(&error).await),
         }
+        self.session.show(&mut outcome, &spec.limits);
         let (bytes, limits) = (pml_reply::outcome_bytes(&outcome), spec.limits);
         let make =
             move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));

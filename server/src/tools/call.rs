@@ -62,14 +62,20 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
         approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(args.get()).await;
     let run = session.new_run();
     let run = match call.trace {
         Some(trace) => run.with_trace(trace),
         None => run,
     };
     LogContext::run_begins(&run);
-    let on_progress = notifications.on_progress();
+    let client_run = session.begin_run(args.get(), run.flow()).await;
+    let (progress, hides) = (notifications.on_progress(), session.enforces_labels());
+    // A message of a server is data of it, and the result may be held.
+    let on_progress = move |message| {
+        if !hides {
+            progress(message)
+        }
+    };
     let host = client_run
         .pipeline(&state, &run, &limits, approver, None, on_progress)
         .host;
@@ -79,8 +85,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
     let bytes = pml_reply::result_bytes(&result);
+    let held = session.show_result(&result, &run.flow().current(), &limits);
     let make =
-        move |replies: &ReplyScrubber| ToolReply::call(&replies.call(&tool, result, &limits));
+        move |replies: &ReplyScrubber| ToolReply::call(&replies.call(&tool, result, &limits, held));
     client_run.replies().make(bytes, make).await
 }
 

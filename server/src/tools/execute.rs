@@ -15,6 +15,7 @@ use serde::Deserialize;
 use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
+use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
 use crate::operation::RunSpan;
@@ -29,6 +30,8 @@ struct Arguments {
     code: Option<String>,
     /// The id of an earlier run, whose result is wanted.
     run: Option<String>,
+    /// Only the shape and the size of the result are wanted.
+    hold: Option<bool>,
     timeout_ms: Option<Whole>,
     cpu_ms: Option<Whole>,
     memory_mb: Option<Whole>,
@@ -96,11 +99,12 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     } = call;
     let parsed = arguments::parse(call.arguments).and_then(|mut arguments: Arguments| {
         let limits = arguments.limits(state.limits());
-        Ok((arguments.wanted()?, limits))
+        let hold = arguments.hold.unwrap_or_default();
+        Ok((arguments.wanted()?, limits, hold))
     });
-    let (code, limits) = match parsed {
-        Ok((Wanted::Script(code), limits)) => (code, limits),
-        Ok((Wanted::Result(id), limits)) => {
+    let (code, limits, hold) = match parsed {
+        Ok((Wanted::Script(code), limits, hold)) => (code, limits, hold),
+        Ok((Wanted::Result(id), limits, _)) => {
             let time = Duration::from_millis(limits.wall_ms);
             return run_result::wait(&state, session, &id, time).await;
         }
@@ -111,15 +115,15 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         approver: asker.clone(),
         if_unasked: call.if_unasked,
     };
-    let client_run = session.begin_run(&code).await;
+    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
+    LogContext::run_begins(&run);
+    let client_run = session.begin_run(&code, run.flow()).await;
     let audited = state.audit().map(|audit| (audit.clone(), code.clone()));
     let script = Script {
         name: "script.ts".to_owned(),
         source: code,
         args: Vec::new(),
     };
-    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
-    LogContext::run_begins(&run);
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
@@ -131,7 +135,8 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
                 file: None,
                 is_workflow: false,
             };
-            Some(runs.begin(&run, script, limits, time, placeholders, call.task))
+            let shown = Shown { placeholders, hold };
+            Some(runs.begin(&run, script, limits, time, shown, call.task))
         }
         None => None,
     };
@@ -140,20 +145,29 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
-    let pipeline = client_run.pipeline(
-        &state,
-        &run,
-        &limits,
-        approver,
-        journal.clone(),
+    let (on_progress, hides) = (
         notifications.on_progress(),
+        hold || session.enforces_labels(),
     );
+    // A message of a server is data of it, and the run may be held.
+    let progress = move |progress| {
+        if !hides {
+            on_progress(progress)
+        }
+    };
+    let durable_journal = journal.clone();
+    let pipeline = client_run.pipeline(&state, &run, &limits, approver, durable_journal, progress);
+    let report = notifications.reporter();
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
         approver: asker,
         replies: client_run.replies().clone(),
         clock: run.clock().clone(),
-        report: Box::new(notifications.reporter()),
+        report: Box::new(move |text| {
+            if !hides {
+                report(text);
+            }
+        }),
         logs: PlanLogs::default(),
     });
     let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
@@ -168,16 +182,20 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         None => options,
     };
     let mut observed = observed;
+    let flow = run.flow().clone();
     let mut on_event = |event: pml_runtime::Event<'_>| {
         if let (pml_runtime::Event::Started, Some(observed)) = (&event, &mut observed) {
             observed.has_worker();
         }
-        notifications.note(&event);
+        if !hold && !session.hides(&flow) {
+            notifications.note(&event);
+        }
     };
     let mut outcome = state
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
         .await;
+    outcome.held = hold;
     outcome.logs.extend(hooks.logs.take());
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
@@ -209,6 +227,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
         return ToolReply::text("the reply is in the store".into());
     }
+    session.show(&mut outcome, &limits);
     let bytes = pml_reply::outcome_bytes(&outcome);
     let telemetry = state.telemetry().cloned();
     let make = move |replies: &ReplyScrubber| {

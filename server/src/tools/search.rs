@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pml_gateway::{Tool, printable};
+use pml_protocol::Flow;
 use pml_search::FoundTool;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -79,6 +80,11 @@ pub async fn search(call: ToolCall) -> ToolReply {
             render(&found, arguments.detail.unwrap_or_default(), &observed)
         }
     };
+    let rules = session.gateway().label_rules();
+    for server in session.gateway().servers() {
+        let label = rules.definitions(server);
+        session.read(&Flow::of(&format!("{server}:definitions"), &label));
+    }
     ToolReply::text(session.replies().text(&text).await)
 }
 

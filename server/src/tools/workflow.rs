@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::{ClientRun, ClientSession, RunApprover};
+use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
 use crate::operation::RunSpan;
@@ -179,9 +180,9 @@ async fn run_plan(
         file: None,
         is_workflow: true,
     };
-    let client_run = session.begin_run(&script.written()).await;
     let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
     LogContext::run_begins(&run);
+    let client_run = session.begin_run(&script.written(), run.flow()).await;
     let audited = state
         .audit()
         .map(|audit| (audit.clone(), script.source.clone()));
@@ -189,7 +190,11 @@ async fn run_plan(
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
             let time = state.tool_timeout();
-            Some(runs.begin(&run, script, limits, time, placeholders, call.task))
+            let shown = Shown {
+                placeholders,
+                hold: false,
+            };
+            Some(runs.begin(&run, script, limits, time, shown, call.task))
         }
         None => None,
     };
@@ -198,13 +203,21 @@ async fn run_plan(
         let _ = events.send(TaskEvent::Begun(task.clone())).await;
     }
     let journal = durable.as_ref().map(|durable| durable.journal().clone());
+    let (on_progress, on_report) = (notifications.on_progress(), notifications.reporter());
+    // A message of a server is data of it, and the output may be held.
+    let hides = session.enforces_labels();
+    let progress = move |message| {
+        if !hides {
+            on_progress(message);
+        }
+    };
     let pipeline = client_run.pipeline(
         &state,
         &run,
         &limits,
         run_approver,
         journal.clone(),
-        notifications.on_progress(),
+        progress,
     );
     let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
@@ -212,7 +225,11 @@ async fn run_plan(
         approver,
         replies: client_run.replies().clone(),
         clock: run.clock().clone(),
-        report: Box::new(notifications.reporter()),
+        report: Box::new(move |text| {
+            if !hides {
+                on_report(text);
+            }
+        }),
         logs: PlanLogs::default(),
     });
     let plan_run = PlanRun {
@@ -246,6 +263,7 @@ async fn run_plan(
     if is_task {
         return ToolReply::text("the reply is in the store".into());
     }
+    session.show(&mut outcome, &limits);
     reply(outcome, &client_run, &run, limits).await
 }
 
@@ -262,7 +280,10 @@ async fn reply(
         error.hint = Some(run_result::hint(run.id()));
     }
     let report = outcome.result.as_deref().map(RawValue::get);
-    if let Some(report) = report.and_then(|json| serde_json::from_str(json).ok()) {
+    if let (false, Some(report)) = (
+        outcome.held,
+        report.and_then(|json| serde_json::from_str(json).ok()),
+    ) {
         let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
         let shown = shown(report, limit, |output| client_run.keep(output));
         outcome.result = to_raw_value(&shown).ok();
