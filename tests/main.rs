@@ -18,6 +18,7 @@ mod hostile;
 mod limits;
 mod lock;
 mod model_scripts;
+mod openapi;
 mod packaging;
 mod policy;
 mod replay;

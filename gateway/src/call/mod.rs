@@ -13,6 +13,7 @@ mod version;
 
 pub use arguments::CallArguments;
 pub use before_send::{BeforeSend, CallOptions};
+pub(crate) use dispatch::{FailedAttempt, ToolCall, dispatch};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;

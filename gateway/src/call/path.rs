@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
-use super::dispatch::{FailedAttempt, ToolCall, dispatch};
+use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressListener;
 use super::scope::RunScope;
@@ -338,7 +338,7 @@ impl Inner {
             limit: admission.time_limit(own),
             progress: scope.progress(tool, sending.progress),
         };
-        match dispatch(&connection, call).await {
+        match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
