@@ -165,7 +165,9 @@ fn a_script_of_a_client_runs_plans_even_when_all_workers_wait_for_theirs() {
         .collect();
     while !open.is_empty() {
         let answer = client.receive();
-        let id = answer["id"].as_u64().filter(|_| answer.get("method").is_none());
+        let id = answer["id"]
+            .as_u64()
+            .filter(|_| answer.get("method").is_none());
         if let Some(at) = open.iter().position(|known| Some(*known) == id) {
             open.swap_remove(at);
             assert_eq!(envelope(&answer["result"])["result"], 42, "{answer}");
