@@ -753,7 +753,7 @@ async fn a_batch_is_checked_before_any_of_it_runs() {
     assert!(run(script).await.calls.is_empty());
     assert_eq!(
         thrown("callToolsBatch({ tool: 'demo:add' })").await,
-        "TypeError: callToolsBatch needs an array of { tool, args }, not an object"
+        "TypeError: callToolsBatch needs an array of { tool, args }, or an iterable of them, not an object"
     );
     assert_eq!(
         thrown("callToolsBatch([], { concurrency: 0 })").await,
@@ -776,7 +776,7 @@ async fn a_batch_refuses_what_it_does_not_know() {
         ),
         (
             "callToolsBatch([], { concurency: 2 })",
-            "callToolsBatch has no option `concurency`; it has `concurrency` and `stopOnError`",
+            "callToolsBatch has no option `concurency`; it has `concurrency`, `stopOnError`, `chunk`, `onResult` and `onProgress`",
         ),
         (
             "callToolsBatch([], 2)",

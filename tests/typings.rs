@@ -338,6 +338,14 @@ const text = await tools.fs.read_file<string>({ path: "a" }).catch((e: unknown) 
 });
 const many = await callToolsBatch<number>(found.map((tool) => ({ tool: tool.id })), { concurrency: 2, stopOnError: true });
 const sum = many.reduce((total, one) => total + (one.success ? one.result : 0), 0);
+await callToolsBatch<number>((function* () { yield { tool: "a:b" }; })(), { chunk: 9, onResult: (one, index) => one.success && index, onProgress: ({ done }) => done });
+for await (const part of streamTool<number>("db:rows", { page: 1 }, { next: ({ args, length }) => length > 0 ? { page: args.page + 1 } : undefined })) {
+  const row: number = part.type === "item" ? part.value : part.type === "text" ? part.text.length : 0;
+  console.log(row);
+}
+const ran = await runWorkflow<number>({ tasks: [{ id: "a", code: "return 1" }] }, { x: 1 });
+const state: string = ran.tasks.a?.state ?? "none";
+console.log(ran.output + 1, state);
 await new Promise((done) => setTimeout(done, 5));
 const id: number = setInterval((label: string) => console.log(label), 10, "tick");
 clearInterval(id);

@@ -241,7 +241,7 @@ mod tests {
         }
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
-            2 * MAX_CONFIGURATIONS
+            3 * MAX_CONFIGURATIONS
         );
     }
 }

@@ -152,14 +152,26 @@ fn every_task_is_a_progress_notification() {
 #[test]
 fn a_script_of_a_client_runs_plans_even_when_all_workers_wait_for_theirs() {
     let (_data, _place, mut client) = open();
-    let code = "const { output } = await runWorkflow({ tasks: [{ id: 'a', code: 'return 2' }, { id: 'b', code: 'return $OUTPUT[a] * 21' }] }); return output";
+    let code = "const { output } = await runWorkflow({ tasks: [{ id: 'a', code: 'return 42' }] }); return output";
     // More at once than scripts can run.
-    let ids: Vec<u64> = (0..40)
-        .map(|_| client.request("tools/call", json!({ "name": "execute_code", "arguments": { "code": code, "timeout_ms": 60000 } })))
+    let mut open: Vec<u64> = (0..40)
+        .map(|_| {
+            let arguments = json!({ "code": code });
+            client.request(
+                "tools/call",
+                json!({ "name": "execute_code", "arguments": arguments }),
+            )
+        })
         .collect();
-    for id in ids {
-        let answer = client.answer(id);
-        assert_eq!(envelope(&answer["result"])["result"], 42, "{answer}");
+    while !open.is_empty() {
+        let answer = client.receive();
+        let id = answer["id"]
+            .as_u64()
+            .filter(|_| answer.get("method").is_none());
+        if let Some(at) = open.iter().position(|known| Some(*known) == id) {
+            open.swap_remove(at);
+            assert_eq!(envelope(&answer["result"])["result"], 42, "{answer}");
+        }
     }
 }
 

@@ -13,7 +13,7 @@ import sys
 import threading
 
 size = int(sys.argv[1])
-LINE = '{"n":%09d,"kind":"%03d"}\n'
+LINE = '{"n":%9d,"kind":"%03d"}\n'
 WIDTH = len(LINE % (0, 0))
 out_lock = threading.Lock()
 

@@ -43,7 +43,8 @@ struct Args {
 }
 
 /// A task: its milliseconds, and the tasks that it waits for.
-type Graph = Vec<(u64, Vec<usize>)>;
+type Row = (u64, Vec<usize>);
+type Graph = Vec<Row>;
 
 /// The rows of the table in the article about AgentCards.
 fn rows() -> Vec<(&'static str, Graph)> {
@@ -63,8 +64,8 @@ fn rows() -> Vec<(&'static str, Graph)> {
     ]
 }
 
-fn plan_of(name: &str, tasks: &Graph) -> Result<Plan> {
-    let task = |(index, (ms, before)): (usize, &(u64, Vec<usize>))| {
+fn plan_of(name: &str, tasks: &[Row]) -> Result<Plan> {
+    let task = |(index, (ms, before)): (usize, &Row)| {
         let before: Vec<String> = before.iter().map(|before| format!("t{before}")).collect();
         json!({ "id": format!("t{index}"), "tool": "work:wait", "args": { "ms": ms }, "depends_on": before })
     };
@@ -80,7 +81,7 @@ fn limits() -> PlanLimits {
     }
 }
 
-fn longest(tasks: &Graph) -> u64 {
+fn longest(tasks: &[Row]) -> u64 {
     let mut until: Vec<u64> = Vec::new();
     for (ms, before) in tasks {
         let start = before.iter().map(|before| until[*before]).max();
@@ -180,7 +181,7 @@ async fn best(plan: &Plan, pool: &Arc<Pool>) -> Result<WorkflowReport> {
 }
 
 /// The same tasks one after another.
-async fn in_sequence(tasks: &Graph, pool: &Arc<Pool>) -> Result<f64> {
+async fn in_sequence(tasks: &[Row], pool: &Arc<Pool>) -> Result<f64> {
     let chain: Graph = tasks
         .iter()
         .enumerate()

@@ -364,11 +364,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_not_known_is_said() {
-        let estimate = estimated(&Forecast {
+        let nothing = Forecast {
             concurrency: 64,
             ..Forecast::default()
-        });
-        let estimate = estimate.await;
+        };
+        let estimate = estimated(&nothing).await;
         assert_eq!(estimate.confidence, Confidence::Low);
         assert!(estimate.doubts[0].contains("never called"));
         assert!(estimate.time_ms.low < estimate.time_ms.high);
