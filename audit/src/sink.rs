@@ -1,7 +1,7 @@
 //! Where events go besides the log: a file, standard output, an HTTP endpoint, a collector.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pml_telemetry::{LogRecord, Severity, encode_logs};
@@ -66,7 +66,7 @@ impl Sink {
     }
 }
 
-fn append(path: &PathBuf, events: &[String]) -> io::Result<()> {
+fn append(path: &Path, events: &[String]) -> io::Result<()> {
     let mut file = std::fs::OpenOptions::new()
         .create(true)
         .append(true)

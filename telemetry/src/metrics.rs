@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use crate::call_end::CallEnd;
 use crate::conventions::TOOLS_CALL;
 use crate::families::{self, Family};
-use crate::series::Series;
+use crate::series::{OTHER, Series};
 
 /// A value as it is when it is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,7 +60,12 @@ impl Metrics {
             None if end.is_cached => "cached",
             None => "ok",
         };
-        self.add(&families::CALLS, &[end.tool, outcome], 1.0);
+        // Names of tools that do not exist are whatever a script writes.
+        let tool = match outcome {
+            "unknown" => OTHER,
+            _ => end.tool,
+        };
+        self.add(&families::CALLS, &[tool, outcome], 1.0);
         if end.attempts > 1 {
             let server = end.tool.split(':').next().unwrap_or_default();
             self.add(&families::RETRIES, &[server], f64::from(end.attempts - 1));

@@ -200,6 +200,26 @@ mod tests {
     }
 
     #[test]
+    fn names_of_tools_that_do_not_exist_take_no_place() {
+        let metrics = Metrics::new(1);
+        for number in 0..10 {
+            let name = format!("s:guess-{number}");
+            let error = Some("unknown");
+            metrics.call_ended(&CallEnd {
+                error,
+                attempts: 0,
+                ..CallEnd::new("tools/call", &name)
+            });
+        }
+        let text = metrics.prometheus();
+        assert!(!text.contains("guess"), "{text}");
+        assert!(
+            text.contains("{tool=\"other\",outcome=\"unknown\"} 10"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn observed_values_have_one_head_per_name() {
         let metrics = Metrics::new(10);
         metrics.observe(|| {

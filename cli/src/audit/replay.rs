@@ -133,7 +133,7 @@ async fn load(
 }
 
 /// Replaces an argument: at a position, or behind `--name`.
-fn set(args: &mut Vec<String>, name: &str, value: &str) -> anyhow::Result<()> {
+fn set(args: &mut [String], name: &str, value: &str) -> anyhow::Result<()> {
     if let Ok(position) = name.parse::<usize>() {
         let count = args.len();
         let Some(found) = args.get_mut(position) else {
