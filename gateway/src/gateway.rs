@@ -18,7 +18,7 @@ use crate::effects::{Effect, EffectRules};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
-use crate::policy::{Policy, PolicyConfig};
+use crate::policy::{CallLimits, Policy, PolicyConfig};
 use crate::registry::{RefusedTool, Tool};
 use crate::secrets::Secrets;
 use crate::server::{Server, ServerContext};
@@ -277,6 +277,11 @@ impl Gateway {
     /// Whether the user has to approve requests for `server:resources` or `server:prompts`.
     pub fn approval_of_resources(&self, id: &str) -> Approval {
         self.0.policy().ask.verdict(id, None)
+    }
+
+    /// What of the operator's policy slows or refuses calls of a tool. Spends nothing.
+    pub fn limits_of(&self, id: &str) -> CallLimits {
+        self.0.policy().limits_of(id)
     }
 
     /// A digest of the operator's policy and of the way to a server: what an approval of a call of it

@@ -35,7 +35,7 @@ mod transport;
 
 pub use call::{
     BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Progress,
-    RunLimits, RunScope,
+    ProgressListener, RunLimits, RunScope,
 };
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};

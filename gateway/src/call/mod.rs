@@ -17,5 +17,5 @@ pub(crate) use dispatch::{FailedAttempt, ToolCall, dispatch};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;
-pub use progress::{Progress, ProgressSink};
+pub use progress::{Progress, ProgressListener, ProgressSink};
 pub use scope::{RunLimits, RunScope};

@@ -12,6 +12,7 @@ use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
 use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
+use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::effects::Effect;
@@ -82,7 +83,7 @@ impl Inner {
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
         let value = self
-            .attempt_until_answered(scope, prepared, options.before_send)
+            .attempt_until_answered(scope, prepared, options)
             .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
@@ -232,7 +233,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         call: PreparedCall,
-        before_send: Option<&dyn BeforeSend>,
+        options: CallOptions<'_>,
     ) -> Result<Value, CallError> {
         let tool = &call.tool.id;
         let ended =
@@ -241,7 +242,8 @@ impl Inner {
         let mut attempts = self.policy().retry.begin(tool.as_str(), is_repeatable);
         let mut sending = Sending {
             effect: &call.effect,
-            before_send,
+            before_send: options.before_send,
+            progress: options.progress,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -334,7 +336,7 @@ impl Inner {
             tool,
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
-            progress: scope.progress(tool),
+            progress: scope.progress(tool, sending.progress),
         };
         match connection.call(call).await {
             Ok(value) => {
@@ -361,6 +363,7 @@ struct Sending<'a> {
     effect: &'a Effect,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }
 
