@@ -386,6 +386,10 @@ def plain(document):
             schema = resolved(parameter.get("schema"))
             if isinstance(schema, dict):
                 schema = {key: value for key, value in schema.items() if key not in ("readOnly", "default")}
+                for key in ("allOf", "anyOf", "oneOf"):
+                    if key in schema:
+                        parts = map(resolved, schema[key])
+                        schema[key] = [{k: v for k, v in part.items() if k != "readOnly"} for part in parts]
                 parameter = {**parameter, "schema": schema}
             kept.append(parameter)
         return kept

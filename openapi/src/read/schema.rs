@@ -12,7 +12,7 @@ const MAX_DESCRIPTION: usize = 400;
 /// Nested subschemas that are read.
 const MAX_NESTED: usize = 120;
 /// Subschemas of one tool. One with more is over every limit of size, so it is not read to its end.
-const MAX_SUBSCHEMAS: usize = 6_000;
+const MAX_SUBSCHEMAS: usize = 2_600;
 
 /// Whether a schema describes what is sent or what comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
