@@ -1,7 +1,7 @@
 //! Large public OpenAPI documents: every operation becomes a tool, and every tool is called. A service
 //! that checks each request with openapi-core, which shares nothing with pml, refuses none of them.
 //!
-//! Two documents are read by default. `PML_OPENAPI=all` installs a package with many more (about
+//! One document is read by default. `PML_OPENAPI=all` installs a package with many more (about
 //! 400 MB) and reads those that are named below; any other value is a substring of their names.
 
 use std::collections::BTreeMap;
