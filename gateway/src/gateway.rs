@@ -14,7 +14,7 @@ use crate::call::{
     CallArguments, CallError, CallOptions, CallValue, Progress, RunLimits, RunScope,
 };
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
-use crate::effects::{Effect, EffectRules};
+use crate::effects::{Effect, EffectRules, FirstSeen};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
@@ -58,6 +58,7 @@ pub struct Gateway(pub(crate) Arc<Inner>, pub(crate) Arc<Requester>);
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
     pub effects: EffectRules,
+    pub first_seen: FirstSeen,
     policy_digest: [u8; 32],
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
@@ -130,6 +131,7 @@ impl Gateway {
         let inner = Inner {
             servers,
             effects,
+            first_seen: FirstSeen::default(),
             policy_digest,
             context,
             all_listed: OnceLock::new(),
@@ -258,6 +260,12 @@ impl Gateway {
             Some(server) => self.0.effects.class_of(tool, &server.config),
             None => Effect::unknown(),
         }
+    }
+
+    /// Whether calls of the tool may be made ahead of time: they have no effect, and the tool has not
+    /// changed since this was asked first.
+    pub fn may_speculate(&self, tool: &Tool) -> bool {
+        self.0.is_unchanged_read(tool, &self.effect(tool))
     }
 
     /// Whether calls of the tool with this id need an idempotency key.

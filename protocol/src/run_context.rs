@@ -7,8 +7,10 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use crate::FairShareKey;
+use crate::call_notes::CallNotes;
 use crate::run_control::RunControl;
 use crate::run_id::RunId;
+use crate::trace_context::TraceContext;
 
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
 /// clones are the same run.
@@ -25,7 +27,13 @@ struct RequestState {
     /// When the request was sent on, after approval and queueing.
     dispatched: OnceLock<Instant>,
     key: OnceLock<RequestKey>,
+    trace: OnceLock<TraceContext>,
+    notes: CallNotes,
     progress: OnceLock<ProgressReceiver>,
+    /// The script has not made the request yet.
+    is_speculative: bool,
+    /// Its answer is that of a speculative request.
+    took_speculated: OnceLock<()>,
 }
 
 /// The progress that a server reports about one call.
@@ -81,6 +89,7 @@ struct Run {
     fair_share: FairShareKey,
     clock: RunClock,
     control: RunControl,
+    trace: Option<TraceContext>,
 }
 
 impl RunContext {
@@ -105,6 +114,7 @@ impl RunContext {
                 fair_share: FairShareKey::new(),
                 clock: RunClock::default(),
                 control: RunControl::default(),
+                trace: None,
             }),
             request: Arc::default(),
         }
@@ -123,6 +133,19 @@ impl RunContext {
         }
     }
 
+    /// The same run as a part of a trace: `trace` is the span of the run.
+    #[must_use]
+    pub fn with_trace(&self, trace: TraceContext) -> Self {
+        let run = Run {
+            trace: Some(trace),
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: self.request.clone(),
+        }
+    }
+
     /// The same run, for another request.
     #[must_use]
     pub fn for_request(&self) -> Self {
@@ -130,6 +153,35 @@ impl RunContext {
             run: self.run.clone(),
             request: Arc::default(),
         }
+    }
+
+    /// The same run, for a request that the script has not made yet.
+    #[must_use]
+    pub fn for_speculation(&self) -> Self {
+        let request = RequestState {
+            is_speculative: true,
+            ..RequestState::default()
+        };
+        Self {
+            run: self.run.clone(),
+            request: Arc::new(request),
+        }
+    }
+
+    /// Whether the script has not made the request yet. Such a request is dropped where it would ask a
+    /// person, exceed a budget, have an effect, or change what the run may do later.
+    pub fn is_speculative(&self) -> bool {
+        self.request.is_speculative
+    }
+
+    /// Notes that the request gets the answer of a speculative one.
+    pub fn mark_speculated(&self) {
+        let _ = self.request.took_speculated.set(());
+    }
+
+    /// Whether the answer is that of a speculative request, which was sent before.
+    pub fn took_speculated(&self) -> bool {
+        self.request.took_speculated.get().is_some()
     }
 
     /// The id of the run, unique across machines and restarts.
@@ -175,6 +227,21 @@ impl RunContext {
     /// The identity of the request; `None` in a run without a journal.
     pub fn request_key(&self) -> Option<RequestKey> {
         self.request.key.get().copied()
+    }
+
+    /// Gives the request a span of its own. The first one stands.
+    pub fn set_trace(&self, trace: TraceContext) {
+        let _ = self.request.trace.set(trace);
+    }
+
+    /// The span of the request, else that of its run; `None` if neither is part of a trace.
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.request.trace.get().or(self.run.trace.as_ref())
+    }
+
+    /// What is noted about the request.
+    pub fn notes(&self) -> &CallNotes {
+        &self.request.notes
     }
 
     /// Asks for the progress of the request. The first receiver stands.

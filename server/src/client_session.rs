@@ -6,9 +6,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use pml_gateway::{Gateway, Progress};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
-use pml_hosts::{Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage};
+use pml_hosts::{
+    Approver, IfUnasked, ObservedShapes, Person, RunPlaceholders, SessionStorage, SpeculatedCalls,
+};
 use pml_protocol::{
-    FairShareKey, Limits, Principal, RunContext, RunId, SessionId, TenantId, ToolHost,
+    FairShareKey, Limits, Principal, RunContext, RunId, SessionId, Speculation, TenantId,
+    TimerMode, ToolHost,
 };
 use pml_reply::ReplyScrubber;
 use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
@@ -177,7 +180,7 @@ impl ClientRun<'_> {
         approver: RunApprover,
         journal: Option<Arc<RunJournal>>,
         progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Arc<dyn ToolHost> {
+    ) -> RunPipeline {
         let (session, gateway) = (self.session, self.session.gateway.clone());
         let RunApprover {
             approver,
@@ -189,9 +192,13 @@ impl ClientRun<'_> {
         };
         let (placeholders, rules) = (self.placeholders.clone(), state.approval_rules().clone());
         let person = Person::new(approver, &gateway, placeholders, if_unasked, rules);
+        // An execution that goes on with a journal has most of its answers there.
+        let is_first = |journal: &Arc<RunJournal>| journal.timers() == TimerMode::Real;
+        let speculates = state.speculates() && journal.as_ref().is_none_or(is_first);
+        let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
         let host = stack::live(LiveRun {
             person: Some(person),
-            gateway,
+            gateway: gateway.clone(),
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
@@ -204,9 +211,15 @@ impl ClientRun<'_> {
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+            telemetry: state.telemetry().cloned(),
+            speculated: speculated.clone(),
             progress: Box::new(progress),
         });
-        stack::streamed(stack::audited(host, state.audit().cloned()))
+        let host = stack::audited(host, state.audit().cloned());
+        RunPipeline {
+            speculation: stack::speculation(&gateway, speculated, &host),
+            host: stack::streamed(host),
+        }
     }
 
     /// Keeps a result that is too large to show, and returns its handle.
@@ -214,6 +227,14 @@ impl ClientRun<'_> {
         let storage = &self.session.storage;
         storage.keep(json, self.placeholders.origin()).ok()
     }
+}
+
+/// The pipeline of a run, and who makes calls of it ahead of time.
+pub struct RunPipeline {
+    /// Answers the requests of the script.
+    pub host: Arc<dyn ToolHost>,
+    /// For [`RunOptions::speculation`](pml_runtime::RunOptions::speculation).
+    pub speculation: Speculation,
 }
 
 /// How the calls of a run are approved.
