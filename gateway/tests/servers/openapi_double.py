@@ -13,6 +13,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit, unquote
 
+OWN_HEADERS = ("accept", "content-type", "authorization", "content-length")
 METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
 
@@ -351,7 +352,8 @@ def plain(document):
     """The document at this address and without security, which other tests are about; without what
     openapi-core takes otherwise than the specification.
 
-    - Parameters called Accept, Content-Type and Authorization are to be ignored.
+    - Parameters called Accept, Content-Type and Authorization are to be ignored. Content-Length is the
+      matter of HTTP.
     - `readOnly` is about properties, not about parameters and whole bodies.
     - The default of a parameter is for the service, and need not fit its schema.
     - The mapping of a discriminator may name documents that are not there.
@@ -371,18 +373,23 @@ def plain(document):
         while isinstance(value, dict) and str(value.get("$ref", "")).startswith("#/"):
             target = document
             for part in value["$ref"][2:].split("/"):
-                target = target[unquote(part).replace("~1", "/").replace("~0", "~")]
+                part = unquote(part).replace("~1", "/").replace("~0", "~")
+                target = target[int(part) if isinstance(target, list) else part]
             value = target
         return value
 
     def parameters(listed):
         kept = []
         for parameter in map(resolved, listed):
-            if parameter["in"] == "header" and parameter["name"].lower() in ("accept", "content-type", "authorization"):
+            if parameter["in"] == "header" and parameter["name"].lower() in OWN_HEADERS:
                 continue
             schema = resolved(parameter.get("schema"))
             if isinstance(schema, dict):
                 schema = {key: value for key, value in schema.items() if key not in ("readOnly", "default")}
+                for key in ("allOf", "anyOf", "oneOf"):
+                    if key in schema:
+                        parts = map(resolved, schema[key])
+                        schema[key] = [{k: v for k, v in part.items() if k != "readOnly"} for part in parts]
                 parameter = {**parameter, "schema": schema}
             kept.append(parameter)
         return kept
@@ -449,8 +456,11 @@ def serve(path):
                 yield from media_types(inner)
 
     # openapi-core gives bodies of other types as bytes, which no schema allows.
-    forms = ("multipart/", "application/x-www-form-urlencoded", "text/", "application/json")
-    others = {media: decoded for media in media_types(document) if not media.startswith(forms)}
+    forms = ("multipart/", "application/x-www-form-urlencoded", "text/")
+    others = {
+        media: decoded for media in media_types(document)
+        if not media.startswith(forms) and media.split(";")[0] != "application/json"
+    }
     config = Config(spec_validator_cls=None, extra_media_type_deserializers=others)
     openapi = OpenAPI.from_dict(plain(document), config=config)
 

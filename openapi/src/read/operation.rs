@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, BodySchema, ReadBody};
+use super::extension::ToolExtension;
 use super::parameter;
 use super::schema::{Dialect, Direction, SchemaReader};
 use super::service::ReadOptions;
@@ -100,33 +101,76 @@ pub fn read<'a>(
         description: String::new(),
         schemas: Schemas::default(),
     };
-    let mut last = None;
-    for detail in Detail::ALL {
-        let input = input_schema(around, detail, &operation, &parameters, body.as_ref())
-            .map_err(|error| error.to_string())?;
-        let output = output_schema(around, detail, place);
-        let defs = output.as_ref().and_then(|output| output.get("$defs"));
-        let paging = description::paging(&operation.parameters, output.as_ref(), defs);
-        if last.is_none() {
-            operation.description =
-                description::describe(place, &operation.method, path, paging, &extension);
-        }
-        operation.schemas = Schemas {
-            input: Arc::new(input),
-            output: output.map(Arc::new),
-        };
+    let texts = Texts {
+        place,
+        path,
+        extension: &extension,
+    };
+    let effect = operation.effect.clone();
+    let input = |detail| input_schema(around, detail, &effect, &parameters, body.as_ref());
+    choose_schemas(&mut operation, around, &texts, &input, fits)?;
+    Ok(Some(operation))
+}
+
+/// What the description of a tool is made of.
+struct Texts<'a> {
+    place: Place<'a>,
+    path: &'a str,
+    extension: &'a ToolExtension,
+}
+
+/// Gives the tool its schemas with as much detail as fits: the arguments come before the result.
+fn choose_schemas(
+    operation: &mut Operation,
+    around: &Surroundings<'_>,
+    texts: &Texts<'_>,
+    input: &dyn Fn(Detail) -> Result<Option<Value>, ReferenceError>,
+    fits: &dyn Fn(&Value) -> bool,
+) -> Result<(), String> {
+    let output = |detail| output_schema(around, detail, texts.place);
+    let full = output(Detail::Full);
+    let shallow = full.clone().or_else(|| output(Detail::Depth(2)));
+    let defs = shallow.as_ref().and_then(|output| output.get("$defs"));
+    let paging = description::paging(&operation.parameters, shallow.as_ref(), defs);
+    operation.description = description::describe(
+        texts.place,
+        &operation.method,
+        texts.path,
+        paging,
+        texts.extension,
+    );
+    let read_input = |detail| input(detail).map_err(|error| error.to_string());
+    let first = read_input(Detail::Full)?;
+    if let (Some(first), true) = (&first, full.is_some() || shallow.is_none()) {
+        operation.schemas.input = Arc::new(first.clone());
+        operation.schemas.output = full.map(Arc::new);
         if fits(&operation.tool()) {
-            return Ok(Some(operation));
+            return Ok(());
         }
-        // Results are described as far as there is room.
         operation.schemas.output = None;
-        let tool = operation.tool();
-        if fits(&tool) && detail != Detail::Full {
-            return Ok(Some(operation));
-        }
-        last = Some(tool);
     }
-    Err("its schemas are too large".to_owned())
+    let mut has_input = false;
+    for detail in Detail::ALL {
+        let Some(schema) = read_input(detail)? else {
+            continue;
+        };
+        operation.schemas.input = Arc::new(schema);
+        has_input = fits(&operation.tool());
+        if has_input {
+            break;
+        }
+    }
+    if !has_input {
+        return Err("its schemas are too large".to_owned());
+    }
+    for detail in Detail::ALL {
+        operation.schemas.output = output(detail).map(Arc::new);
+        if operation.schemas.output.is_some() && fits(&operation.tool()) {
+            return Ok(());
+        }
+    }
+    operation.schemas.output = None;
+    Ok(())
 }
 
 /// The parameters of the path and of the operation, which wins; references followed.
@@ -265,10 +309,10 @@ fn effect_of(method: &str, parameters: &[ReadParameter<'_>]) -> OperationEffect 
 fn input_schema(
     around: &Surroundings<'_>,
     detail: Detail,
-    operation: &Operation,
+    effect: &OperationEffect,
     parameters: &[ReadParameter<'_>],
     body: Option<&ReadBody<'_>>,
-) -> Result<Value, ReferenceError> {
+) -> Result<Option<Value>, ReferenceError> {
     let (documents, dialect) = (around.documents, around.dialect);
     let mut reader = SchemaReader::new(documents, dialect, Direction::Input, detail);
     let mut properties = Map::new();
@@ -295,7 +339,7 @@ fn input_schema(
             schema.insert("description".to_owned(), text[..end].into());
         }
         properties.insert(parameter.argument.clone(), schema);
-        let is_key = operation.effect == OperationEffect::Keyed(parameter.argument.clone());
+        let is_key = *effect == OperationEffect::Keyed(parameter.argument.clone());
         if parameter.required && !is_key {
             required.push(Value::from(parameter.argument.as_str()));
         }
@@ -317,14 +361,13 @@ fn input_schema(
     if !required.is_empty() {
         schema["required"] = required.into();
     }
-    let (defs, problem) = reader.into_defs();
-    if let Some(problem) = problem {
-        return Err(problem);
-    }
+    let Some(defs) = reader.into_defs()? else {
+        return Ok(None);
+    };
     if !defs.is_empty() {
         schema["$defs"] = defs.into();
     }
-    Ok(schema)
+    Ok(Some(schema))
 }
 
 fn body_schema<'a>(
@@ -373,8 +416,7 @@ fn body_schema<'a>(
 fn output_schema(around: &Surroundings<'_>, detail: Detail, place: Place<'_>) -> Option<Value> {
     let mut reader = SchemaReader::new(around.documents, around.dialect, Direction::Output, detail);
     let mut schema = response::output(around.documents, place, &mut reader)?;
-    // What cannot be followed in a result is left open.
-    let (defs, _) = reader.into_defs();
+    let defs = reader.into_defs().ok()??;
     if let (false, Value::Object(schema)) = (defs.is_empty(), &mut schema) {
         schema.insert("$defs".to_owned(), defs.into());
     }

@@ -11,6 +11,8 @@ use crate::operation::Detail;
 const MAX_DESCRIPTION: usize = 400;
 /// Nested subschemas that are read.
 const MAX_NESTED: usize = 120;
+/// Subschemas of one tool. One with more is over every limit of size, so it is not read to its end.
+const MAX_SUBSCHEMAS: usize = 2_600;
 
 /// Whether a schema describes what is sent or what comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +39,9 @@ pub struct SchemaReader<'a> {
     names: HashMap<String, String>,
     queue: VecDeque<(String, Place<'a>, u32)>,
     defs: Map<String, Value>,
+    subschemas: usize,
     /// The first reference that leads nowhere.
-    pub problem: Option<ReferenceError>,
+    problem: Option<ReferenceError>,
 }
 
 /// Keywords with one subschema.
@@ -96,6 +99,7 @@ impl<'a> SchemaReader<'a> {
             names: HashMap::new(),
             queue: VecDeque::new(),
             defs: Map::new(),
+            subschemas: 0,
             problem: None,
         }
     }
@@ -105,13 +109,22 @@ impl<'a> SchemaReader<'a> {
         self.schema(place, 0, 0)
     }
 
-    /// Translates everything that was referred to.
-    pub fn into_defs(mut self) -> (Map<String, Value>, Option<ReferenceError>) {
+    /// Translates everything that was referred to. `None` if that is too much.
+    ///
+    /// # Errors
+    /// A reference leads nowhere.
+    pub fn into_defs(mut self) -> Result<Option<Map<String, Value>>, ReferenceError> {
         while let Some((name, place, depth)) = self.queue.pop_front() {
             let schema = self.schema(place, depth, 0);
             self.defs.insert(name, schema);
+            if self.subschemas > MAX_SUBSCHEMAS {
+                return Ok(None);
+            }
         }
-        (self.defs, self.problem)
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => Ok((self.subschemas <= MAX_SUBSCHEMAS).then_some(self.defs)),
+        }
     }
 
     fn has_descriptions(&self) -> bool {
@@ -125,7 +138,8 @@ impl<'a> SchemaReader<'a> {
                 _ => json!({}),
             };
         };
-        if nested > MAX_NESTED {
+        self.subschemas += 1;
+        if nested > MAX_NESTED || self.subschemas > MAX_SUBSCHEMAS {
             return json!({});
         }
         let reference = source.get("$ref").and_then(Value::as_str);
@@ -417,12 +431,11 @@ mod tests {
         let mut reader = SchemaReader::new(&documents, dialect, direction, detail);
         let place = documents.root();
         let mut schema = reader.read(place.get("schema").unwrap());
-        let (defs, problem) = reader.into_defs();
-        if !defs.is_empty() {
-            schema["$defs"] = defs.into();
-        }
-        if let Some(problem) = problem {
-            schema["problem"] = problem.to_string().into();
+        match reader.into_defs() {
+            Ok(Some(defs)) if defs.is_empty() => {}
+            Ok(Some(defs)) => schema["$defs"] = defs.into(),
+            Ok(None) => schema["problem"] = "too large".into(),
+            Err(problem) => schema["problem"] = problem.to_string().into(),
         }
         schema
     }
