@@ -204,6 +204,7 @@ async fn run_scripts(
             tool_timeout: Some(Duration::from_secs(3)),
             journal: None,
             approvals: None,
+            telemetry: None,
             speculated: None,
             progress: Box::new(|_| {}),
         });

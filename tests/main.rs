@@ -34,6 +34,7 @@ mod speculation;
 mod spelling;
 mod streams;
 mod surface;
+mod telemetry;
 mod testing;
 mod tools;
 mod trust;

@@ -92,6 +92,7 @@ pub fn run(
             tool_timeout,
             journal: None,
             approvals: None,
+            telemetry: None,
             speculated: None,
             progress: Box::new(|_| {}),
         });

@@ -18,6 +18,7 @@ use crate::amounts::heap_bytes;
 use crate::approval_setup::ApprovalSettings;
 use crate::audit_setup::AuditSettings;
 use crate::store_setup::StoreSettings;
+use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
@@ -32,6 +33,7 @@ const SECTIONS: [&str; 11] = [
     "scrub",
     "speculate",
     "store",
+    "telemetry",
     "workflows",
 ];
 
@@ -46,6 +48,7 @@ pub struct Settings {
     pub runs: RunsSettings,
     pub approvals: ApprovalSettings,
     pub audit: AuditSettings,
+    pub telemetry: TelemetrySettings,
     pub workflows: WorkflowSettings,
     pub speculate: SpeculationMode,
 }
@@ -159,8 +162,9 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let variables = |name: &str| std::env::var(name).ok();
     let store = servers.section_with_variables("store", &variables)?;
     let runs = servers.section("runs")?;
-    let audit = servers.section("audit")?;
+    let audit = servers.section_with_variables("audit", &variables)?;
     let approvals = servers.section_with_variables("approvals", &variables)?;
+    let telemetry = servers.section_with_variables("telemetry", &variables)?;
     let workflows = servers.section("workflows")?;
     let speculate = servers.section("speculate")?;
     Ok(Settings {
@@ -174,6 +178,7 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
         runs,
         approvals,
         audit,
+        telemetry,
     })
 }
 

@@ -311,9 +311,13 @@ impl<H> Approve<H> {
                         definition: asked.definition,
                     },
                 };
+                run.notes().mark_asked();
                 durable.admit(needed, asked).await
             }
-            (Some(person), ..) if person.can_ask(asked.id, run) => person.ask(asked, run).await,
+            (Some(person), ..) if person.can_ask(asked.id, run) => {
+                run.notes().mark_asked();
+                person.ask(asked, run).await
+            }
             (person, ..) => unasked(person.as_ref(), needed, asked.id),
         }
     }

@@ -85,6 +85,7 @@ impl GatewayHost {
                     before_send: Some(&intent),
                     is_speculative: run.is_speculative(),
                     version,
+                    request: Some(run),
                     progress: progress.as_ref(),
                 };
                 let answer = self

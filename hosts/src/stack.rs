@@ -7,6 +7,7 @@
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
+//! Trace                                 spans and metrics, where there is telemetry
 //!   Approve                             asks a person; the run's clock is paused meanwhile
 //!     TakeSpeculated                    results that are there already, if the run speculates
 //!       ConcurrencyLimit                permits; a call's time counts from here
@@ -30,6 +31,7 @@ use std::time::Duration;
 use pml_approvals::Approvals;
 use pml_gateway::{Gateway, Progress, RunLimits};
 use pml_protocol::{Limits, Speculate, Speculation, ToolHost, VirtualClock};
+use pml_telemetry::Telemetry;
 
 use crate::approve::{Approve, Person};
 use crate::audit::{Audit, AuditTrail};
@@ -50,6 +52,7 @@ use crate::speculation::{SpeculatedCalls, Speculator, TakeSpeculated};
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
 use crate::streams::Streams;
+use crate::trace::Trace;
 
 /// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
@@ -73,6 +76,8 @@ pub struct LiveRun {
     pub journal: Option<Arc<RunJournal>>,
     /// The approvals of a durable run; with `None`, they do not outlive the process.
     pub approvals: Option<Approvals>,
+    /// Where requests are observed; `None` without telemetry.
+    pub telemetry: Option<Telemetry>,
     /// The calls that are made before the script makes them; with `None`, there are none.
     pub speculated: Option<Arc<SpeculatedCalls>>,
     /// Receives the progress of calls in flight.
@@ -139,15 +144,19 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
+    let traced: Arc<dyn ToolHost> = match run.telemetry {
+        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), approved)),
+        None => Arc::new(approved),
+    };
     match run.journal {
         Some(journal) => {
             let reconciler = Reconciler::new(run.gateway.clone());
-            let journaled = Journal::new(journal, reconciler, run.placeholders, approved);
+            let journaled = Journal::new(journal, reconciler, run.placeholders, traced);
             Arc::new(ResolveSpelling::new(run.gateway, journaled))
         }
         None => Arc::new(ResolveSpelling::new(
             run.gateway,
-            MemoryCheckpoints::new(approved),
+            MemoryCheckpoints::new(traced),
         )),
     }
 }

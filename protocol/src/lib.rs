@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod call_notes;
 mod effect;
 mod failure;
 mod fair_share;
@@ -23,8 +24,10 @@ mod request;
 mod run_context;
 mod run_control;
 mod run_id;
+mod trace_context;
 mod virtual_clock;
 
+pub use call_notes::CallNotes;
 pub use effect::EffectClass;
 pub use failure::{Failure, FailureKind};
 pub use fair_share::FairShareKey;
@@ -46,4 +49,5 @@ pub use run_context::{
 };
 pub use run_control::{ControlState, RunControl, SuspendGuard};
 pub use run_id::{InvalidRunId, RunId};
+pub use trace_context::{SpanId, TraceContext, TraceId};
 pub use virtual_clock::{TimerMode, VirtualClock};

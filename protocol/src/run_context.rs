@@ -7,8 +7,10 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use crate::FairShareKey;
+use crate::call_notes::CallNotes;
 use crate::run_control::RunControl;
 use crate::run_id::RunId;
+use crate::trace_context::TraceContext;
 
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
 /// clones are the same run.
@@ -25,6 +27,8 @@ struct RequestState {
     /// When the request was sent on, after approval and queueing.
     dispatched: OnceLock<Instant>,
     key: OnceLock<RequestKey>,
+    trace: OnceLock<TraceContext>,
+    notes: CallNotes,
     progress: OnceLock<ProgressReceiver>,
     /// The script has not made the request yet.
     is_speculative: bool,
@@ -85,6 +89,7 @@ struct Run {
     fair_share: FairShareKey,
     clock: RunClock,
     control: RunControl,
+    trace: Option<TraceContext>,
 }
 
 impl RunContext {
@@ -109,6 +114,7 @@ impl RunContext {
                 fair_share: FairShareKey::new(),
                 clock: RunClock::default(),
                 control: RunControl::default(),
+                trace: None,
             }),
             request: Arc::default(),
         }
@@ -119,6 +125,19 @@ impl RunContext {
     pub fn with_fair_share(&self, fair_share: FairShareKey) -> Self {
         let run = Run {
             fair_share,
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: self.request.clone(),
+        }
+    }
+
+    /// The same run as a part of a trace: `trace` is the span of the run.
+    #[must_use]
+    pub fn with_trace(&self, trace: TraceContext) -> Self {
+        let run = Run {
+            trace: Some(trace),
             ..Run::clone(&self.run)
         };
         Self {
@@ -208,6 +227,21 @@ impl RunContext {
     /// The identity of the request; `None` in a run without a journal.
     pub fn request_key(&self) -> Option<RequestKey> {
         self.request.key.get().copied()
+    }
+
+    /// Gives the request a span of its own. The first one stands.
+    pub fn set_trace(&self, trace: TraceContext) {
+        let _ = self.request.trace.set(trace);
+    }
+
+    /// The span of the request, else that of its run; `None` if neither is part of a trace.
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.request.trace.get().or(self.run.trace.as_ref())
+    }
+
+    /// What is noted about the request.
+    pub fn notes(&self) -> &CallNotes {
+        &self.request.notes
     }
 
     /// Asks for the progress of the request. The first receiver stands.

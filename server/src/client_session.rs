@@ -211,6 +211,7 @@ impl ClientRun<'_> {
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+            telemetry: state.telemetry().cloned(),
             speculated: speculated.clone(),
             progress: Box::new(progress),
         });

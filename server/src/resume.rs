@@ -6,12 +6,14 @@ use std::time::Duration;
 use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
 use pml_protocol::{Outcome, Principal, RunId, TenantId};
-use pml_runtime::{RunOptions, Script};
+use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 use pml_workflow::{Plan, PlanLimits, ScriptPlans};
 
 use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{PlanRun, refused, script_plan_parts};
 use crate::state::ServerState;
@@ -134,6 +136,7 @@ async fn execute(
     let principal = Principal::named(&claimed.run.principal);
     let session = state.new_session(principal);
     let run = session.resumed_run(claimed.run.id.clone());
+    let (mut observed, run) = RunSpan::begin(state.telemetry(), None, run);
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();
     session.load_placeholders(&spec.placeholders).await;
@@ -180,11 +183,19 @@ async fn execute(
             });
             let host = Arc::new(ScriptPlans::new(host, parts));
             let pool = state.pool();
-            pool.run_with(script, options, spec.limits, host, &mut |_| {})
-                .await
+            let mut on_event = |event: Event<'_>| {
+                if let (Event::Started, Some(observed)) = (&event, &mut observed) {
+                    observed.has_worker();
+                }
+            };
+            let running = pool.run_with(script, options, spec.limits, host, &mut on_event);
+            LogContext::of_run(&run).scope(running).await
         }
     };
     active.finish(&mut outcome).await;
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     if let Some(audit) = state.audit() {
         audit.run_ended(&run, &spec.script.source, &RunEnd::new(&outcome));
     }

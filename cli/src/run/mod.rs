@@ -2,6 +2,7 @@
 
 pub mod durable;
 pub mod report;
+mod run_audit;
 pub mod run_tools;
 pub mod script;
 pub mod tool_source;
@@ -22,6 +23,7 @@ use pml_store::Store;
 use pml_workflow::{LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
 
 use crate::amounts::{parse_memory, parse_time};
+use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::style::Style;
@@ -336,6 +338,7 @@ impl PreparedRun {
             Some(durable) => Some(durable.tools(&scrub_rules).await?),
             None => None,
         };
+        let audit = AuditSetup::open_for_command(&self.settings)?;
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: self.source,
@@ -345,6 +348,7 @@ impl PreparedRun {
             scrubber: self.scrubber,
             limits: self.limits,
             durable: durable_tools,
+            audit: Some(audit),
             speculate: self.speculate,
             progress: Box::new(move |reported| {
                 if is_live {
@@ -352,7 +356,7 @@ impl PreparedRun {
                 }
             }),
         })?;
-        let name = self.script.name.clone();
+        let (name, source) = (self.script.name.clone(), self.script.source.clone());
         let mut observer = RunObserver {
             trace: self.trace,
             print_logs: is_live.then_some(style),
@@ -388,6 +392,7 @@ impl PreparedRun {
         if let Some(durable) = &durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
+        tools.record_end(&source, &outcome);
         let scrub_started = Instant::now();
         let outcome = tools.printed(outcome, &self.limits);
         if output.scrub {

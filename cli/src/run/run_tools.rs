@@ -20,7 +20,9 @@ use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run_audit::RunAudit;
 use super::tool_source::{LiveMode, ToolSource};
+use crate::audit_setup::AuditSetup;
 use crate::observed_calls::ObservedCalls;
 use crate::servers;
 use crate::tool_cache::ToolCache;
@@ -47,6 +49,8 @@ pub struct RunToolsOptions {
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
     pub durable: Option<DurableTools>,
+    /// Where calls are recorded; `None` for runs that are not.
+    pub audit: Option<AuditSetup>,
     /// Whether calls are made before the script makes them.
     pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
@@ -73,6 +77,8 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// `None` where nothing is recorded.
+    audit: Option<RunAudit>,
     speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
@@ -124,6 +130,7 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    audit: None,
                     speculation: Speculation::default(),
                     journal: None,
                     servers: None,
@@ -160,12 +167,21 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
+            telemetry: None,
             speculated: speculated.clone(),
             progress: options.progress,
         };
+        // A dry run sends nothing.
+        let sends = !matches!(mode, LiveMode::DryRun(_));
+        let audit = options.audit.filter(|_| sends).and_then(|setup| {
+            let run = journal.as_ref().map(|journal| journal.local_context());
+            RunAudit::open(setup, &servers.gateway, run)
+        });
         let pipeline = Pipeline::new(mode, run);
+        let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
-            speculation: stack::speculation(&servers.gateway, speculated, &pipeline.host()),
+            audit,
+            speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
             pipeline,
             servers: Some(servers),
@@ -174,7 +190,14 @@ impl RunTools {
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        stack::streamed(self.pipeline.host())
+        stack::streamed(recorded(self.pipeline.host(), self.audit.as_ref()))
+    }
+
+    /// Records how the run ended, where it is recorded.
+    pub fn record_end(&self, script: &str, outcome: &Outcome) {
+        if let Some(audit) = &self.audit {
+            audit.ended(script, outcome);
+        }
     }
 
     pub fn options(&self) -> RunOptions {
@@ -185,6 +208,7 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
+            context: self.audit.as_ref().map(RunAudit::context),
             clock,
             timers,
             speculation: self.speculation.clone(),
@@ -192,7 +216,7 @@ impl RunTools {
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: Some(journal.local_context()),
+                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -333,10 +357,13 @@ impl RunTools {
         cache.save_history(&servers.calls.take());
     }
 
-    /// Stops the servers.
-    pub async fn close(&self) {
+    /// Stops the servers, and closes the audit log.
+    pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(audit) = self.audit {
+            audit.close().await;
         }
     }
 }
@@ -350,6 +377,14 @@ impl LiveServers {
             shapes: Arc::default(),
             calls: Arc::default(),
         })
+    }
+}
+
+/// The host with the audit log above it, where the run is recorded.
+fn recorded(host: Live, audit: Option<&RunAudit>) -> Live {
+    match audit {
+        Some(audit) => audit.host(host),
+        None => host,
     }
 }
 

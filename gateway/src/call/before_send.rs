@@ -1,6 +1,7 @@
 //! The callback directly before a call is sent.
 
 use futures::future::BoxFuture;
+use pml_protocol::RunContext;
 
 use super::error::CallError;
 use super::progress::ProgressListener;
@@ -43,6 +44,9 @@ pub struct CallOptions<'a> {
     pub is_speculative: bool,
     /// The version of the tool that the call was written for: `2`, `1.x`, `1.2.0` or `sha256:…`.
     pub version: Option<&'a str>,
+    /// The request that the call belongs to: its trace is passed on to the server, and its notes say
+    /// what became of the call.
+    pub request: Option<&'a RunContext>,
     /// Receives the progress of the call, besides the receiver of its run.
     pub progress: Option<&'a ProgressListener>,
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use pml_nearest::{nearest, typos_of};
 use pml_policy::authorize::{Action, Requester};
-use pml_protocol::EffectClass;
+use pml_protocol::{EffectClass, RunContext};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -74,6 +74,9 @@ impl Inner {
         };
         let prepared = self.prepare(scope, id, arguments, options).await?;
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
+            if let Some(request) = options.request {
+                request.notes().mark_cached();
+            }
             return Ok(answer(Value::clone(&known), true));
         }
         let cached_as = self
@@ -253,6 +256,7 @@ impl Inner {
         let mut sending = Sending {
             effect: &call.effect,
             before_send: options.before_send,
+            request: options.request,
             speculated: options.is_speculative.then_some(&call.tool),
             progress: options.progress,
             arguments: SentArguments::new(call.arguments),
@@ -327,6 +331,9 @@ impl Inner {
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
+        if let Some(request) = sending.request {
+            request.notes().add_server_wait(admission.waited());
+        }
         let connection = match server.connection().await {
             Ok(connection) => connection,
             Err(unavailable) => {
@@ -369,7 +376,11 @@ impl Inner {
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool, sending.progress),
+            trace: sending.request.and_then(RunContext::trace),
         };
+        if let Some(request) = sending.request {
+            request.notes().count_attempt();
+        }
         match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
@@ -397,6 +408,7 @@ struct Sending<'a> {
     speculated: Option<&'a Arc<Tool>>,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    request: Option<&'a RunContext>,
     progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }

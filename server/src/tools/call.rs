@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{TaskEvents, ToolCall, arguments};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
 use crate::tool_reply::ToolReply;
 
 #[derive(Deserialize)]
@@ -63,6 +64,11 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     };
     let client_run = session.begin_run(args.get()).await;
     let run = session.new_run();
+    let run = match call.trace {
+        Some(trace) => run.with_trace(trace),
+        None => run,
+    };
+    LogContext::run_begins(&run);
     let on_progress = notifications.on_progress();
     let host = client_run
         .pipeline(&state, &run, &limits, approver, None, on_progress)

@@ -16,6 +16,8 @@ use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
@@ -116,7 +118,8 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         source: code,
         args: Vec::new(),
     };
-    let run = session.new_run();
+    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
+    LogContext::run_begins(&run);
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
@@ -164,7 +167,13 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(durable) => durable.options(options),
         None => options,
     };
-    let mut on_event = |event: pml_runtime::Event<'_>| notifications.note(&event);
+    let mut observed = observed;
+    let mut on_event = |event: pml_runtime::Event<'_>| {
+        if let (pml_runtime::Event::Started, Some(observed)) = (&event, &mut observed) {
+            observed.has_worker();
+        }
+        notifications.note(&event);
+    };
     let mut outcome = state
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
@@ -174,6 +183,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
     };
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
@@ -198,8 +210,14 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         return ToolReply::text("the reply is in the store".into());
     }
     let bytes = pml_reply::outcome_bytes(&outcome);
+    let telemetry = state.telemetry().cloned();
     let make = move |replies: &ReplyScrubber| {
         let reply = replies.outcome(outcome, &limits);
+        if let Some(telemetry) = telemetry {
+            for (kind, count) in reply.redactions() {
+                telemetry.metrics().redacted(&kind, count as u64);
+            }
+        }
         if let Some((audit, code, mut ended)) = audited {
             let counts = reply.redactions();
             ended.redactions = counts.map(|(kind, count)| (kind, count.into())).collect();

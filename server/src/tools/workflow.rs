@@ -16,6 +16,8 @@ use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::{ClientRun, ClientSession, RunApprover};
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{MAX_CALLS, PlanRun, with_inputs};
 use crate::tool_reply::ToolReply;
@@ -178,7 +180,8 @@ async fn run_plan(
         is_workflow: true,
     };
     let client_run = session.begin_run(&script.written()).await;
-    let run = session.new_run();
+    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
+    LogContext::run_begins(&run);
     let audited = state
         .audit()
         .map(|audit| (audit.clone(), script.source.clone()));
@@ -225,6 +228,9 @@ async fn run_plan(
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
     };
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
