@@ -284,8 +284,7 @@ pub struct PendingCall<'a> {
     intent: u64,
     began: Instant,
     is_ended: bool,
-    /// The script has not made the request yet.
-    is_speculative: bool,
+    run: RunContext,
 }
 
 impl<'a> PendingCall<'a> {
@@ -298,7 +297,7 @@ impl<'a> PendingCall<'a> {
             intent: 0,
             began: Instant::now(),
             is_ended: false,
-            is_speculative: run.is_speculative(),
+            run: run.clone(),
         }
     }
 
@@ -307,7 +306,7 @@ impl<'a> PendingCall<'a> {
         static INTENTS: AtomicU64 = AtomicU64::new(1);
         self.intent = INTENTS.fetch_add(1, Ordering::Relaxed);
         let mut data = json!({ "intent": self.intent, "arguments": arguments });
-        if self.is_speculative {
+        if self.run.is_speculative() {
             data["speculative"] = true.into();
         }
         let recorded = self.record("intent", &data);
@@ -339,7 +338,7 @@ impl<'a> PendingCall<'a> {
                 // An answer of the journal of a resumed run: nothing was sent.
                 data["replayed"] = (!was_sent).into();
                 // The answer of a call that was sent before the script made it.
-                if run.took_speculated() {
+                if self.run.took_speculated() {
                     data["speculated"] = true.into();
                 }
             }

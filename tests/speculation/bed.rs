@@ -91,6 +91,7 @@ impl Bed {
             tool_timeout: Some(Duration::from_secs(20)),
             journal: None,
             approvals: None,
+            telemetry: None,
             speculated: speculated.clone(),
             progress: Box::new(|_| {}),
         });
