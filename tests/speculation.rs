@@ -124,7 +124,7 @@ async fn a_tool_that_was_redefined_is_not_called_ahead_any_more() {
     bed.call("s:redefine").await;
     let is_new = async || {
         let tool = bed.gateway.describe("s:read").await.unwrap();
-        tool.description.as_deref() == Some("Reads, and says who asked")
+        tool.description == "Reads, and says who asked"
     };
     let deadline = Instant::now() + Duration::from_secs(20);
     while !is_new().await && Instant::now() < deadline {

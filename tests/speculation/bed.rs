@@ -8,7 +8,7 @@ use pml_gateway::{Config, Gateway, RunLimits};
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{SpeculatedCalls, StaticHost};
 use pml_protocol::{Limits, Outcome, SpeculationStats};
-use pml_runtime::{Pool, RunOptions, Script};
+use pml_runtime::{Event, Pool, RunOptions, Script};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -91,6 +91,7 @@ impl Bed {
             tool_timeout: Some(Duration::from_secs(20)),
             journal: None,
             approvals: None,
+            telemetry: None,
             speculated: speculated.clone(),
             progress: Box::new(|_| {}),
         });
@@ -103,9 +104,10 @@ impl Bed {
             source: source.to_owned(),
             args: vec!["k4".to_owned()],
         };
+        let mut on_event = |_: Event<'_>| {};
         let run = self
             .pool
-            .run_with(script, options, self.limits, host, &mut |_| {});
+            .run_with(script, options, self.limits, host, &mut on_event);
         run.await
     }
 

@@ -111,6 +111,7 @@ async fn run(
         tool_timeout: None,
         journal: None,
         approvals: None,
+        telemetry: None,
         speculated: speculated.clone(),
         progress: Box::new(|_| {}),
     });
