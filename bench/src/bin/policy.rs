@@ -87,7 +87,8 @@ fn main() -> anyhow::Result<()> {
         ensure!(seen > 0 && seen < TOOLS, "{seen} tools are seen");
     }
     let requester = Requester::local();
-    let args: Map<String, Value> = Map::from_iter([("path".to_owned(), json!("/home/jo/notes.txt"))]);
+    let args: Map<String, Value> =
+        Map::from_iter([("path".to_owned(), json!("/home/jo/notes.txt"))]);
     let labels = [Label::CLEAN, Label::untrusted()];
     let mut decisions = Vec::new();
     for round in 0..ROUNDS {
@@ -114,7 +115,9 @@ fn main() -> anyhow::Result<()> {
     let (decision, listing) = (median(decisions), median(listings));
     println!("{POLICIES} policies, {TOOLS} tools");
     println!("  decision about a call, p50      {decision:?} (at most {MAX_DECISION:?})");
-    println!("  list for a new principal, p50   {listing:?} (at most {MAX_LISTING:?}), first {first:?}");
+    println!(
+        "  list for a new principal, p50   {listing:?} (at most {MAX_LISTING:?}), first {first:?}"
+    );
     ensure!(decision <= MAX_DECISION, "a decision takes too long");
     ensure!(listing <= MAX_LISTING, "a listing takes too long");
     Ok(())

@@ -236,6 +236,8 @@ impl RunJournal {
             clock: None,
             requests: 0,
             answers: 0,
+            // It was made of values that the execution has received before it reads this one.
+            read: Flow::default(),
         };
         // Plain fields always become JSON.
         let value = serde_json::to_vec(&saved).unwrap_or_default();
