@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Place, demo};
 use crate::serve::driver::StdioClient;
+use crate::telemetry::collector::Collector;
 
 /// A place with the demo server and settings of `pml.audit`.
 fn place(audit: Value) -> (tempfile::TempDir, Place) {
@@ -229,4 +230,201 @@ fn an_event_and_the_growth_of_the_log_have_proofs() {
         place.run(&["audit", "prove", source, "9999"]).status.code(),
         Some(2)
     );
+}
+
+#[test]
+fn sinks_get_every_event_at_least_once_over_failures_and_restarts() {
+    let collector = Collector::answering(&[503]);
+    let sinks = json!([
+        { "type": "http", "url": format!("{}/events", collector.url()), "headers": { "x-key": "k" } },
+        { "type": "otlp", "url": format!("{}/v1/logs", collector.url()) },
+        { "type": "file", "path": "events.jsonl" },
+    ]);
+    let (_data, place) = place(json!({ "path": "audit", "sinks": sinks }));
+    for _ in 0..2 {
+        let mut client = StdioClient::open(&place, &[]);
+        client.run(READ);
+        client.close();
+    }
+    // What a sink did not get before its server ended, it gets from the next one.
+    StdioClient::open(&place, &[]).close();
+    let logged = events(&place, &[]);
+    let id = |event: &Value| format!("{} {}", event["source"], event["id"]);
+    let expected: Vec<String> = logged
+        .iter()
+        .filter(|event| event["type"] != "pml.audit.gap")
+        .map(id)
+        .collect();
+    let batches = collector.at("/events");
+    assert!(batches[0].head.contains("x-key: k"), "{}", batches[0].head);
+    assert!(
+        batches[0]
+            .head
+            .contains("application/cloudevents-batch+json"),
+        "{}",
+        batches[0].head
+    );
+    let sent: Vec<String> = batches
+        .iter()
+        .flat_map(|batch| batch.body.as_array().cloned().unwrap_or_default())
+        .map(|event| id(&event))
+        .collect();
+    let file = fs::read_to_string(place.folder().join("events.jsonl")).unwrap();
+    let lines = file.lines().map(|line| serde_json::from_str(line).unwrap());
+    let written: Vec<String> = lines.map(|event: Value| id(&event)).collect();
+    let records = collector.at("/v1/logs").into_iter().flat_map(|one| {
+        let scopes = &one.body["resourceLogs"][0]["scopeLogs"];
+        scopes[0]["logRecords"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    });
+    let records: Vec<Value> = records.collect();
+    assert!(
+        records
+            .iter()
+            .any(|record| record["eventName"] == "pml.call.intent"),
+        "{records:#?}"
+    );
+    let exported: Vec<String> = records
+        .iter()
+        .map(|record| {
+            id(&serde_json::from_str(record["body"]["stringValue"].as_str().unwrap()).unwrap())
+        })
+        .collect();
+    for (name, got) in [("http", sent), ("file", written), ("otlp", exported)] {
+        for event in &expected {
+            assert!(got.contains(event), "{name} lacks {event}: {got:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_sink_on_standard_output_is_refused_where_that_belongs_to_the_client() {
+    let (_data, place) = place(json!({ "path": "audit", "sinks": [{ "type": "stdout" }] }));
+    let output = place.run(&["serve"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("needs `pml serve --http`"), "{said}");
+}
+
+#[test]
+fn commands_are_recorded_where_the_operator_wants_that() {
+    let (_data, place) = place(json!({ "path": "audit", "commands": true }));
+    let called = place.run(&["call", "demo:read_json", r#"{ "path": "a.json" }"#]);
+    assert!(called.status.success(), "{called:?}");
+    assert_eq!(place.result(READ), "1.0.0");
+    let calls = events(&place, &["--type", "pml.call"]);
+    let kinds: Vec<&str> = calls
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    let pair = ["pml.call.intent", "pml.call.outcome"];
+    assert_eq!(kinds, [pair, pair].concat(), "{calls:#?}");
+    assert_eq!(calls[1]["data"]["ok"], true);
+    let ended = events(&place, &["--type", "pml.run.ended"]);
+    assert_eq!(ended.len(), 1, "{ended:#?}");
+    assert_eq!(ended[0]["runid"], calls[2]["runid"]);
+    assert!(place.run(&["audit", "verify"]).status.success());
+
+    let (_data, silent) = self::place(json!({ "path": "audit" }));
+    assert_eq!(silent.result(READ), "1.0.0");
+    assert_eq!(events(&silent, &[]), Vec::<Value>::new());
+}
+
+#[test]
+fn a_call_that_the_log_lacks_is_found_by_the_journals() {
+    let (_data, place) = place(json!({ "path": "audit", "commands": true }));
+    let durable = |id: &str| {
+        let output = place.run(&["run", "--durable", "--run-id", id, "--json", "-e", READ]);
+        assert!(output.status.success(), "{output:?}");
+    };
+    durable("recorded");
+    let complete = place.run(&["audit", "reconcile", "--json"]);
+    assert_eq!(complete.status.code(), Some(0), "{complete:?}");
+    // The same, with a log that was switched off in between.
+    let text = fs::read_to_string(place.file()).unwrap();
+    let commands = text.replace("\"commands\": true", "\"commands\": false");
+    fs::write(place.file(), commands).unwrap();
+    durable("unrecorded");
+    fs::write(place.file(), text).unwrap();
+    let output = place.run(&["audit", "reconcile"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("MISSING run unrecorded called `demo:read_json` 1 times; the log has 0"),
+        "{said}"
+    );
+    assert!(!said.contains("run recorded"), "{said}");
+}
+
+#[test]
+fn a_changed_lock_file_is_an_event() {
+    let (_data, place) = place(json!({ "path": "audit" }));
+    let locked = place.run(&["lock"]);
+    assert!(locked.status.success(), "{locked:?}");
+    let changed = events(&place, &["--type", "pml.lock.changed"]);
+    assert_eq!(changed.len(), 1, "{changed:#?}");
+    assert_eq!(changed[0]["data"]["before"], Value::Null);
+    assert!(
+        changed[0]["data"]["after"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha256:")
+    );
+}
+
+#[test]
+fn a_durable_run_is_replayed_against_its_journal_and_live_with_another_argument() {
+    let (data, place) = place(json!({ "path": "audit" }));
+    fs::write(data.path().join("b.json"), r#"{ "version": "2.0.0" }"#).unwrap();
+    let script = "console.log(Date.now(), Math.random(), crypto.randomUUID()); \
+                  return (await tools.demo.read_json({ path: args[1] })).version";
+    let flags = [
+        "run",
+        "--durable",
+        "--run-id",
+        "r",
+        "--json",
+        "-e",
+        script,
+        "--",
+        "--file",
+        "a.json",
+    ];
+    let output = place.run(&flags);
+    assert!(output.status.success(), "{output:?}");
+    // The servers have changed, and the journal has not.
+    fs::write(data.path().join("a.json"), r#"{ "version": "9.9.9" }"#).unwrap();
+    let same = place.run(&["audit", "replay", "r"]);
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+    let said = String::from_utf8_lossy(&same.stdout);
+    assert!(
+        said.contains("against its journal: the same, 1 calls"),
+        "{said}"
+    );
+    let live = place.run(&[
+        "audit",
+        "replay",
+        "r",
+        "--live",
+        "--set",
+        "file=b.json",
+        "--json",
+    ]);
+    assert_eq!(live.status.code(), Some(1), "{live:?}");
+    let found: Value = serde_json::from_slice(&live.stdout).unwrap();
+    let result = &found["differences"][0];
+    assert_eq!(
+        (&result["what"], &result["recorded"], &result["replayed"]),
+        (&json!("result"), &json!("1.0.0"), &json!("2.0.0"))
+    );
+    let events = events(&place, &["--type", "pml.run.replayed"]);
+    assert_eq!(events.len(), 2, "{events:#?}");
+    assert_eq!(
+        (&events[0]["data"]["same"], &events[1]["data"]["live"]),
+        (&json!(true), &json!(true))
+    );
+    let refused = place.run(&["audit", "replay", "r", "--set", "file=b.json"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }

@@ -204,6 +204,8 @@ async fn run_scripts(
             tool_timeout: Some(Duration::from_secs(3)),
             journal: None,
             approvals: None,
+            telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let outcome = pool.run(script, limits, host, &mut |_| {}).await;

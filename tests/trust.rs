@@ -209,12 +209,14 @@ pub fn terminal() -> (fs::File, [OwnedFd; 2]) {
 }
 
 #[test]
-fn a_cloned_folder_cannot_choose_where_runs_are_stored_or_who_is_told() {
+fn a_cloned_folder_cannot_choose_where_data_goes_or_who_is_told() {
     let place = Place::with_servers(json!({}));
     let elsewhere = place.folder().join("elsewhere/pml.db");
     let config = json!({ "pml": {
         "store": { "url": format!("sqlite:{}", elsewhere.display()), "key": "0".repeat(64) },
         "approvals": { "notify": { "url": "https://hooks.example/x", "secret": "${MY_TOKEN}-${MY_TOKEN}" } },
+        "audit": { "enabled": false, "sinks": [{ "type": "http", "url": "https://siem.example/x" }] },
+        "telemetry": { "endpoint": "https://collector.example" },
     } });
     fs::write(place.file(), config.to_string()).unwrap();
     for args in [
@@ -224,20 +226,20 @@ fn a_cloned_folder_cannot_choose_where_runs_are_stored_or_who_is_told() {
     ] {
         let text = everything(&run(&place, args));
         assert!(!elsewhere.exists(), "{args:?}: {text}");
-        assert!(
-            text.contains("`pml.store` of .mcp.json is not used"),
-            "{args:?}: {text}"
-        );
-        assert!(
-            text.contains("`pml.approvals` of .mcp.json is not used"),
-            "{args:?}: {text}"
-        );
+        for section in ["approvals", "audit", "store", "telemetry"] {
+            let said = format!("`pml.{section}` of .mcp.json is not used");
+            assert!(text.contains(&said), "{args:?}: {text}");
+        }
     }
     let trusted = everything(&run(&place, &["trust"]));
-    assert!(
-        trusted.contains("pml.store: ") && trusted.contains("hooks.example"),
-        "{trusted}"
-    );
+    for address in [
+        "pml.store: ",
+        "hooks.example",
+        "siem.example",
+        "collector.example",
+    ] {
+        assert!(trusted.contains(address), "{address}: {trusted}");
+    }
     assert!(
         !trusted.contains("ghp_of_the_user") && !trusted.contains("00000000"),
         "{trusted}"

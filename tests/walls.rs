@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pml_hosts::StaticHost;
 use pml_protocol::framing::{FrameReader, encode};
 use pml_protocol::message::{FromWorker, Report, Returned};
-use pml_protocol::{ErrorKind, Level, Limits, Outcome, RunError, Stats};
+use pml_protocol::{ErrorKind, Level, Limits, Outcome, PrefetchPlan, RunError, Stats};
 use pml_runtime::{Pool, PoolOptions, fd_passing};
 use serde_json::value::RawValue;
 
@@ -723,7 +723,10 @@ fn ready() -> FromWorker {
 }
 
 fn parsed() -> FromWorker {
-    FromWorker::Parsed { micros: 1 }
+    FromWorker::Parsed {
+        micros: 1,
+        plan: PrefetchPlan::default(),
+    }
 }
 
 fn log(text: &str) -> FromWorker {
@@ -743,6 +746,7 @@ fn done(result: Result<&str, RunError>) -> FromWorker {
             cpu_ms: 1.0,
             heap_bytes: 1,
             peak_rss_bytes: 1,
+            speculation: None,
         },
     }))
 }

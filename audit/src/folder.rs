@@ -108,6 +108,24 @@ fn known(files: &LogFiles) -> Option<KnownLog> {
     Some(KnownLog { origin, size })
 }
 
+/// The logs of a folder, by their number; none if it does not exist.
+pub(crate) fn log_files(folder: &Path) -> Result<Vec<LogFiles>, AuditError> {
+    let names = match fs::read_dir(folder) {
+        Ok(names) => names,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(AuditError::file(folder)(error)),
+    };
+    let mut numbers = Vec::new();
+    for name in names {
+        let name = name.map_err(AuditError::file(folder))?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("log-"));
+        numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    let files = |number| LogFiles::new(&log_folder(folder, number));
+    Ok(numbers.into_iter().map(files).collect())
+}
+
 /// All logs of a folder, to be read. Processes may write them meanwhile.
 pub struct AuditFolder {
     logs: Vec<LogFiles>,
@@ -120,23 +138,8 @@ impl AuditFolder {
     ///
     /// The folder cannot be read. A folder that does not exist has no logs.
     pub fn open(folder: &Path) -> Result<Self, AuditError> {
-        let names = match fs::read_dir(folder) {
-            Ok(names) => names,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self { logs: Vec::new() });
-            }
-            Err(error) => return Err(AuditError::file(folder)(error)),
-        };
-        let mut numbers = Vec::new();
-        for name in names {
-            let name = name.map_err(AuditError::file(folder))?.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix("log-"));
-            numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
-        }
-        numbers.sort_unstable();
-        let files = |number| LogFiles::new(&log_folder(folder, number));
         Ok(Self {
-            logs: numbers.into_iter().map(files).collect(),
+            logs: log_files(folder)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! A time as CloudEvents write it (RFC 3339).
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// `2026-11-18T09:05:00.250117Z`. A time before 1970 is the beginning of 1970.
 pub fn timestamp(time: SystemTime) -> String {
@@ -14,6 +14,28 @@ pub fn timestamp(time: SystemTime) -> String {
         second / 60 % 60,
         second % 60
     )
+}
+
+/// The time that [`timestamp`] wrote; the beginning of 1970 if it is not of that form.
+pub fn parse_timestamp(text: &str) -> SystemTime {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let parse = || {
+        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+        let seconds = number(11..13)? * 3600 + number(14..16)? * 60 + number(17..19)?;
+        let micros = number(20..26)?;
+        // Years begin in March, as in `date`.
+        let (year, month) = match month {
+            1 | 2 => (year.checked_sub(1)?, month + 9),
+            _ => (year, month.checked_sub(3)?),
+        };
+        let of_year = (153 * month + 2) / 5 + day.checked_sub(1)?;
+        let days = year * 365 + year / 4 - year / 100 + year / 400 + of_year;
+        let seconds = days.checked_sub(719_468)? * 86_400 + seconds;
+        UNIX_EPOCH.checked_add(Duration::from_micros(
+            seconds.checked_mul(1_000_000)? + micros,
+        ))
+    };
+    parse().unwrap_or(UNIX_EPOCH)
 }
 
 /// The Gregorian date of a day since 1970-01-01. Years begin in March, so that a leap day is the last
@@ -34,8 +56,6 @@ fn date(days: u64) -> (u64, u64, u64) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -48,6 +68,7 @@ mod tests {
         ] {
             let time = UNIX_EPOCH + Duration::from_micros(seconds * 1_000_000 + 250);
             assert_eq!(timestamp(time), written);
+            assert_eq!(parse_timestamp(written), time);
         }
     }
 }

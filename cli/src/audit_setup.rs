@@ -2,17 +2,23 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context;
-use pml_audit::{AuditLog, Event, LogOptions, Retention, digest};
+use pml_audit::{
+    Actor, AuditLog, Event, LogOptions, Retention, Shipping, Sink, digest, parse_timestamp,
+};
 use pml_gateway::Gateway;
 use pml_hosts::AuditTrail;
+use pml_protocol::TenantId;
 use pml_units::HumanDuration;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::approvals::user;
+use crate::audit_sinks::{self, SinkSettings};
 use crate::config::{self, Settings};
+use crate::diagnostics;
 
 /// `pml.audit`: the log of what agents did.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -20,6 +26,10 @@ use crate::config::{self, Settings};
 pub struct AuditSettings {
     /// Whether `pml serve` writes it. If absent, it does.
     enabled: Option<bool>,
+    /// Whether `pml run`, `pml call` and `pml resume` write it, too.
+    commands: bool,
+    /// Where events go besides the log.
+    sinks: Vec<SinkSettings>,
     /// The folder; relative to that of the configuration file.
     path: Option<PathBuf>,
     on_failure: OnFailure,
@@ -45,6 +55,11 @@ struct RetentionSettings {
 }
 
 impl AuditSettings {
+    /// Whether `pml run` and the like are recorded.
+    pub fn records_commands(&self) -> bool {
+        self.commands && self.enabled != Some(false)
+    }
+
     fn options(&self) -> LogOptions {
         let default = Retention::default();
         let time = |set: Option<HumanDuration>, default: Duration| {
@@ -59,6 +74,13 @@ impl AuditSettings {
             ..LogOptions::default()
         }
     }
+}
+
+/// The time of an event in milliseconds since 1970.
+pub fn unix_ms(time: &str) -> u64 {
+    let since = parse_timestamp(time).duration_since(UNIX_EPOCH);
+    let millis = since.unwrap_or_default().as_millis();
+    u64::try_from(millis).unwrap_or(u64::MAX)
 }
 
 /// The folder of the logs: that of the configuration, else that of the user.
@@ -77,21 +99,88 @@ pub fn folder(settings: &Settings) -> anyhow::Result<PathBuf> {
     }
 }
 
+/// Records what a command of the user did, such as an answer to an approval, where there is a log.
+pub struct CommandAudit {
+    /// `None` where the operator wants no log.
+    log: Option<(PathBuf, LogOptions)>,
+}
+
+impl CommandAudit {
+    /// The log that the settings name. It is opened when there is something to record.
+    pub fn of(settings: &Settings) -> Self {
+        let is_wanted = settings.audit.enabled != Some(false);
+        let folder = folder(settings).ok().filter(|_| is_wanted);
+        Self {
+            log: folder.map(|folder| (folder, settings.audit.options())),
+        }
+    }
+
+    /// Records an event of the user of this process.
+    pub fn record(&self, kind: &str, subject: &str, data: &serde_json::Value) {
+        let Some((folder, options)) = &self.log else {
+            return;
+        };
+        let actor = Actor {
+            tenant: TenantId::local().to_string(),
+            principal: user::name(),
+            ..Actor::default()
+        };
+        let event = Event::new(kind, data).about(subject).by(&actor);
+        let recorded = AuditLog::open(folder, options.clone()).and_then(|log| log.record(&event));
+        if let Err(error) = recorded {
+            diagnostics::warning(format_args!("not recorded in the audit log: {error}"));
+        }
+    }
+}
+
 /// What is needed to open the log of `pml serve`. The configuration is used up before the gateway is there.
 pub struct AuditSetup {
     log: Option<Arc<AuditLog>>,
     lock: String,
+    /// Those that are not started yet.
+    sinks: Vec<Sink>,
+    shipping: Option<Shipping>,
 }
 
 impl AuditSetup {
     /// Opens the log, unless `pml.audit.enabled` is false, and records the configuration. With
     /// `onFailure: "degrade"`, a server also starts without a log.
-    pub fn open(settings: &Settings) -> anyhow::Result<Self> {
+    ///
+    /// `is_stdio` is whether standard output belongs to a client.
+    pub fn open(settings: &Settings, is_stdio: bool) -> anyhow::Result<Self> {
+        let mut setup = Self::open_log(settings)?;
+        if setup.log.is_some() {
+            let beside = settings.servers.file.as_deref().and_then(Path::parent);
+            setup.sinks = audit_sinks::open(&settings.audit.sinks, beside, is_stdio)?;
+        }
+        Ok(setup)
+    }
+
+    /// Opens the log for a command that sends calls; without a log unless the operator wants commands
+    /// recorded.
+    pub fn open_for_command(settings: &Settings) -> anyhow::Result<Self> {
+        match settings.audit.records_commands() {
+            true => Self::open(settings, true),
+            false => Ok(Self {
+                log: None,
+                lock: String::new(),
+                sinks: Vec::new(),
+                shipping: None,
+            }),
+        }
+    }
+
+    fn open_log(settings: &Settings) -> anyhow::Result<Self> {
         let lock_file = config::lock_file(&settings.servers);
         let lock = lock_file.and_then(|file| std::fs::read(file).ok());
         let lock = lock.map(|bytes| digest(&bytes)).unwrap_or_default();
         if settings.audit.enabled == Some(false) {
-            return Ok(Self { log: None, lock });
+            return Ok(Self {
+                log: None,
+                lock,
+                sinks: Vec::new(),
+                shipping: None,
+            });
         }
         let opened = folder(settings)
             .and_then(|folder| Ok(AuditLog::open(&folder, settings.audit.options())?));
@@ -103,7 +192,12 @@ impl AuditSetup {
                     error = format!("{error:#}"),
                     "there is no audit log: name a folder with `pml.audit.path`, or set `pml.audit.enabled` to false"
                 );
-                return Ok(Self { log: None, lock });
+                return Ok(Self {
+                    log: None,
+                    lock,
+                    sinks: Vec::new(),
+                    shipping: None,
+                });
             }
         };
         let file = settings.servers.file.as_deref();
@@ -118,17 +212,26 @@ impl AuditSetup {
         Ok(Self {
             log: Some(log),
             lock,
+            sinks: Vec::new(),
+            shipping: None,
         })
     }
 
-    /// The log for the calls of a gateway.
-    pub fn trail(&self, gateway: &Gateway) -> Option<AuditTrail> {
+    /// The log for the calls of a gateway. From here on, events are sent to the sinks. Must be called
+    /// inside the event loop.
+    pub fn trail(&mut self, gateway: &Gateway) -> Option<AuditTrail> {
         let policy: String = gateway
             .policy_digest("")
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let log = self.log.clone()?;
+        let sinks = std::mem::take(&mut self.sinks);
+        if !sinks.is_empty() {
+            // The log is a folder within that of all logs.
+            let folder = log.folder().parent().unwrap_or(log.folder());
+            self.shipping = Some(Shipping::start(folder, sinks));
+        }
         Some(AuditTrail::new(
             log,
             &format!("sha256:{policy}"),
@@ -136,10 +239,13 @@ impl AuditSetup {
         ))
     }
 
-    /// Signs the last checkpoint.
-    pub fn close(&self) {
+    /// Signs the last checkpoint, and sends the last events to the sinks.
+    pub async fn close(self) {
         if let Some(log) = &self.log {
             log.close();
+        }
+        if let Some(shipping) = self.shipping {
+            shipping.close().await;
         }
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use pml_gateway::{CallOptions, RunLimits};
-use pml_protocol::split_version;
+use pml_protocol::{RunContext, split_version};
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
+use crate::audit_setup::AuditSetup;
 use crate::call_batch::{self, BatchArgs};
 use crate::exit::ExitCode;
 use crate::style::Style;
@@ -65,7 +66,8 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         tool_timeout: timeout.or_else(|| settings.limits.tool_timeout()),
         ..RunLimits::default()
     };
-    servers::with_gateway(settings.servers, async |gateway| {
+    let mut audit = AuditSetup::open_for_command(&settings)?;
+    servers::with_gateway(settings.servers, async move |gateway| {
         let (live, style) = (!args.json, Style::for_stderr());
         let scope = gateway.run_with_progress(limits, move |progress| {
             if live {
@@ -77,7 +79,24 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             version,
             ..CallOptions::default()
         };
+        let run = RunContext::local();
+        let trail = audit.trail(gateway);
+        let recorded = match &trail {
+            Some(trail) => Some(
+                trail
+                    .begin_call(&run, tool, &arguments.to_string())
+                    .map_err(|failure| anyhow::anyhow!(failure.message))?,
+            ),
+            None => None,
+        };
         let result = gateway.call_with(&scope, tool, arguments, options).await;
+        if let Some(recorded) = recorded {
+            match &result {
+                Ok(answer) => recorded.end(Ok(&answer.value.to_string()), true),
+                Err(error) => recorded.end(Err(error.kind.as_str()), true),
+            }
+        }
+        audit.close().await;
         let code = match &result {
             Ok(_) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,

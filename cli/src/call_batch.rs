@@ -92,6 +92,8 @@ pub fn run(
             tool_timeout,
             journal: None,
             approvals: None,
+            telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let run = RunContext::local();

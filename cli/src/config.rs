@@ -18,6 +18,7 @@ use crate::amounts::heap_bytes;
 use crate::approval_setup::ApprovalSettings;
 use crate::audit_setup::AuditSettings;
 use crate::store_setup::StoreSettings;
+use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
@@ -31,7 +32,9 @@ const SECTIONS: [&str; 11] = [
     "pool",
     "runs",
     "scrub",
+    "speculate",
     "store",
+    "telemetry",
     "workflows",
 ];
 
@@ -46,7 +49,20 @@ pub struct Settings {
     pub runs: RunsSettings,
     pub approvals: ApprovalSettings,
     pub audit: AuditSettings,
+    pub telemetry: TelemetrySettings,
     pub workflows: WorkflowSettings,
+    pub speculate: SpeculationMode,
+}
+
+/// `pml.speculate`: which calls are made before a script makes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpeculationMode {
+    /// None.
+    Off,
+    /// Those that follow from the script itself.
+    #[default]
+    Script,
 }
 
 /// `pml.workflows`: the bounds of plans.
@@ -147,11 +163,14 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let variables = |name: &str| std::env::var(name).ok();
     let store = servers.section_with_variables("store", &variables)?;
     let runs = servers.section("runs")?;
-    let audit = servers.section("audit")?;
+    let audit = servers.section_with_variables("audit", &variables)?;
     let approvals = servers.section_with_variables("approvals", &variables)?;
+    let telemetry = servers.section_with_variables("telemetry", &variables)?;
     let workflows = servers.section("workflows")?;
+    let speculate = servers.section("speculate")?;
     Ok(Settings {
         workflows,
+        speculate,
         servers,
         limits,
         pool,
@@ -160,6 +179,7 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
         runs,
         approvals,
         audit,
+        telemetry,
     })
 }
 

@@ -10,9 +10,11 @@ use clap::Args;
 use pml_gateway::config::{Endpoint, ServerConfig};
 use pml_gateway::oauth::{ClientIdentity, LoginOptions, OAuth, TokenStore};
 use pml_gateway::{Config, StartError};
+use serde_json::json;
 use url::Url;
 
 use crate::amounts::parse_time;
+use crate::audit_setup::CommandAudit;
 use crate::confirm::confirm;
 use crate::exit::ExitCode;
 use crate::{config, diagnostics, exit, servers};
@@ -81,6 +83,7 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::require(config)?;
     let url = address(&settings.servers, &args.server)?;
     let logins = OAuth::new(TokenStore::of_user()?);
+    let audit = CommandAudit::of(&settings);
     servers::with_gateway(settings.servers, async |gateway| {
         let mut listing = gateway.list(Some(&args.server), PROBE_TIMEOUT).await;
         let challenge = match listing.problems.pop() {
@@ -113,7 +116,13 @@ fn log_in(args: &LoginArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             show(address, !args.no_browser);
             Ok(())
         };
-        match logins.login(&url, &options, show).await {
+        let logged_in = logins.login(&url, &options, show).await;
+        let data = match &logged_in {
+            Ok(logged_in) => json!({ "ok": true, "scopes": logged_in.scopes }),
+            Err(_) => json!({ "ok": false }),
+        };
+        audit.record("pml.login", &args.server, &data);
+        match logged_in {
             Ok(logged_in) if logged_in.scopes.is_empty() => {
                 println!("logged in to {}", args.server);
                 Ok(ExitCode::SUCCESS)

@@ -135,9 +135,9 @@ pub enum Question {
     Never,
 }
 
-/// The sections of `pml` that take data somewhere: where runs are stored and with which key, and who is
-/// told of approvals.
-const GUARDED_SECTIONS: [&str; 2] = ["approvals", "store"];
+/// The sections of `pml` that take data somewhere: where runs are stored and with which key, who is told
+/// of approvals, whether and where is recorded what happens, and which collector gets telemetry.
+const GUARDED_SECTIONS: [&str; 4] = ["approvals", "audit", "store", "telemetry"];
 
 /// Makes the servers and the settings of a project's file unusable that the user does not trust. `text`
 /// is the content of the file that `config` was read from.
@@ -255,7 +255,9 @@ fn with_sections(config: &Config, description: String) -> String {
         // Where data goes stands first and is not cut.
         let address = section
             .get("url")
-            .or_else(|| section.get("notify")?.get("url"));
+            .or_else(|| section.get("notify")?.get("url"))
+            .or_else(|| section.get("endpoint"))
+            .or_else(|| section.get("sinks")?.get(0)?.get("url"));
         let address = address.map_or(String::new(), |address| format!("{address} "));
         let rest = config.secrets().hide_for_people(section.to_string());
         Some(format!(

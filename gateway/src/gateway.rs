@@ -15,7 +15,7 @@ use crate::call::{
     CallArguments, CallError, CallOptions, CallValue, Progress, RunLabels, RunLimits, RunScope,
 };
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
-use crate::effects::{Effect, EffectRules};
+use crate::effects::{Effect, EffectRules, FirstSeen};
 use crate::health::{self, HealthCheck};
 use crate::labels::label_rules;
 use crate::oauth::OAuth;
@@ -61,6 +61,7 @@ pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
     pub effects: EffectRules,
     pub labels: LabelRules,
+    pub first_seen: FirstSeen,
     policy_digest: [u8; 32],
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
@@ -135,6 +136,7 @@ impl Gateway {
             servers,
             effects,
             labels,
+            first_seen: FirstSeen::default(),
             policy_digest,
             context,
             all_listed: OnceLock::new(),
@@ -264,6 +266,12 @@ impl Gateway {
             Some(server) => self.0.effects.class_of(tool, &server.config),
             None => Effect::unknown(),
         }
+    }
+
+    /// Whether calls of the tool may be made ahead of time: they have no effect, and the tool has not
+    /// changed since this was asked first.
+    pub fn may_speculate(&self, tool: &Tool) -> bool {
+        self.0.is_unchanged_read(tool, &self.effect(tool))
     }
 
     /// Whether calls of the tool with this id need an idempotency key.

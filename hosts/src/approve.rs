@@ -6,7 +6,8 @@ use pml_approvals::ApprovalRules;
 use pml_gateway::policy::approval::Approval;
 use pml_gateway::{Gateway, RunLabels, Tool};
 use pml_protocol::{
-    Failure, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
+    Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost,
+    ToolResult,
 };
 use pml_store::StoredApproval;
 use serde_json::value::RawValue;
@@ -292,6 +293,10 @@ impl<H> Approve<H> {
         if needed == Approval::NotNeeded {
             return Ok(());
         }
+        if run.is_speculative() {
+            let message = "a call that needs approval is not made ahead of time";
+            return Err(Failure::new(FailureKind::Denied, message));
+        }
         match (&self.person, &self.stored, run.request_key()) {
             (Some(person), Some(stored), Some(key)) => {
                 let durable = DurableQuestion {
@@ -306,9 +311,13 @@ impl<H> Approve<H> {
                         definition: asked.definition,
                     },
                 };
+                run.notes().mark_asked();
                 durable.admit(needed, asked).await
             }
-            (Some(person), ..) if person.can_ask(asked.id, run) => person.ask(asked, run).await,
+            (Some(person), ..) if person.can_ask(asked.id, run) => {
+                run.notes().mark_asked();
+                person.ask(asked, run).await
+            }
             (person, ..) => unasked(person.as_ref(), needed, asked.id),
         }
     }

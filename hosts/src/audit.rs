@@ -10,6 +10,8 @@ use pml_protocol::{
     Failure, FailureKind, HostFuture, Outcome, Request, ResourceRequest, RunContext, Target,
     ToolHost, ToolResult, millis,
 };
+use pml_store::StoredApproval;
+use pml_telemetry::Anomaly;
 use serde_json::{Map, Value, json};
 
 use crate::approval::{ApprovalRequest, Approver, Decision, DecisionFuture};
@@ -55,6 +57,62 @@ impl AuditTrail {
             "redactions": ended.redactions,
         });
         self.note(&Event::new("pml.run.ended", &data).by(&self.actor(run)));
+    }
+
+    /// Records the intent of a call that goes past the pipeline.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be recorded, and the operator wants it refused then.
+    pub fn begin_call(
+        &self,
+        run: &RunContext,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<PendingCall<'_>, Failure> {
+        let mut pending = PendingCall::new(self, run, "call", tool.to_owned());
+        pending
+            .begin(&digest(arguments.as_bytes()))
+            .map_err(refused)?;
+        Ok(pending)
+    }
+
+    /// Records a sudden change of a tool.
+    pub fn anomaly(&self, anomaly: &Anomaly) {
+        let data = json!({
+            "signal": anomaly.signal.as_str(),
+            "value": anomaly.value,
+            "usual": anomaly.usual,
+            "deviations": anomaly.deviations,
+            "calls": anomaly.calls,
+            "suspended": anomaly.is_suspended,
+        });
+        self.note(&Event::new("pml.anomaly", &data).about(&anomaly.tool));
+    }
+
+    /// Records that a tool is withheld: it is listed by its server, and nobody can call it.
+    pub fn tool_withheld(&self, tool: &str, reason: &str) {
+        let data = json!({ "reason": reason });
+        self.note(&Event::new("pml.tool.withheld", &data).about(tool));
+    }
+
+    /// Records the answer to an approval that came from outside of the client.
+    pub fn approval_answered(&self, approval: &StoredApproval) {
+        let data = json!({
+            "approval": approval.id,
+            "decision": approval.state.as_str(),
+            "by": approval.answered_by,
+        });
+        let actor = Actor {
+            tenant: approval.asked.tenant.to_string(),
+            principal: approval.answered_by.clone().unwrap_or_default(),
+            run: approval.asked.run.to_string(),
+            policy: self.policy.to_string(),
+            lock: self.lock.to_string(),
+            ..Actor::default()
+        };
+        let event = Event::new("pml.approval.answered", &data);
+        self.note(&event.about(&approval.asked.tool).by(&actor));
     }
 
     /// Records an event after which nothing can be held back any more.
@@ -193,20 +251,14 @@ impl<H: ToolHost> ToolHost for Audit<H> {
             return self.inner.handle(request, run);
         };
         Box::pin(async move {
-            let mut pending = Pending {
-                trail: &self.trail,
-                actor: self.trail.actor(run),
-                kind,
-                subject,
-                intent: 0,
-                began: Instant::now(),
-                is_ended: false,
-            };
+            let mut pending = PendingCall::new(&self.trail, run, kind, subject);
             let owner = &pending.actor.principal;
             let arguments = off_loop(owner, arguments.len(), || digest(arguments.as_bytes()));
             pending.begin(&arguments).map_err(refused)?;
             let result = self.inner.handle(request, run).await;
-            pending.end(&result, run);
+            let ended = result.as_ref().map(|value| value.get());
+            let was_sent = run.dispatched_at().is_some();
+            pending.end(ended.map_err(|failure| failure.kind.as_str()), was_sent);
             result
         })
     }
@@ -223,7 +275,7 @@ fn refused(error: pml_audit::AuditError) -> Failure {
 }
 
 /// A request whose intent is recorded. Dropping it records that it was cancelled.
-struct Pending<'a> {
+pub struct PendingCall<'a> {
     trail: &'a AuditTrail,
     actor: Actor,
     kind: &'static str,
@@ -232,14 +284,32 @@ struct Pending<'a> {
     intent: u64,
     began: Instant,
     is_ended: bool,
+    /// The script has not made the request yet.
+    is_speculative: bool,
 }
 
-impl Pending<'_> {
+impl<'a> PendingCall<'a> {
+    fn new(trail: &'a AuditTrail, run: &RunContext, kind: &'static str, subject: String) -> Self {
+        Self {
+            trail,
+            actor: trail.actor(run),
+            kind,
+            subject,
+            intent: 0,
+            began: Instant::now(),
+            is_ended: false,
+            is_speculative: run.is_speculative(),
+        }
+    }
+
     fn begin(&mut self, arguments: &str) -> Result<(), pml_audit::AuditError> {
         use std::sync::atomic::{AtomicU64, Ordering};
         static INTENTS: AtomicU64 = AtomicU64::new(1);
         self.intent = INTENTS.fetch_add(1, Ordering::Relaxed);
-        let data = json!({ "intent": self.intent, "arguments": arguments });
+        let mut data = json!({ "intent": self.intent, "arguments": arguments });
+        if self.is_speculative {
+            data["speculative"] = true.into();
+        }
         let recorded = self.record("intent", &data);
         self.is_ended = recorded.is_err();
         recorded
@@ -251,17 +321,16 @@ impl Pending<'_> {
         self.trail.log.record(&event)
     }
 
-    fn end(mut self, result: &ToolResult, run: &RunContext) {
+    /// Records how it ended: its result as JSON, or the kind of its error.
+    pub fn end(mut self, result: Result<&str, &str>, was_sent: bool) {
         self.is_ended = true;
-        let was_sent = run.dispatched_at().is_some();
         let mut data = json!({
             "intent": self.intent,
             "ok": result.is_ok(),
             "ms": millis(self.began.elapsed()),
         });
         match result {
-            Ok(value) => {
-                let text = value.get();
+            Ok(text) => {
                 let digest = off_loop(&self.actor.principal, text.len(), || {
                     digest(text.as_bytes())
                 });
@@ -269,12 +338,14 @@ impl Pending<'_> {
                 data["bytes"] = text.len().into();
                 // An answer of the journal of a resumed run: nothing was sent.
                 data["replayed"] = (!was_sent).into();
+                // The answer of a call that was sent before the script made it.
+                if run.took_speculated() {
+                    data["speculated"] = true.into();
+                }
             }
-            Err(failure) => data["error"] = failure.kind.as_str().into(),
+            Err(kind) => data["error"] = kind.into(),
         }
-        let is_denied = result
-            .as_ref()
-            .is_err_and(|failure| failure.kind == FailureKind::Denied);
+        let is_denied = result == Err(FailureKind::Denied.as_str());
         self.note(if is_denied { "denied" } else { "outcome" }, &data);
     }
 
@@ -285,7 +356,7 @@ impl Pending<'_> {
     }
 }
 
-impl Drop for Pending<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         if !self.is_ended {
             let data = json!({

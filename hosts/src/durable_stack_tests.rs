@@ -83,6 +83,8 @@ impl Durable {
             tool_timeout: None,
             journal: Some(RunJournal::begin(self.approvals.store(), info, spec)),
             approvals: Some(self.approvals.clone()),
+            telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         });
         let context = RunContext::with_id(

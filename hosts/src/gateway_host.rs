@@ -83,7 +83,9 @@ impl GatewayHost {
                 let progress = self.progress(tool, run);
                 let options = CallOptions {
                     before_send: Some(&intent),
+                    is_speculative: run.is_speculative(),
                     version,
+                    request: Some(run),
                     progress: progress.as_ref(),
                 };
                 let answer = self

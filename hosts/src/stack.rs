@@ -7,12 +7,14 @@
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
-//!   Observe                             notifies observers of successful calls
-//!     TrackLabels                       what the run has read; refuses calls that must not get it
-//!       Approve                         asks a person; the run's clock is paused meanwhile
+//! Trace                                 spans and metrics, where there is telemetry
+//!   TrackLabels                         what the run has read; refuses calls that must not get it
+//!     Approve                           asks a person; the run's clock is paused meanwhile
+//!       TakeSpeculated                  results that are there already, if the run speculates
 //!         ConcurrencyLimit              permits; a call's time counts from here
-//!           RouteSearch → StoreValues   requests that reach no server
-//!             gateway                   restores placeholders; policy, budgets; the intent of a call
+//!           Observe                     notifies observers of successful calls
+//!             RouteSearch → StoreValues requests that reach no server
+//!               gateway                 restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
 //! ```
 //!
@@ -29,7 +31,8 @@ use std::time::Duration;
 
 use pml_approvals::Approvals;
 use pml_gateway::{Gateway, Progress, RunLimits};
-use pml_protocol::{Limits, ToolHost, VirtualClock};
+use pml_protocol::{Limits, Speculate, Speculation, ToolHost, VirtualClock};
+use pml_telemetry::Telemetry;
 
 use crate::approve::{Approve, Person};
 use crate::audit::{Audit, AuditTrail};
@@ -46,9 +49,11 @@ use crate::recording::Recording;
 use crate::resolve_spelling::ResolveSpelling;
 use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
+use crate::speculation::{SpeculatedCalls, Speculator, TakeSpeculated};
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
 use crate::streams::Streams;
+use crate::trace::Trace;
 use crate::track_labels::{AnswerLabels, TrackLabels};
 
 /// The parts of a stack that reaches the gateway.
@@ -73,6 +78,10 @@ pub struct LiveRun {
     pub journal: Option<Arc<RunJournal>>,
     /// The approvals of a durable run; with `None`, they do not outlive the process.
     pub approvals: Option<Approvals>,
+    /// Where requests are observed; `None` without telemetry.
+    pub telemetry: Option<Telemetry>,
+    /// The calls that are made before the script makes them; with `None`, there are none.
+    pub speculated: Option<Arc<SpeculatedCalls>>,
     /// Receives the progress of calls in flight.
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
@@ -84,13 +93,14 @@ pub fn live(run: LiveRun) -> Arc<dyn ToolHost> {
 
 /// The stack of a run that sends its calls and records them.
 pub fn record(run: LiveRun, clock: VirtualClock) -> Arc<Record<Arc<dyn ToolHost>>> {
-    Arc::new(Record::new(live(run), clock))
+    Arc::new(Record::new(live(unspeculated(run)), clock))
 }
 
 /// The stack of a run that replays a recording, sends the requests that it lacks, and records those.
 pub fn record_missing(run: LiveRun, recording: Recording) -> Arc<RecordMissing<Arc<dyn ToolHost>>> {
     let labels = AnswerLabels::new(run.gateway.clone());
-    Arc::new(RecordMissing::new(recording, labels, live(run)))
+    let live = live(unspeculated(run));
+    Arc::new(RecordMissing::new(recording, labels, live))
 }
 
 /// The stack of a run whose calls are checked and not sent.
@@ -98,9 +108,18 @@ pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolH
     let run = LiveRun {
         // No call succeeds, so there is nothing to observe.
         observers: Vec::new(),
+        speculated: None,
         ..run
     };
     Arc::new(DryRun::new(layers(run, CallMode::CheckOnly), sources))
+}
+
+/// A recording has the calls of the script in their order, and no others.
+fn unspeculated(run: LiveRun) -> LiveRun {
+    LiveRun {
+        speculated: None,
+        ..run
+    }
 }
 
 fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
@@ -113,31 +132,51 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let scope = run.gateway.run_with_progress(limits, run.progress);
     let base = GatewayHost::new(
         run.gateway.clone(),
-        scope,
+        scope.clone(),
         mode,
         run.placeholders.clone(),
         run.journal.clone(),
     );
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
-    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, base);
+    let observed = Observe::new(&run.gateway, run.observers, base);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
+    let limited: Arc<dyn ToolHost> = match run.speculated {
+        Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
+        None => Arc::new(limited),
+    };
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     let tracked = TrackLabels::new(run.gateway.clone(), approved);
-    let observed = Observe::new(&run.gateway, run.observers, tracked);
+    let traced: Arc<dyn ToolHost> = match run.telemetry {
+        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), tracked)),
+        None => Arc::new(tracked),
+    };
     match run.journal {
         Some(journal) => {
             let labels = AnswerLabels::new(run.gateway.clone());
             let reconciler = Reconciler::new(run.gateway.clone());
-            let journaled = Journal::new(journal, reconciler, labels, run.placeholders, observed);
+            let journaled = Journal::new(journal, reconciler, labels, run.placeholders, traced);
             Arc::new(ResolveSpelling::new(run.gateway, journaled))
         }
         None => Arc::new(ResolveSpelling::new(
             run.gateway,
-            MemoryCheckpoints::new(observed),
+            MemoryCheckpoints::new(traced),
         )),
     }
+}
+
+/// Starts the calls that a script will make through `host`, the top of a stack that has `calls` in it.
+pub fn speculation(
+    gateway: &Gateway,
+    calls: Option<Arc<SpeculatedCalls>>,
+    host: &Arc<dyn ToolHost>,
+) -> Speculation {
+    Speculation(calls.map(|calls| {
+        let speculator = Speculator::new(gateway.clone(), calls, host.clone());
+        Arc::new(speculator) as Arc<dyn Speculate>
+    }))
 }
 
 /// Adds the audit log at the top of a stack: it sees every request first, and every answer last.

@@ -245,6 +245,8 @@ impl Fixture {
             tool_timeout: None,
             journal: None,
             approvals: None,
+            telemetry: None,
+            speculated: None,
             progress: Box::new(|_| {}),
         })
     }

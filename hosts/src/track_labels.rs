@@ -153,6 +153,24 @@ impl<H> TrackLabels<H> {
 }
 
 impl<H: ToolHost> TrackLabels<H> {
+    /// A request that the script has not made, and may not make. Its answer reaches the script through a call
+    /// of its own, so it adds nothing here. With `enforce`, one that would raise the label is dropped: others
+    /// may be made of its answer, which no label follows.
+    async fn speculative(&self, request: &Request, run: &RunContext) -> ToolResult {
+        if let (LabelMode::Enforce, Request::Call { tool: id, .. }) = (self.labels.mode(), request)
+        {
+            let gateway = &self.labels.gateway;
+            let known = gateway.describe_for_call(id).await.map_err(failure)?;
+            let (read, source) = (run.seen().label(), gateway.source_label(&known));
+            if !read.covers(&source) || gateway.sink(&known).accepts(id, run.seen()).is_err() {
+                let message =
+                    "a call that would raise the label of its run is not made ahead of time";
+                return Err(Failure::new(FailureKind::Denied, message));
+            }
+        }
+        self.inner.handle(request, run).await
+    }
+
     async fn tracked(&self, request: &Request, run: &RunContext) -> ToolResult {
         let mut tool = None;
         match request {
@@ -186,6 +204,7 @@ impl<H: ToolHost> ToolHost for TrackLabels<H> {
     ) -> HostFuture<'a, ToolResult> {
         match self.labels.mode() {
             LabelMode::Off => self.inner.handle(request, run),
+            _ if run.is_speculative() => Box::pin(self.speculative(request, run)),
             LabelMode::Observe | LabelMode::Enforce => Box::pin(self.tracked(request, run)),
         }
     }

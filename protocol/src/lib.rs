@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod call_notes;
 mod effect;
 mod failure;
 mod fair_share;
@@ -20,12 +21,15 @@ mod limits;
 mod log;
 pub mod message;
 mod outcome;
+mod prefetch;
 mod request;
 mod run_context;
 mod run_control;
 mod run_id;
+mod trace_context;
 mod virtual_clock;
 
+pub use call_notes::CallNotes;
 pub use effect::EffectClass;
 pub use failure::{Failure, FailureKind};
 pub use fair_share::FairShareKey;
@@ -36,7 +40,12 @@ pub use label::Label;
 pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
-pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
+pub use outcome::{
+    CallRecord, ErrorKind, Outcome, RunError, SpeculationStats, Stats, Truncated, millis,
+};
+pub use prefetch::{
+    PrefetchPlan, PrefetchStep, PrefetchValue, Speculate, SpeculatedCall, Speculation,
+};
 pub use request::{Request, ResourceRequest, StreamRequest, Target, split_version};
 pub use run_context::{
     CallProgress, PauseGuard, Principal, ProgressReceiver, RequestKey, RunClock, RunContext,
@@ -44,4 +53,5 @@ pub use run_context::{
 };
 pub use run_control::{ControlState, RunControl, SuspendGuard};
 pub use run_id::{InvalidRunId, RunId};
+pub use trace_context::{SpanId, TraceContext, TraceId};
 pub use virtual_clock::{TimerMode, VirtualClock};

@@ -7,6 +7,7 @@ use crate::host::ToolResult;
 use crate::limits::Limits;
 use crate::log::Level;
 use crate::outcome::{RunError, Stats};
+use crate::prefetch::PrefetchPlan;
 use crate::request::Request;
 use crate::virtual_clock::{TimerMode, VirtualClock};
 
@@ -46,6 +47,9 @@ pub enum FromWorker {
     Parsed {
         /// How long that took.
         micros: u64,
+        /// The calls that the script will make, if the run asked for them.
+        #[serde(default, skip_serializing_if = "PrefetchPlan::is_empty")]
+        plan: PrefetchPlan,
     },
     /// A request of the script.
     Ask {
@@ -89,6 +93,9 @@ pub struct RunSpec {
     /// What timers do on a virtual clock.
     #[serde(rename = "sleep")]
     pub timers: TimerMode,
+    /// Whether the worker sends the calls that the script will make.
+    #[serde(default)]
+    pub prefetch: bool,
     /// Set for a test file: it may import `pml/test`, and files beside it.
     pub test: Option<TestSpec>,
 }

@@ -74,6 +74,20 @@ pub struct Stats {
     pub heap_bytes: u64,
     /// The most memory that the worker held.
     pub peak_rss_bytes: u64,
+    /// The calls that were started before the script made them; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<SpeculationStats>,
+}
+
+/// What became of the calls that were started before the script made them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeculationStats {
+    /// Calls that were started.
+    pub started: u32,
+    /// Those whose result a call of the script took.
+    pub taken: u32,
+    /// Those whose result was dropped: failed, outdated, or never asked for.
+    pub dropped: u32,
 }
 
 /// Milliseconds, rounded to the hundredth: the rest is noise, and a model pays for every digit.

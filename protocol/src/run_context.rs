@@ -7,9 +7,11 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use crate::FairShareKey;
+use crate::call_notes::CallNotes;
 use crate::flow::{Flow, RunFlow};
 use crate::run_control::RunControl;
 use crate::run_id::RunId;
+use crate::trace_context::TraceContext;
 
 /// The run that a request belongs to: its identity, for whom it runs, and its clock. Cheap to clone;
 /// clones are the same run.
@@ -26,11 +28,17 @@ struct RequestState {
     /// When the request was sent on, after approval and queueing.
     dispatched: OnceLock<Instant>,
     key: OnceLock<RequestKey>,
+    trace: OnceLock<TraceContext>,
+    notes: CallNotes,
     progress: OnceLock<ProgressReceiver>,
     /// What the run had read when it made the request.
     seen: Flow,
     /// What the answer adds to it.
     answer: Mutex<Flow>,
+    /// The script has not made the request yet.
+    is_speculative: bool,
+    /// Its answer is that of a speculative request.
+    took_speculated: OnceLock<()>,
 }
 
 /// The progress that a server reports about one call.
@@ -87,6 +95,7 @@ struct Run {
     clock: RunClock,
     control: RunControl,
     flow: RunFlow,
+    trace: Option<TraceContext>,
 }
 
 impl RunContext {
@@ -112,6 +121,7 @@ impl RunContext {
                 clock: RunClock::default(),
                 control: RunControl::default(),
                 flow: RunFlow::default(),
+                trace: None,
             }),
             request: Arc::default(),
         }
@@ -145,6 +155,19 @@ impl RunContext {
         .for_request()
     }
 
+    /// The same run as a part of a trace: `trace` is the span of the run.
+    #[must_use]
+    pub fn with_trace(&self, trace: TraceContext) -> Self {
+        let run = Run {
+            trace: Some(trace),
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: self.request.clone(),
+        }
+    }
+
     /// The same run, for another request: one that the run makes now. Its arguments can depend on what
     /// the run has read so far, and on nothing that arrives later.
     #[must_use]
@@ -157,6 +180,36 @@ impl RunContext {
             run: self.run.clone(),
             request: Arc::new(request),
         }
+    }
+
+    /// The same run, for a request that the script has not made yet.
+    #[must_use]
+    pub fn for_speculation(&self) -> Self {
+        let request = RequestState {
+            is_speculative: true,
+            seen: self.run.flow.current(),
+            ..RequestState::default()
+        };
+        Self {
+            run: self.run.clone(),
+            request: Arc::new(request),
+        }
+    }
+
+    /// Whether the script has not made the request yet. Such a request is dropped where it would ask a
+    /// person, exceed a budget, have an effect, or change what the run may do later.
+    pub fn is_speculative(&self) -> bool {
+        self.request.is_speculative
+    }
+
+    /// Notes that the request gets the answer of a speculative one.
+    pub fn mark_speculated(&self) {
+        let _ = self.request.took_speculated.set(());
+    }
+
+    /// Whether the answer is that of a speculative request, which was sent before.
+    pub fn took_speculated(&self) -> bool {
+        self.request.took_speculated.get().is_some()
     }
 
     /// The id of the run, unique across machines and restarts.
@@ -231,6 +284,21 @@ impl RunContext {
     /// The identity of the request; `None` in a run without a journal.
     pub fn request_key(&self) -> Option<RequestKey> {
         self.request.key.get().copied()
+    }
+
+    /// Gives the request a span of its own. The first one stands.
+    pub fn set_trace(&self, trace: TraceContext) {
+        let _ = self.request.trace.set(trace);
+    }
+
+    /// The span of the request, else that of its run; `None` if neither is part of a trace.
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.request.trace.get().or(self.run.trace.as_ref())
+    }
+
+    /// What is noted about the request.
+    pub fn notes(&self) -> &CallNotes {
+        &self.request.notes
     }
 
     /// Asks for the progress of the request. The first receiver stands.

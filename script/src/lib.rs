@@ -14,6 +14,7 @@ pub mod habits;
 mod imports;
 mod names;
 mod parse;
+mod prefetch;
 mod rejection;
 mod result;
 mod returns;
@@ -27,7 +28,9 @@ pub use imports::{API_SPECIFIER, TEST_API_SPECIFIER, import_refusal, is_relative
 pub use rejection::{Rejection, RejectionKind};
 pub use result::{ScriptResult, result_of};
 pub use returns::returns_as_throws;
-pub use transpile::{Form, SourceMapping, Translation, parse_script, transpile, transpile_as};
+pub use transpile::{
+    Form, SourceMapping, Translation, parse_script, transpile, transpile_and_prefetch, transpile_as,
+};
 
 #[cfg(test)]
 mod tests;

@@ -15,8 +15,11 @@ use swc_core::ecma::transforms::base::resolver;
 use swc_core::ecma::transforms::typescript::typescript;
 use swc_core::ecma::visit::visit_mut_pass;
 
+use pml_protocol::PrefetchPlan;
+
 use crate::goal::Goal;
 use crate::names::{self, Superclasses};
+use crate::prefetch::prefetch_plan;
 use crate::rejection::Rejection;
 use crate::{imports, parse, result, wrap};
 
@@ -82,6 +85,34 @@ pub fn transpile(name: &str, source: &str) -> Result<Translation, Rejection> {
 ///
 /// As [`transpile`].
 pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Translation, Rejection> {
+    translate(form, name, source, None).map(|(translation, _)| translation)
+}
+
+/// Translates a script, and finds the calls that it will make with these `args`.
+///
+/// # Errors
+///
+/// As [`transpile`].
+///
+/// ```
+/// let source = "const a = await tools.fs.read_file({ path: args[0] }); a.length";
+/// let (_, plan) = pml_script::transpile_and_prefetch("a.ts", source, &["x.txt".into()]).unwrap();
+/// assert_eq!(plan.steps.len(), 1);
+/// ```
+pub fn transpile_and_prefetch(
+    name: &str,
+    source: &str,
+    args: &[String],
+) -> Result<(Translation, PrefetchPlan), Rejection> {
+    translate(Form::Script, name, source, Some(args))
+}
+
+fn translate(
+    form: Form,
+    name: &str,
+    source: &str,
+    args: Option<&[String]>,
+) -> Result<(Translation, PrefetchPlan), Rejection> {
     let globals = Globals::new();
     GLOBALS.set(&globals, || {
         let map: Lrc<SourceMap> = Lrc::default();
@@ -89,6 +120,9 @@ pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Translation,
         imports::check(&parsed.module, form)
             .and_then(|()| result::check(&parsed.module))
             .map_err(|refused| refused.locate(&map))?;
+        let plan = args.map_or_else(PrefetchPlan::default, |args| {
+            prefetch_plan(&parsed.module, args)
+        });
         let program = match form {
             Form::Script => wrap::into_program(parsed),
             Form::TestScript => Program::Module(wrap::into_module(parsed)),
@@ -97,7 +131,7 @@ pub fn transpile_as(form: Form, name: &str, source: &str) -> Result<Translation,
             }
             Form::TestModule => Program::Module(parsed.module),
         };
-        emit(map, &strip_types(program))
+        Ok((emit(map, &strip_types(program))?, plan))
     })
 }
 

@@ -8,11 +8,12 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
     Approver, IfUnasked, ObservedShapes, Person, Provenance, RunPlaceholders, SessionStorage,
+    SpeculatedCalls,
 };
 use pml_policy::labels::LabelMode;
 use pml_protocol::{
     FairShareKey, Flow, Limits, Outcome, Principal, RunContext, RunFlow, RunId, SessionId,
-    TenantId, ToolHost, ToolResult,
+    Speculation, TenantId, TimerMode, ToolHost, ToolResult,
 };
 use pml_reply::{ReplyScrubber, is_over_output};
 use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
@@ -244,7 +245,7 @@ impl ClientRun<'_> {
         approver: RunApprover,
         journal: Option<Arc<RunJournal>>,
         progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Arc<dyn ToolHost> {
+    ) -> RunPipeline {
         let (session, gateway) = (self.session, self.session.gateway.clone());
         let RunApprover {
             approver,
@@ -256,9 +257,13 @@ impl ClientRun<'_> {
         };
         let (placeholders, rules) = (self.placeholders.clone(), state.approval_rules().clone());
         let person = Person::new(approver, &gateway, placeholders, if_unasked, rules);
+        // An execution that goes on with a journal has most of its answers there.
+        let is_first = |journal: &Arc<RunJournal>| journal.timers() == TimerMode::Real;
+        let speculates = state.speculates() && journal.as_ref().is_none_or(is_first);
+        let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
         let host = stack::live(LiveRun {
             person: Some(person),
-            gateway,
+            gateway: gateway.clone(),
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
@@ -271,9 +276,15 @@ impl ClientRun<'_> {
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+            telemetry: state.telemetry().cloned(),
+            speculated: speculated.clone(),
             progress: Box::new(progress),
         });
-        stack::streamed(stack::audited(host, state.audit().cloned()))
+        let host = stack::audited(host, state.audit().cloned());
+        RunPipeline {
+            speculation: stack::speculation(&gateway, speculated, &host),
+            host: stack::streamed(host),
+        }
     }
 
     /// Keeps a result that is too large to show, and returns its handle.
@@ -284,6 +295,14 @@ impl ClientRun<'_> {
         };
         self.session.storage.keep(json, provenance).ok()
     }
+}
+
+/// The pipeline of a run, and who makes calls of it ahead of time.
+pub struct RunPipeline {
+    /// Answers the requests of the script.
+    pub host: Arc<dyn ToolHost>,
+    /// For [`RunOptions::speculation`](pml_runtime::RunOptions::speculation).
+    pub speculation: Speculation,
 }
 
 /// How the calls of a run are approved.

@@ -24,8 +24,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::catch_panics::{catch_panics, panicked};
 use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
+use crate::log_context::LogContext;
 use crate::notice_pace::NoticePace;
 use crate::notifications::{Notifications, Subscriber, severity_number};
+use crate::operation::Operation;
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
 use crate::stateless_clients::StatelessClient;
@@ -253,7 +255,14 @@ impl Handler {
         // The client of a task waits for no reply, so it cannot be asked with it.
         let can_ask = can_ask(context);
         let is_asked_later = can_ask && task.is_some_and(|task| task.at_once);
+        let operation = self
+            .state
+            .telemetry()
+            .map(|telemetry| Operation::begin(telemetry, &request.name, session, context));
+        let trace = operation.as_ref().and_then(Operation::trace);
+        let ids = LogContext::new(session.id(), trace.clone());
         let call = ToolCall {
+            trace,
             state: self.state.clone(),
             session: session.clone(),
             arguments: request.arguments.take(),
@@ -268,16 +277,20 @@ impl Handler {
             task,
         };
         Ok(match &*request.name {
-            tool_descriptions::EXECUTE => {
-                ToolTask::start(in_flight, |events| tools::execute(call, events))
-            }
-            tool_descriptions::CALL => {
-                ToolTask::start(in_flight, |events| tools::call(call, events))
-            }
+            tool_descriptions::EXECUTE => ToolTask::start(in_flight, |events| {
+                ids.scope(Operation::observe(operation, tools::execute(call, events)))
+            }),
+            tool_descriptions::CALL => ToolTask::start(in_flight, |events| {
+                ids.scope(Operation::observe(operation, tools::call(call, events)))
+            }),
+            tool_descriptions::SEARCH => ToolTask::start(in_flight, |_| {
+                ids.scope(Operation::observe(operation, tools::search(call)))
+            }),
             tool_descriptions::WORKFLOW if self.state.has_workflow_tool() => {
-                ToolTask::start(in_flight, |events| tools::workflow(call, events))
+                ToolTask::start(in_flight, |events| {
+                    ids.scope(Operation::observe(operation, tools::workflow(call, events)))
+                })
             }
-            tool_descriptions::SEARCH => ToolTask::start(in_flight, |_| tools::search(call)),
             _ => {
                 return Err(refusal(
                     ErrorCode::INVALID_PARAMS,

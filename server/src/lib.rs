@@ -21,8 +21,11 @@ mod elicitation;
 mod error;
 mod handler;
 pub mod log;
+mod log_context;
 mod notice_pace;
 mod notifications;
+mod observed_state;
+mod operation;
 mod pending_approvals;
 mod plan_hooks;
 mod plan_run;
@@ -43,4 +46,6 @@ pub use durable_runs::DurableOptions;
 pub use error::ServeError;
 pub use state::{ServerOptions, ServerState, WorkflowOptions};
 pub use tool_observer::ToolObserver;
-pub use transport::{BearerTokens, HttpOptions, ListenAddress, serve_http, serve_stdio};
+pub use transport::{
+    BearerTokens, HttpOptions, ListenAddress, serve_http, serve_status, serve_stdio,
+};

@@ -6,12 +6,14 @@ use std::time::Duration;
 use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
 use pml_protocol::{Outcome, Principal, RunFlow, RunId, TenantId};
-use pml_runtime::{RunOptions, Script};
+use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 use pml_workflow::{Plan, PlanLimits, ScriptPlans};
 
 use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{PlanRun, refused, script_plan_parts};
 use crate::state::ServerState;
@@ -140,6 +142,7 @@ async fn execute(
     let flow = RunFlow::of_session(&spec.session);
     let client_run = session.begin_run(&spec.script.written(), &flow).await;
     let run = session.resumed_run(id).with_flow(flow);
+    let (mut observed, run) = RunSpan::begin(state.telemetry(), None, run);
     let approver = RunApprover {
         approver: Arc::new(CannotAsk),
         if_unasked: IfUnasked::Refuse,
@@ -147,7 +150,8 @@ async fn execute(
     let active = runs.active(journal.clone(), &run);
     let progress = |_| {};
     let durable = Some(journal.clone());
-    let host = client_run.pipeline(state, &run, &spec.limits, approver, durable, progress);
+    let pipeline = client_run.pipeline(state, &run, &spec.limits, approver, durable, progress);
+    let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
         approver: Arc::new(CannotAsk),
@@ -181,12 +185,20 @@ async fn execute(
             });
             let host = Arc::new(ScriptPlans::new(host, parts));
             let pool = state.pool();
-            pool.run_with(script, options, spec.limits, host, &mut |_| {})
-                .await
+            let mut on_event = |event: Event<'_>| {
+                if let (Event::Started, Some(observed)) = (&event, &mut observed) {
+                    observed.has_worker();
+                }
+            };
+            let running = pool.run_with(script, options, spec.limits, host, &mut on_event);
+            LogContext::of_run(&run).scope(running).await
         }
     };
     outcome.held = spec.hold;
     active.finish(&mut outcome).await;
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     if let Some(audit) = state.audit() {
         audit.run_ended(&run, &spec.script.source, &RunEnd::new(&outcome));
     }

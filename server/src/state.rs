@@ -4,19 +4,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_approvals::ApprovalRules;
-use pml_gateway::Gateway;
+use pml_gateway::{Gateway, Listing};
 use pml_hosts::{AuditTrail, Decision};
 use pml_protocol::{Limits, Principal};
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
+use pml_telemetry::Telemetry;
 use pml_typegen::Shape;
 use pml_workflow::{LazyPool, PlanLimits};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::client_session::ClientSession;
 use crate::durable_runs::{DurableOptions, DurableRuns};
+use crate::observed_state;
 use crate::pending_approvals::{COLLECT_TIME, PendingApprovals, RequestFingerprint};
 use crate::resume::{maintain_store, resume_runs};
 use crate::stateless_clients::StatelessClients;
@@ -44,6 +47,8 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// The time limit of one call, where the operator set one.
     pub tool_timeout: Option<Duration>,
+    /// Whether calls of scripts are made before the scripts make them.
+    pub speculate: bool,
     /// How long calls in flight have when the server shuts down.
     pub drain: Duration,
     /// Who may approve which calls.
@@ -54,6 +59,8 @@ pub struct ServerOptions {
     pub observer: Arc<dyn ToolObserver>,
     /// Where calls and runs are recorded; `None` without an audit log.
     pub audit: Option<AuditTrail>,
+    /// Where calls and runs are observed; `None` without telemetry.
+    pub telemetry: Option<Telemetry>,
     /// Plans of clients and scripts.
     pub workflows: WorkflowOptions,
 }
@@ -83,10 +90,12 @@ struct Parts {
     scrubber: Arc<Scrubber>,
     limits: Limits,
     tool_timeout: Option<Duration>,
+    speculate: bool,
     drain: Duration,
     approval_rules: Arc<ApprovalRules>,
     observer: Arc<dyn ToolObserver>,
     audit: Option<AuditTrail>,
+    telemetry: Option<Telemetry>,
     closing: CancellationToken,
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
@@ -118,10 +127,12 @@ impl ServerState {
             scrubber: options.scrubber,
             limits: options.limits,
             tool_timeout: options.tool_timeout,
+            speculate: options.speculate,
             drain: options.drain,
             approval_rules: options.approval_rules,
             observer: options.observer,
             audit: options.audit,
+            telemetry: options.telemetry,
             closing,
             durable,
             in_flight: watch::Sender::new(0),
@@ -130,12 +141,51 @@ impl ServerState {
             pending: PendingApprovals::default(),
             tasks: Arc::default(),
         }));
+        state.observe();
         let first = state.clone();
         tokio::spawn(async move { first.list_servers().await });
         tokio::spawn(resume_runs(state.clone()));
         tokio::spawn(resume_answered_runs(state.clone()));
         tokio::spawn(maintain_store(state.clone()));
         state
+    }
+
+    /// Lets the metrics read this state, as long as it is there.
+    fn observe(&self) {
+        let Some(telemetry) = self.telemetry() else {
+            return;
+        };
+        if let (Some(mut anomalies), Some(audit)) = (telemetry.anomalies(), self.audit().cloned()) {
+            tokio::spawn(async move {
+                loop {
+                    match anomalies.recv().await {
+                        Ok(anomaly) => audit.anomaly(&anomaly),
+                        Err(RecvError::Lagged(_)) => {}
+                        Err(RecvError::Closed) => return,
+                    }
+                }
+            });
+        }
+        let state = Arc::downgrade(&self.0);
+        telemetry.metrics().observe(move || match state.upgrade() {
+            Some(parts) => observed_state::gauges(&Self(parts)),
+            None => Vec::new(),
+        });
+    }
+
+    /// Records the tools that their servers list and that cannot be called.
+    fn record_withheld(&self, listing: &Listing) {
+        let Some(audit) = self.audit() else {
+            return;
+        };
+        for refused in &listing.refused {
+            audit.tool_withheld(&refused.tool, &refused.reason);
+        }
+        for tool in &listing.tools {
+            if let Some(quarantine) = &tool.quarantine {
+                audit.tool_withheld(tool.id.as_str(), &format!("it {quarantine}"));
+            }
+        }
     }
 
     async fn list_servers(&self) {
@@ -149,6 +199,7 @@ impl ServerState {
             "the servers are up"
         );
         self.0.has_listed.send_replace(true);
+        self.record_withheld(&listing);
         let observer = self.0.observer.clone();
         tokio::task::spawn_blocking(move || {
             observer.tools_listed(&listing.tools, &listing.problems);
@@ -189,6 +240,10 @@ impl ServerState {
         &self.0.limits
     }
 
+    pub(crate) fn speculates(&self) -> bool {
+        self.0.speculate
+    }
+
     pub(crate) fn tool_timeout(&self) -> Option<Duration> {
         self.0.tool_timeout
     }
@@ -211,6 +266,21 @@ impl ServerState {
     /// Where calls and runs are recorded.
     pub(crate) fn audit(&self) -> Option<&AuditTrail> {
         self.0.audit.as_ref()
+    }
+
+    /// Where calls and runs are observed.
+    pub(crate) fn telemetry(&self) -> Option<&Telemetry> {
+        self.0.telemetry.as_ref()
+    }
+
+    /// Whether the servers were listed.
+    pub(crate) fn has_listed(&self) -> bool {
+        *self.0.has_listed.borrow()
+    }
+
+    /// Calls of clients in flight.
+    pub(crate) fn calls_in_flight(&self) -> usize {
+        *self.0.in_flight.borrow()
     }
 
     /// Who may approve which calls.

@@ -1,7 +1,7 @@
 //! The reply of one of our tools. Every constructor takes scrubbed values, so nothing else can be
 //! sent.
 
-use pml_protocol::Stats;
+use pml_protocol::{Stats, TraceContext};
 use pml_reply::{Block, RunReply};
 use pml_scrub::Scrubbed;
 use rmcp::ErrorData;
@@ -21,6 +21,8 @@ pub struct ToolReply {
     content: Vec<ContentBlock>,
     failed: bool,
     stats: Option<Stats>,
+    /// The span of the call, for a client that traces.
+    trace: Option<String>,
 }
 
 impl ToolReply {
@@ -47,6 +49,7 @@ impl ToolReply {
             content: vec![ContentBlock::text(text.into_inner())],
             failed: false,
             stats: None,
+            trace: None,
         }
     }
 
@@ -65,7 +68,20 @@ impl ToolReply {
             content,
             failed: !reply.is_ok(),
             stats: None,
+            trace: None,
         }
+    }
+
+    /// Whether the call failed.
+    pub fn is_failure(&self) -> bool {
+        self.failed
+    }
+
+    /// The same reply, which names its span in `_meta`.
+    #[must_use]
+    pub fn with_trace(self, trace: &TraceContext) -> Self {
+        let trace = Some(trace.traceparent());
+        Self { trace, ..self }
     }
 
     /// The reply in the form of MCP. `handle` is that of the session, for a client that has to bring it
@@ -81,6 +97,9 @@ impl ToolReply {
         }
         if let Some(handle) = handle {
             meta.insert(SESSION.to_owned(), json!(handle));
+        }
+        if let Some(trace) = self.trace {
+            meta.set_traceparent(trace);
         }
         result.meta = (!meta.is_empty()).then_some(meta);
         result

@@ -27,7 +27,16 @@ impl StdioClient {
     }
 
     pub fn open_with(place: &Place, flags: &[&str], capabilities: Value) -> Self {
-        let mut lines = Self::without_handshake(place, flags);
+        Self::without_handshake(place, flags).with_handshake(capabilities)
+    }
+
+    /// A server that a command starts, with the handshake.
+    pub fn start(command: Command) -> Self {
+        Self::spawn(command).with_handshake(json!({}))
+    }
+
+    fn with_handshake(self, capabilities: Value) -> Self {
+        let mut lines = self;
         let hello = lines.ask(
             "initialize",
             json!({
@@ -42,8 +51,11 @@ impl StdioClient {
 
     /// Starts the server and sends nothing.
     pub fn without_handshake(place: &Place, flags: &[&str]) -> Self {
-        let mut child = place
-            .command(&[&["serve", "--log-level", "warn"], flags].concat())
+        Self::spawn(place.command(&[&["serve", "--log-level", "warn"], flags].concat()))
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -8,9 +8,11 @@ use pml_approvals::{Answered, Approvals, late_answer};
 use pml_protocol::{RunId, TenantId};
 use pml_store::{ApprovalFilter, ApprovalState, StoredApproval};
 use serde::Serialize;
+use serde_json::json;
 
 use super::list::ShownApproval;
 use super::user;
+use crate::audit_setup::CommandAudit;
 use crate::diagnostics;
 use crate::exit::{self, ExitCode};
 use crate::runs::print_json;
@@ -63,18 +65,28 @@ pub struct DenyArgs {
     which: Which,
 }
 
-pub async fn allow(approvals: &Approvals, args: &AllowArgs) -> anyhow::Result<ExitCode> {
+pub async fn allow(
+    approvals: &Approvals,
+    audit: CommandAudit,
+    args: &AllowArgs,
+) -> anyhow::Result<ExitCode> {
     let answer = Answer {
         approvals,
+        audit,
         allow: true,
         all_calls: args.all_calls,
     };
     answer.all(&args.which).await
 }
 
-pub async fn deny(approvals: &Approvals, args: &DenyArgs) -> anyhow::Result<ExitCode> {
+pub async fn deny(
+    approvals: &Approvals,
+    audit: CommandAudit,
+    args: &DenyArgs,
+) -> anyhow::Result<ExitCode> {
     let answer = Answer {
         approvals,
+        audit,
         allow: false,
         all_calls: false,
     };
@@ -83,6 +95,7 @@ pub async fn deny(approvals: &Approvals, args: &DenyArgs) -> anyhow::Result<Exit
 
 struct Answer<'a> {
     approvals: &'a Approvals,
+    audit: CommandAudit,
     allow: bool,
     all_calls: bool,
 }
@@ -147,8 +160,20 @@ impl Answer<'_> {
         let (tenant, user) = (TenantId::local(), user::name());
         let answering = self.approvals.answer(&tenant, id, self.allow, &user);
         let answered = answering.await?;
-        if let (Answered::Recorded(approval), true) = (&answered, self.all_calls) {
-            self.approvals.allow_all(approval, &user).await?;
+        if let Answered::Recorded(approval) = &answered {
+            if self.all_calls {
+                self.approvals.allow_all(approval, &user).await?;
+            }
+            let data = json!({
+                "approval": approval.id,
+                "run": approval.asked.run,
+                "decision": approval.state.as_str(),
+                "allCalls": self.all_calls,
+                "by": user,
+                "via": "pml approvals",
+            });
+            let tool = &approval.asked.tool;
+            self.audit.record("pml.approval.answered", tool, &data);
         }
         Ok(answered)
     }

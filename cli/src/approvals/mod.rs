@@ -2,12 +2,13 @@
 
 mod answer;
 mod list;
-mod user;
+pub mod user;
 
 use std::path::Path;
 
 use clap::{Args, Subcommand};
 
+use crate::audit_setup::CommandAudit;
 use crate::exit::{self, ExitCode};
 use crate::runs::with_store;
 use crate::store_setup::StoreArgs;
@@ -47,11 +48,12 @@ pub fn run(args: &ApprovalsArgs, config: Option<&Path>) -> ExitCode {
     let store = StoreArgs::new(args.store.clone());
     let done = with_store(&store, config, async |store, settings| {
         let approvals = settings.approvals.open(store.clone());
+        let audit = CommandAudit::of(&settings);
         match &args.verb {
             None => list::list(&approvals, &args.list).await,
             Some(Verb::List(list)) => list::list(&approvals, list).await,
-            Some(Verb::Allow(allow)) => answer::allow(&approvals, allow).await,
-            Some(Verb::Deny(deny)) => answer::deny(&approvals, deny).await,
+            Some(Verb::Allow(allow)) => answer::allow(&approvals, audit, allow).await,
+            Some(Verb::Deny(deny)) => answer::deny(&approvals, audit, deny).await,
         }
     });
     done.unwrap_or_else(exit::usage_error)

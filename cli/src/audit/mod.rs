@@ -2,6 +2,8 @@
 
 mod export;
 mod prove;
+mod reconcile;
+mod replay;
 mod show;
 mod verify;
 
@@ -22,6 +24,7 @@ use crate::exit::{self, ExitCode};
     pml audit tail --follow                    events as they happen\n  \
     pml audit query --tool fs:write_file       who wrote files\n  \
     pml audit verify                           is anything changed or missing?\n  \
+    pml audit replay nightly-1                 does a run give the same again?\n  \
     pml audit export --format csv > audit.csv")]
 pub struct AuditArgs {
     #[command(subcommand)]
@@ -36,6 +39,8 @@ enum AuditCommand {
     Checkpoint(verify::CheckpointArgs),
     Prove(prove::ProveArgs),
     Export(export::ExportArgs),
+    Reconcile(reconcile::ReconcileArgs),
+    Replay(replay::ReplayArgs),
 }
 
 pub fn run(args: &AuditArgs, config: Option<&Path>) -> ExitCode {
@@ -49,6 +54,8 @@ pub fn run(args: &AuditArgs, config: Option<&Path>) -> ExitCode {
         AuditCommand::Checkpoint(_) => verify::checkpoint(&folder),
         AuditCommand::Prove(args) => prove::prove(args, &folder),
         AuditCommand::Export(args) => export::export(args, &folder),
+        AuditCommand::Reconcile(args) => reconcile::reconcile(args, config),
+        AuditCommand::Replay(args) => replay::replay(args, config),
     });
     done.unwrap_or_else(exit::usage_error)
 }

@@ -10,9 +10,11 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use pml_gateway::Config;
 use pml_policy::lock::{Change, ChangeKind, LockFile, ObservedServer};
+use serde_json::json;
 
 use self::report::Comparison;
 use crate::annotation_trust::AnnotationTrustArgs;
+use crate::audit_setup::CommandAudit;
 use crate::confirm::{can_ask, confirm};
 use crate::exit::ExitCode;
 use crate::tools::LISTING_TIMEOUT;
@@ -124,7 +126,9 @@ fn lock(args: &LockArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     if needs_file && !place.exists {
         bail!("there is no {}: run `pml lock` first", place.file.display());
     }
-    servers::with_gateway(settings.servers, async |gateway| {
+    let audit = CommandAudit::of(&settings);
+    let (file, before) = (place.file.clone(), digest_of(&place.file));
+    let code = servers::with_gateway(settings.servers, async |gateway| {
         let observed = gateway.observe(LISTING_TIMEOUT).await;
         let mut now = BTreeMap::new();
         let mut silent = Vec::new();
@@ -176,7 +180,19 @@ fn lock(args: &LockArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
                 Ok(exit_code(is_compared))
             }
         }
-    })
+    });
+    let after = digest_of(&file);
+    if before != after {
+        let data = json!({ "before": before, "after": after });
+        audit.record("pml.lock.changed", &file.display().to_string(), &data);
+    }
+    code
+}
+
+/// The digest of the lock file; `None` if there is none.
+fn digest_of(file: &Path) -> Option<String> {
+    let bytes = std::fs::read(file).ok()?;
+    Some(pml_audit::digest(&bytes))
 }
 
 fn exit_code(is_good: bool) -> ExitCode {

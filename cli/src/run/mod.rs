@@ -2,6 +2,7 @@
 
 pub mod durable;
 pub mod report;
+mod run_audit;
 pub mod run_tools;
 pub mod script;
 pub mod tool_source;
@@ -22,7 +23,8 @@ use pml_store::Store;
 use pml_workflow::{LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
 
 use crate::amounts::{parse_memory, parse_time};
-use crate::config::{self, Settings};
+use crate::audit_setup::AuditSetup;
+use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
@@ -48,6 +50,7 @@ use trace::Trace;
     pml run --config servers.json -e 'return await tools.fs.list_directory({ path: \".\" })'\n  \
     pml run --record audit.json audit.ts       then, anywhere: pml run --replay audit.json audit.ts\n  \
     pml run --dry-run audit.ts                 what it would call, without calling it\n  \
+    pml run --no-speculate audit.ts            every call when the script makes it, not earlier\n  \
     pml run --durable --run-id audit-7 audit.ts    after a crash: pml resume audit-7\n\n\
     Exit codes: 0 ok, 1 the script failed, 2 wrong usage, 75 it waits for a person (pml runs show),\n\
     124 time limit, 137 memory limit, 130 interrupted, 70 internal error.")]
@@ -109,6 +112,12 @@ pub struct RunArgs {
     /// Run without V8's compilers: slower, with less to attack
     #[arg(long)]
     no_jit: bool,
+
+    /// Make no call before the script makes it
+    ///
+    /// By default, calls of class `read` start as soon as their arguments are known.
+    #[arg(long)]
+    no_speculate: bool,
 
     /// Write a timeline in Chrome's trace format
     #[arg(long, value_name = "FILE")]
@@ -197,6 +206,7 @@ pub struct PreparedRun {
     cache: ToolCache,
     source: ToolSource,
     durable: Option<DurableRun>,
+    speculate: bool,
 }
 
 /// How a run is printed.
@@ -241,6 +251,7 @@ impl PreparedRun {
         let cache = ToolCache::for_settings(&settings);
         let source = args.source.source(&cache)?;
         let durable = args.durable.run(&args.origin());
+        let speculate = settings.speculate == SpeculationMode::Script && !args.no_speculate;
         Ok(Self {
             tool_timeout: args.tool_timeout(&settings),
             output: RunOutput {
@@ -257,6 +268,7 @@ impl PreparedRun {
             cache,
             source,
             durable,
+            speculate,
         })
     }
 
@@ -296,6 +308,8 @@ impl PreparedRun {
             scrubber,
             source: ToolSource::Servers(LiveMode::Send),
             durable: Some(DurableRun::Resumed { journal, store }),
+            // Most of its answers are in the journal.
+            speculate: false,
         })
     }
 
@@ -324,6 +338,7 @@ impl PreparedRun {
             Some(durable) => Some(durable.tools(&scrub_rules).await?),
             None => None,
         };
+        let audit = AuditSetup::open_for_command(&self.settings)?;
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: self.source,
@@ -333,13 +348,15 @@ impl PreparedRun {
             scrubber: self.scrubber,
             limits: self.limits,
             durable: durable_tools,
+            audit: Some(audit),
+            speculate: self.speculate,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);
                 }
             }),
         })?;
-        let name = self.script.name.clone();
+        let (name, source) = (self.script.name.clone(), self.script.source.clone());
         let mut observer = RunObserver {
             trace: self.trace,
             print_logs: is_live.then_some(style),
@@ -375,6 +392,7 @@ impl PreparedRun {
         if let Some(durable) = &durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
+        tools.record_end(&source, &outcome);
         let scrub_started = Instant::now();
         let outcome = tools.printed(outcome, &self.limits);
         if output.scrub {

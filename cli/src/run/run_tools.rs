@@ -10,9 +10,9 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
     CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders,
+    Recording, RunPlaceholders, SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, TimerMode, ToolHost, VirtualClock};
+use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
@@ -20,7 +20,9 @@ use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::run_audit::RunAudit;
 use super::tool_source::{LiveMode, ToolSource};
+use crate::audit_setup::AuditSetup;
 use crate::observed_calls::ObservedCalls;
 use crate::servers;
 use crate::tool_cache::ToolCache;
@@ -47,6 +49,10 @@ pub struct RunToolsOptions {
     pub limits: Limits,
     pub tool_timeout: Option<Duration>,
     pub durable: Option<DurableTools>,
+    /// Where calls are recorded; `None` for runs that are not.
+    pub audit: Option<AuditSetup>,
+    /// Whether calls are made before the script makes them.
+    pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -71,6 +77,9 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// `None` where nothing is recorded.
+    audit: Option<RunAudit>,
+    speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
     servers: Option<LiveServers>,
@@ -121,6 +130,8 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    audit: None,
+                    speculation: Speculation::default(),
                     journal: None,
                     servers: None,
                     replies,
@@ -133,6 +144,9 @@ impl RunTools {
             .durable
             .as_ref()
             .map(|durable| durable.journal.clone());
+        // A recording and a dry run have the calls of the script alone.
+        let speculates = options.speculate && matches!(mode, LiveMode::Send);
+        let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
         let run = LiveRun {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
@@ -153,24 +167,37 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
+            telemetry: None,
+            speculated: speculated.clone(),
             progress: options.progress,
         };
+        // A dry run sends nothing.
+        let sends = !matches!(mode, LiveMode::DryRun(_));
+        let audit = options.audit.filter(|_| sends).and_then(|setup| {
+            let run = journal.as_ref().map(|journal| journal.local_context());
+            RunAudit::open(setup, &servers.gateway, run)
+        });
+        let pipeline = Pipeline::new(mode, run);
+        let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
+            audit,
+            speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
-            pipeline: Pipeline::new(mode, run),
+            pipeline,
             servers: Some(servers),
             replies,
         })
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        stack::streamed(match &self.pipeline {
-            Pipeline::Live(host) => host.clone(),
-            Pipeline::Replay { host, .. } => host.clone(),
-            Pipeline::Record { host, .. } => host.clone(),
-            Pipeline::RecordMissing { host, .. } => host.clone(),
-            Pipeline::DryRun(host) => host.clone(),
-        })
+        stack::streamed(recorded(self.pipeline.host(), self.audit.as_ref()))
+    }
+
+    /// Records how the run ended, where it is recorded.
+    pub fn record_end(&self, script: &str, outcome: &Outcome) {
+        if let Some(audit) = &self.audit {
+            audit.ended(script, outcome);
+        }
     }
 
     pub fn options(&self) -> RunOptions {
@@ -181,13 +208,15 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
+            context: self.audit.as_ref().map(RunAudit::context),
             clock,
             timers,
+            speculation: self.speculation.clone(),
             ..RunOptions::default()
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: Some(journal.local_context()),
+                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -328,10 +357,13 @@ impl RunTools {
         cache.save_history(&servers.calls.take());
     }
 
-    /// Stops the servers.
-    pub async fn close(&self) {
+    /// Stops the servers, and closes the audit log.
+    pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(audit) = self.audit {
+            audit.close().await;
         }
     }
 }
@@ -348,7 +380,25 @@ impl LiveServers {
     }
 }
 
+/// The host with the audit log above it, where the run is recorded.
+fn recorded(host: Live, audit: Option<&RunAudit>) -> Live {
+    match audit {
+        Some(audit) => audit.host(host),
+        None => host,
+    }
+}
+
 impl Pipeline {
+    fn host(&self) -> Arc<dyn ToolHost> {
+        match self {
+            Self::Live(host) => host.clone(),
+            Self::Replay { host, .. } => host.clone(),
+            Self::Record { host, .. } => host.clone(),
+            Self::RecordMissing { host, .. } => host.clone(),
+            Self::DryRun(host) => host.clone(),
+        }
+    }
+
     fn new(mode: LiveMode, run: LiveRun) -> Self {
         match mode {
             LiveMode::Send => Self::Live(stack::live(run)),

@@ -32,10 +32,16 @@ pub struct Trace {
     started: Option<u64>,
     spans: Vec<Span>,
     calls: HashMap<usize, u64>,
+    /// The lane of the next call that was made ahead of time.
+    next_lane: usize,
 }
 
 /// Lane 0 is the run; each tool call has a lane of its own, so that parallel calls show.
 const RUN_LANE: usize = 0;
+/// Calls that were made ahead of time have lanes below all others: a run has fewer calls than this.
+const SPECULATION_LANES: usize = 1_000_000;
+/// Their category.
+const SPECULATION: &str = "speculation";
 
 impl Trace {
     /// Opens the file, so that a path that cannot be written fails before the script runs.
@@ -48,11 +54,17 @@ impl Trace {
             started: None,
             spans: Vec::new(),
             calls: HashMap::new(),
+            next_lane: SPECULATION_LANES,
         })
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.zero.elapsed().as_micros()).unwrap_or(u64::MAX)
+        self.at(Instant::now())
+    }
+
+    fn at(&self, time: Instant) -> u64 {
+        let since = time.saturating_duration_since(self.zero);
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
     }
 
     pub fn note(&mut self, event: &Event<'_>) {
@@ -69,6 +81,20 @@ impl Trace {
                 self.span("transpile", "worker", began..ended, RUN_LANE, None);
             }
             Event::Log(_) => {}
+            Event::Speculated(call) => {
+                let lane = self.next_lane;
+                self.next_lane += 1;
+                let began = self.at(call.began);
+                let ended = call.ended.map_or(now, |ended| self.at(ended));
+                let details = serde_json::json!({ "taken": call.is_taken });
+                self.span(
+                    &call.tool,
+                    SPECULATION,
+                    began..ended.max(began),
+                    lane,
+                    Some(details),
+                );
+            }
             Event::CallStarted { index, .. } => {
                 self.calls.insert(*index, now);
             }
@@ -115,7 +141,8 @@ impl Trace {
         scrub: impl Fn(&str) -> String,
     ) -> anyhow::Result<()> {
         let now = self.now();
-        for call in self.spans.iter_mut().filter(|span| span.cat == "call") {
+        let is_call = |span: &&mut Span| matches!(span.cat, "call" | SPECULATION);
+        for call in self.spans.iter_mut().filter(is_call) {
             call.name = scrub(&call.name);
         }
         let began = self.started.unwrap_or(now);

@@ -5,6 +5,7 @@ mod durable_runs;
 mod print_config;
 mod token_source;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +18,13 @@ use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
 use pml_server::{
     HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions, serve_http,
-    serve_stdio,
+    serve_status, serve_stdio,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
 use crate::audit_setup::AuditSetup;
-use crate::config::{self, Settings};
+use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
 use crate::{exit, search_setup, servers};
@@ -46,6 +47,7 @@ const WARM: usize = 32;
     pml serve                              over standard input and output\n  \
     pml serve --http 127.0.0.1:8080        over HTTP, at http://127.0.0.1:8080/mcp\n  \
     pml serve --http unix:/tmp/pml.sock    over HTTP, for processes of this user only\n  \
+    pml serve --metrics 127.0.0.1:9464     with /metrics for Prometheus\n  \
     pml serve --print-config claude-code   how a client starts it\n\n\
     The token for HTTP is read from PML_TOKEN, or from a file with --token-file. Without either, a\n\
     token is made and printed on standard error, unless other machines can connect: then one must\n\
@@ -80,6 +82,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     drain: Option<u64>,
 
+    /// Serve /metrics for Prometheus and the probes /healthz, /readyz and /startupz at this address, to
+    /// everyone who reaches it; --http serves them too, /metrics only to clients with a token
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<ListenAddress>,
+
     /// The format of log lines on standard error
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
@@ -87,6 +94,10 @@ pub struct ServeArgs {
     /// The lowest level that is logged
     #[arg(long, value_enum, default_value = "info")]
     log_level: LogLevel,
+
+    /// Make no call before a script makes it
+    #[arg(long)]
+    no_speculate: bool,
 
     /// Run scripts without V8's compilers: slower, with less to attack
     #[arg(long)]
@@ -132,7 +143,12 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let settings = config::load(config)?;
     let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
     let secrets = settings.servers.secrets().clone();
-    log::init(args.format(), args.level(), scrubber.clone(), secrets)?;
+    let lines = log::init(
+        args.format(),
+        args.level(),
+        scrubber.clone(),
+        secrets.clone(),
+    )?;
     warn_without_servers(&settings.servers, config);
     let http = args
         .http
@@ -146,13 +162,18 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let served = event_loop.block_on(async {
         let limits = *pool.limits();
         let tool_timeout = settings.limits.tool_timeout();
+        let speculate = settings.speculate == SpeculationMode::Script && !args.no_speculate;
         let search = search_setup::open(settings.servers.file.as_deref())?;
         let observer = Arc::new(CachedTools::for_settings(&settings));
         let durable = durable_runs::open(&args.store, &settings).await?;
         let store = durable
             .as_ref()
             .map(|durable| durable.approvals.store().clone());
-        let audit = AuditSetup::open(&settings)?;
+        let mut audit = AuditSetup::open(&settings, args.http.is_none())?;
+        let telemetry = settings.telemetry.start(&scrubber, &secrets)?;
+        if let Some(telemetry) = &telemetry {
+            lines.send_to(telemetry);
+        }
         let gateway = servers::open(settings.servers)?;
         let state = ServerState::open(ServerOptions {
             pool,
@@ -161,17 +182,23 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             scrubber,
             limits,
             tool_timeout,
+            speculate,
             drain: Duration::from_millis(args.drain.unwrap_or(DEFAULT_DRAIN)),
             approval_rules: settings.approvals.rules(),
             durable,
             observer,
             audit: audit.trail(&gateway),
+            telemetry: telemetry.clone(),
             workflows: WorkflowOptions {
                 limits: settings.workflows.limits(),
                 tool: settings.workflows.tool,
             },
         });
         close_on_signal(&state)?;
+        if let Some(address) = &args.metrics {
+            let address = serve_status(state.clone(), address).await?;
+            tracing::info!(address = %StatusUrl(&address), "metrics are served");
+        }
         let served = match http {
             Some(options) => {
                 serve_http(state, options, |address| {
@@ -182,7 +209,10 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             None => serve_stdio(state).await,
         };
         servers::close(&gateway).await;
-        audit.close();
+        if let Some(telemetry) = telemetry {
+            telemetry.shutdown().await;
+        }
+        audit.close().await;
         if let Some(store) = store {
             store.close().await;
         }
@@ -200,6 +230,18 @@ fn warn_without_servers(servers: &Config, named: Option<&Path>) {
         tracing::warn!("there are no tools: {missing}");
     } else if servers.servers.is_empty() {
         tracing::warn!("there are no tools: the configuration has no servers; run `pml add`");
+    }
+}
+
+/// The address of the metrics.
+struct StatusUrl<'a>(&'a ListenAddress);
+
+impl fmt::Display for StatusUrl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ListenAddress::Tcp(address) => write!(f, "http://{address}/metrics"),
+            ListenAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ use super::hooks::CliHooks;
 use super::plan_file::{self, InputArgs, PlanArgs};
 use super::printed;
 use crate::amounts::parse_time;
+use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
 use crate::exit::{self, ExitCode};
 use crate::run::RunOutput;
@@ -256,6 +257,7 @@ impl PreparedWorkflow {
         };
         let is_live = !self.output.json && !self.output.scrub && !self.is_streamed;
         let cache = ToolCache::for_settings(&self.settings);
+        let audit = AuditSetup::open_for_command(&self.settings)?;
         let known = Known {
             history: cache.history(),
             costs: std::mem::take(&mut self.settings.workflows.costs),
@@ -269,6 +271,9 @@ impl PreparedWorkflow {
             scrubber,
             limits,
             durable: durable_tools,
+            audit: Some(audit),
+            // A plan says itself what can be done at once.
+            speculate: false,
             progress: Box::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);

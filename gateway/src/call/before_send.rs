@@ -1,6 +1,7 @@
 //! The callback directly before a call is sent.
 
 use futures::future::BoxFuture;
+use pml_protocol::RunContext;
 
 use super::error::CallError;
 use super::progress::ProgressListener;
@@ -37,8 +38,15 @@ pub trait BeforeSend: Send + Sync {
 pub struct CallOptions<'a> {
     /// Runs directly before the call is sent.
     pub before_send: Option<&'a dyn BeforeSend>,
+    /// Nobody has asked for the call yet: it is sent only if it has no effect and its tool is still the
+    /// one that was first seen, and the budget of the run is spent when its result is used
+    /// ([`RunScope::spend`](crate::RunScope::spend)).
+    pub is_speculative: bool,
     /// The version of the tool that the call was written for: `2`, `1.x`, `1.2.0` or `sha256:…`.
     pub version: Option<&'a str>,
+    /// The request that the call belongs to: its trace is passed on to the server, and its notes say
+    /// what became of the call.
+    pub request: Option<&'a RunContext>,
     /// Receives the progress of the call, besides the receiver of its run.
     pub progress: Option<&'a ProgressListener>,
 }

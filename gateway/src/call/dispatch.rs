@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use pml_protocol::TraceContext;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, RequestId,
-    ServerResult,
+    RequestMetaObject, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::{
@@ -41,6 +42,8 @@ pub struct ToolCall<'a> {
     pub arguments: Map<String, Value>,
     pub limit: Duration,
     pub progress: Option<ProgressSink>,
+    /// Sent along in `_meta`, and over HTTP in headers.
+    pub trace: Option<&'a TraceContext>,
 }
 
 /// Sends the call and waits for its response, for at most `limit` from now.
@@ -53,13 +56,14 @@ pub async fn dispatch(session: &McpSession, call: ToolCall<'_>) -> Result<Value,
         arguments,
         limit,
         progress,
+        trace,
     } = call;
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
     let sent = session
         .peer
         .send_request_with_option(
             ClientRequest::CallToolRequest(CallToolRequest::new(params)),
-            PeerRequestOptions::no_options(),
+            request_options(trace),
         )
         .await;
     let handle = match sent {
@@ -110,6 +114,23 @@ pub async fn dispatch(session: &McpSession, call: ToolCall<'_>) -> Result<Value,
             unhealthy: true,
         }),
     }
+}
+
+/// The options of a request, with the trace that it belongs to in its `_meta`.
+fn request_options(trace: Option<&TraceContext>) -> PeerRequestOptions {
+    let mut options = PeerRequestOptions::no_options();
+    if let Some(trace) = trace {
+        let mut meta = RequestMetaObject::new();
+        meta.set_traceparent(trace.traceparent());
+        if let Some(state) = trace.tracestate() {
+            meta.set_tracestate(state);
+        }
+        if let Some(baggage) = trace.baggage() {
+            meta.set_baggage(baggage);
+        }
+        options.meta = Some(meta);
+    }
+    options
 }
 
 /// The response of a request, which may be large and counts as unread until this is dropped.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use pml_nearest::{nearest, typos_of};
 use pml_policy::authorize::{Action, Requester};
+use pml_protocol::{EffectClass, RunContext};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -71,8 +72,11 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
-        let prepared = self.prepare(scope, id, arguments, options.version).await?;
+        let prepared = self.prepare(scope, id, arguments, options).await?;
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
+            if let Some(request) = options.request {
+                request.notes().mark_cached();
+            }
             return Ok(answer(Value::clone(&known), true));
         }
         let cached_as = self
@@ -107,7 +111,11 @@ impl Inner {
         arguments: CallArguments,
         version: Option<&str>,
     ) -> Result<Arc<Tool>, CallError> {
-        let prepared = self.prepare(scope, id, arguments, version).await?;
+        let options = CallOptions {
+            version,
+            ..CallOptions::default()
+        };
+        let prepared = self.prepare(scope, id, arguments, options).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
         // An admission that is dropped unfinished does not count for the circuit breaker.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
@@ -120,7 +128,7 @@ impl Inner {
         scope: &RunScope,
         id: &str,
         arguments: CallArguments,
-        version: Option<&str>,
+        options: CallOptions<'_>,
     ) -> Result<PreparedCall, CallError> {
         let refuse = |refusal| CallError::refused(id, refusal);
         if scope.ended().is_cancelled() {
@@ -131,12 +139,17 @@ impl Inner {
             ));
         }
         self.policy().filter.verdict(id).map_err(refuse)?;
-        scope.budget().spend_call(id).map_err(refuse)?;
+        if !options.is_speculative {
+            scope.budget().spend_call(id).map_err(refuse)?;
+        }
         let requester = scope.requester();
         let (server, tool) = self.resolve(requester, id).await?;
         self.check_tool(requester, Action::Call, &tool, None, scope.labels())?;
         let effect = self.effects.class_of(&tool, &server.config);
-        let earlier = match version {
+        if options.is_speculative && !self.is_unchanged_read(&tool, &effect) {
+            return Err(not_speculated(id));
+        }
+        let earlier = match options.version {
             Some(version) => server.earlier_version(&tool, version)?,
             None => None,
         };
@@ -244,6 +257,8 @@ impl Inner {
         let mut sending = Sending {
             effect: &call.effect,
             before_send: options.before_send,
+            request: options.request,
+            speculated: options.is_speculative.then_some(&call.tool),
             progress: options.progress,
             arguments: SentArguments::new(call.arguments),
         };
@@ -275,6 +290,24 @@ impl Inner {
         }
     }
 
+    /// Whether a call has no effect, and its tool is the one that was first seen.
+    pub(crate) fn is_unchanged_read(&self, tool: &Tool, effect: &Effect) -> bool {
+        effect.class == EffectClass::Read && self.first_seen.is_first(tool)
+    }
+
+    /// Checks the tool again directly before a speculative call is sent: its server may have announced
+    /// other tools since.
+    async fn check_unchanged(&self, server: &Arc<Server>, tool: &Tool) -> Result<(), CallError> {
+        let id = tool.id.as_str();
+        let tools = server.current_tools().await;
+        let tools = tools.map_err(|unavailable| unavailable_error(id, server, unavailable))?;
+        let now = tools.get(tool.id.tool());
+        match now.is_some_and(|now| now.fingerprint == tool.fingerprint) {
+            true => Ok(()),
+            false => Err(not_speculated(id)),
+        }
+    }
+
     async fn attempt(
         &self,
         scope: &RunScope,
@@ -299,6 +332,9 @@ impl Inner {
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
+        if let Some(request) = sending.request {
+            request.notes().add_server_wait(admission.waited());
+        }
         let connection = match server.connection().await {
             Ok(connection) => connection,
             Err(unavailable) => {
@@ -320,6 +356,9 @@ impl Inner {
         if let Err(error) = server.check_pin(tool).await {
             return Err(refused(error));
         }
+        if let Some(tool) = sending.speculated {
+            self.check_unchanged(server, tool).await.map_err(refused)?;
+        }
         if let Some(callback) = sending.before_send {
             // Dropping the admission frees its slots and does not count for the circuit breaker.
             callback
@@ -338,7 +377,11 @@ impl Inner {
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
             progress: scope.progress(tool, sending.progress),
+            trace: sending.request.and_then(RunContext::trace),
         };
+        if let Some(request) = sending.request {
+            request.notes().count_attempt();
+        }
         match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
@@ -362,10 +405,19 @@ impl Inner {
 /// What the attempts of a call share.
 struct Sending<'a> {
     effect: &'a Effect,
+    /// The tool of a call that nobody has asked for yet.
+    speculated: Option<&'a Arc<Tool>>,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    request: Option<&'a RunContext>,
     progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
+}
+
+fn not_speculated(id: &str) -> CallError {
+    let message =
+        "only calls without effects, of tools that did not change, are made ahead of time";
+    CallError::permanent(CallErrorKind::Denied, id, message)
 }
 
 /// The arguments that attempts send. Small ones are kept for further attempts. Large ones are moved

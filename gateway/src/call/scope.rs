@@ -9,6 +9,7 @@ use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::error::CallError;
 use super::progress::{ProgressListener, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
@@ -117,6 +118,21 @@ impl RunScope {
     /// The number of calls so far.
     pub fn calls(&self) -> u32 {
         self.run.budget.calls()
+    }
+
+    /// Spends a call whose result is there already.
+    ///
+    /// # Errors
+    /// The budget is used up.
+    pub fn spend(&self, id: &str) -> Result<(), CallError> {
+        let spent = self.0.budget.spend_call(id);
+        spent.map_err(|refusal| CallError::refused(id, refusal))
+    }
+
+    /// Whether the budget has room for a call of this tool besides `others`, which are under way and not
+    /// spent. Never, if the time of calls is limited: one that is not used would take it from others.
+    pub fn has_room_to_speculate(&self, id: &str, others: u32) -> bool {
+        self.0.budget.has_room(id, others)
     }
 
     /// Who runs it.

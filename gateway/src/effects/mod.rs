@@ -4,10 +4,12 @@
 //! tool. Retries, approvals and durable runs all ask it.
 
 mod config;
+mod first_seen;
 mod precedence;
 mod reconcile;
 mod rules;
 
 pub use config::{EffectRule, EffectsConfig};
+pub(crate) use first_seen::FirstSeen;
 pub use reconcile::{Reconcile, UnresolvedReference};
 pub use rules::{Effect, EffectRules, EffectSource};

@@ -138,6 +138,18 @@ impl RunBudget {
         })
     }
 
+    /// Whether a call of this tool could be spent after `others` of any tool. No, if the time is limited.
+    pub fn has_room(&self, id: &str, others: u32) -> bool {
+        let spent = self.lock();
+        let fits = |calls: u32, limit: u32| calls.saturating_add(others) < limit;
+        let tools = &self.config.tools;
+        let mut covering = tools.iter().filter(|(glob, _)| glob.matches(id));
+        self.config.time.is_none()
+            && fits(spent.calls, self.config.calls)
+            && covering
+                .all(|(glob, limit)| fits(spent.tools.get(glob).copied().unwrap_or(0), *limit))
+    }
+
     /// The number of calls so far.
     pub fn calls(&self) -> u32 {
         self.lock().calls
@@ -220,6 +232,19 @@ mod tests {
             refusal.message
         );
         assert_eq!(budget.calls(), 2);
+    }
+
+    #[test]
+    fn there_is_room_for_as_many_calls_as_could_be_spent() {
+        let limited = config(serde_json::json!({"calls": 3, "tools": {"a:*": 2}}));
+        let budget = RunBudget::new(&limited);
+        assert!(budget.has_room("a:x", 1) && !budget.has_room("a:x", 2));
+        budget.spend_call("a:x").unwrap();
+        assert!(budget.has_room("a:x", 0) && !budget.has_room("a:x", 1));
+        assert!(budget.has_room("b:x", 1) && !budget.has_room("b:x", 2));
+        assert_eq!(budget.calls(), 1);
+        let timed = RunBudget::new(&config(serde_json::json!({"time": "1m"})));
+        assert!(!timed.has_room("a:x", 0));
     }
 
     #[test]

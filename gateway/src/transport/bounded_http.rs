@@ -13,7 +13,8 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::{RequestBuilder, Response};
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError,
@@ -66,6 +67,25 @@ impl Envelope<'_> {
     }
 }
 
+/// The request with the trace of its message: proxies read headers and no bodies.
+fn with_trace(mut request: RequestBuilder, message: &ClientJsonRpcMessage) -> RequestBuilder {
+    let JsonRpcMessage::Request(sent) = message else {
+        return request;
+    };
+    let meta = sent.request.get_meta();
+    let fields = [
+        ("traceparent", meta.get_traceparent()),
+        ("tracestate", meta.get_tracestate()),
+        ("baggage", meta.get_baggage()),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            request = request.header(name, value);
+        }
+    }
+    request
+}
+
 /// Opens the stream of a session's messages.
 pub async fn get(
     client: &reqwest::Client,
@@ -109,11 +129,8 @@ pub async fn post(
 ) -> Result<StreamableHttpPostResponse, HttpError> {
     let has_session = envelope.session.is_some();
     let (secrets, parking) = (envelope.secrets, envelope.parking);
-    let response = envelope
-        .apply(client.post(uri))
-        .json(message)
-        .send()
-        .await?;
+    let request = with_trace(envelope.apply(client.post(uri)), message);
+    let response = request.json(message).send().await?;
     check_challenge(&response)?;
     let status = response.status();
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {

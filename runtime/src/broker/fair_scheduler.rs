@@ -83,6 +83,12 @@ impl FairScheduler {
         }
     }
 
+    /// How many runs wait for a slot.
+    pub fn waiting(&self) -> usize {
+        let state = self.lock();
+        state.queues.iter().map(|queue| queue.waiting.len()).sum()
+    }
+
     fn grant_free_slots(self: &Arc<Self>) {
         loop {
             let next = self.lock().next(self.per_key);

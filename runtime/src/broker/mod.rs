@@ -29,6 +29,6 @@ mod worker_process;
 
 #[cfg(feature = "worker")]
 pub use environment::hide_environment;
-pub use pool::{Pool, PoolOptions};
+pub use pool::{Pool, PoolOptions, PoolStatus};
 pub use prefork::PreforkedWorker;
 pub use run_loop::{Event, OnEvent, RunOptions, Script};

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -109,9 +110,24 @@ pub struct Pool {
     scheduler: Arc<FairScheduler>,
     /// Cloned for each run that has its worker.
     in_flight: Arc<()>,
+    /// Whether the last run got no worker.
+    has_failed: AtomicBool,
     cores: usize,
     /// Scheduling key of runs without [`RunOptions::context`].
     unkeyed: FairShareKey,
+}
+
+/// The workers of a pool, as they are at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Workers that wait for a script.
+    pub idle: usize,
+    /// Scripts that run.
+    pub running: usize,
+    /// Scripts that wait for a slot.
+    pub waiting: usize,
+    /// Whether the last script got a worker; true before the first one.
+    pub can_start: bool,
 }
 
 impl Pool {
@@ -122,6 +138,7 @@ impl Pool {
             warm: Mutex::default(),
             scheduler: FairScheduler::new(options.running),
             in_flight: Arc::default(),
+            has_failed: AtomicBool::new(false),
             cores: cores(),
             unkeyed: FairShareKey::new(),
             options,
@@ -150,6 +167,19 @@ impl Pool {
             None => self.starter.request(options, Origin::Spawn, Duration::ZERO),
         };
         self.lock().push_back(worker);
+    }
+
+    /// The workers as they are now.
+    pub fn status(&self) -> PoolStatus {
+        let warm = self.lock();
+        PoolStatus {
+            // A worker that has started waits in its channel.
+            idle: warm.iter().filter(|worker| !worker.is_empty()).count(),
+            // The pool itself holds one reference.
+            running: Arc::strong_count(&self.in_flight) - 1,
+            waiting: self.scheduler.waiting(),
+            can_start: !self.has_failed.load(Ordering::Relaxed),
+        }
     }
 
     /// The limits of [`PoolOptions`].
@@ -194,7 +224,9 @@ impl Pool {
     ) -> Outcome {
         let key = options.context.as_ref().map(RunContext::fair_share);
         let permit = self.scheduler.acquire(key.unwrap_or(&self.unkeyed)).await;
-        match self.worker(&limits).await {
+        let worker = self.worker(&limits).await;
+        self.has_failed.store(worker.is_err(), Ordering::Relaxed);
+        match worker {
             Ok(worker) => {
                 worker.set_niceness(permit.niceness());
                 let request = RunRequest {

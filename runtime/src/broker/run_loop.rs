@@ -4,14 +4,17 @@
 //! The broker trusts nothing that a worker sends. It enforces every limit of the worker again, and a
 //! worker that breaks the protocol, hangs or dies becomes an outcome like any other.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use pml_protocol::message::{FromWorker, Report, RunSpec, ToWorker};
 use pml_protocol::{
-    CallRecord, ControlState, ErrorKind, Failure, FailureKind, Level, Limits, LogLine, Outcome,
-    Request, RunContext, RunError, RunFlow, Stats, TestSpec, TimerMode, ToolHost, VirtualClock,
-    millis,
+    CallRecord, ControlState, ErrorKind, Failure, FailureKind, HostFuture, Level, Limits, LogLine,
+    Outcome, PrefetchPlan, Request, RunContext, RunError, RunFlow, SpeculatedCall, Speculation,
+    SpeculationStats, Stats, TestSpec, TimerMode, ToolHost, VirtualClock, millis,
 };
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
@@ -57,6 +60,8 @@ pub struct RunOptions {
     pub entropy: Option<[u8; 32]>,
     /// What timers do on a virtual clock.
     pub timers: TimerMode,
+    /// Makes calls before the script makes them.
+    pub speculation: Speculation,
     /// Set for a test file.
     pub test: Option<TestSpec>,
 }
@@ -71,6 +76,8 @@ pub enum Event<'a> {
         /// How long that took.
         micros: u64,
     },
+    /// A call that was made before the script made it, reported when the run has ended.
+    Speculated(&'a SpeculatedCall),
     /// A line of the console.
     Log(&'a LogLine),
     /// A tool call was requested.
@@ -134,6 +141,14 @@ pub async fn run(
     run.conclude(ended, ending, &source)
 }
 
+/// Polls the calls that are made ahead of time.
+async fn ended(speculating: &mut Option<HostFuture<'static, ()>>) {
+    match speculating {
+        Some(speculating) => speculating.await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Returns at this time; never if there is none.
 async fn passed(at: Option<Instant>) {
     match at {
@@ -168,6 +183,10 @@ struct ActiveRun<'e> {
     budget: Budget,
     flow: RunFlow,
     pending: PendingRequests,
+    context: RunContext,
+    speculation: Speculation,
+    /// The calls that are made ahead of time, once they are known.
+    speculating: Option<HostFuture<'static, ()>>,
     calls: CallLog,
     logs: Vec<LogLine>,
     on_event: &'e mut OnEvent<'e>,
@@ -200,6 +219,7 @@ impl<'e> ActiveRun<'e> {
             clock: options.clock,
             entropy: options.entropy,
             timers: options.timers,
+            prefetch: options.speculation.0.is_some(),
             test: options.test,
         };
         let run = Self {
@@ -216,7 +236,10 @@ impl<'e> ActiveRun<'e> {
             verdict: None,
             budget: Budget::new(limits, has_harness, context.fair_share().clone()),
             flow: context.flow().clone(),
-            pending: PendingRequests::new(host, context),
+            pending: PendingRequests::new(host, context.clone()),
+            context,
+            speculation: options.speculation,
+            speculating: None,
             calls: CallLog::default(),
             logs: Vec::new(),
             on_event,
@@ -263,6 +286,9 @@ impl<'e> ActiveRun<'e> {
                     }
                 },
                 answered = self.pending.next() => self.deliver(answered),
+                () = ended(&mut self.speculating), if self.speculating.is_some() => {
+                    self.speculating = None;
+                }
                 changed = self.control.changed() => if changed.is_ok()
                     && let Some(ended) = self.on_control()
                 {
@@ -332,8 +358,9 @@ impl<'e> ActiveRun<'e> {
             FromWorker::Ready { missing_walls } if self.stage == Stage::Starting => {
                 return self.on_ready(missing_walls);
             }
-            FromWorker::Parsed { micros } if self.stage == Stage::Parsing => {
+            FromWorker::Parsed { micros, plan } if self.stage == Stage::Parsing => {
                 self.stage = Stage::Running;
+                self.speculate(plan);
                 (self.on_event)(Event::Parsed { micros });
             }
             FromWorker::Ask { id, request } => {
@@ -362,6 +389,24 @@ impl<'e> ActiveRun<'e> {
             }
         }
         None
+    }
+
+    fn speculate(&mut self, plan: PrefetchPlan) {
+        if plan.is_empty() {
+            return;
+        }
+        if let Some(speculate) = &self.speculation.0 {
+            let speculating = speculate.clone().speculate(plan, self.context.clone());
+            // Unwind safe: the future is not polled again, and what it shares is behind locks.
+            let speculating = AssertUnwindSafe(speculating).catch_unwind();
+            let mut speculating = speculating.map(|_| ()).boxed();
+            // Once now: the first request of the script may be in the socket already. The event loop
+            // polls it again, with a waker.
+            let mut context = Context::from_waker(Waker::noop());
+            if speculating.as_mut().poll(&mut context).is_pending() {
+                self.speculating = Some(speculating);
+            }
+        }
     }
 
     fn on_ready(&mut self, mut missing_walls: Vec<String>) -> Option<Ended> {
@@ -476,7 +521,7 @@ impl<'e> ActiveRun<'e> {
         }
     }
 
-    fn conclude(self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
+    fn conclude(mut self, ended: Ended, ending: Option<Ending>, source: &str) -> Outcome {
         let unanswered = self.calls.unanswered();
         let mut stats = Stats {
             wall_ms: millis(self.started.elapsed()),
@@ -490,10 +535,12 @@ impl<'e> ActiveRun<'e> {
             }
             Ended::Stopped | Ended::Lost => {
                 let status = ending.map(|ending| ending.status);
-                let verdict = self.verdict;
+                let verdict = self.verdict.take();
                 Err(verdict.unwrap_or_else(|| crash_error(self.stage, status)))
             }
         };
+        // The worker knows nothing of it.
+        stats.speculation = self.speculated();
         let mut outcome = outcome_of(result);
         if let Some(error) = &mut outcome.error {
             explain(error, source);
@@ -508,5 +555,16 @@ impl<'e> ActiveRun<'e> {
         outcome.labels = self.flow.report();
         outcome.stats = stats;
         outcome
+    }
+    /// Reports the calls that were made ahead of time.
+    fn speculated(&mut self) -> Option<SpeculationStats> {
+        // What is under way is cancelled.
+        self.speculating = None;
+        let speculation = self.speculation.0.as_ref()?;
+        let stats = speculation.stats();
+        for call in speculation.started() {
+            (self.on_event)(Event::Speculated(&call));
+        }
+        (stats.started > 0).then_some(stats)
     }
 }

@@ -20,8 +20,8 @@ use super::os;
 use super::script_error::{self, ThrownValue};
 use crate::resource_usage::{own_cpu_time, own_peak_rss_bytes};
 use pml_protocol::message::{FromWorker, Report, Returned, RunSpec, ToWorker};
-use pml_protocol::{ErrorKind, Hint, RunError, Stats, millis};
-use pml_script::{Form, transpile, transpile_as};
+use pml_protocol::{ErrorKind, Hint, PrefetchPlan, RunError, Stats, millis};
+use pml_script::{Form, transpile, transpile_and_prefetch, transpile_as};
 
 /// Characters of a script's name that its specifier keeps.
 const MAX_NAME: usize = 100;
@@ -77,6 +77,7 @@ pub async fn run(
             cpu_ms: millis(own_cpu_time().saturating_sub(cpu_at_start)),
             heap_bytes: heap_bytes(isolate),
             peak_rss_bytes: own_peak_rss_bytes(),
+            speculation: None,
         },
     }
 }
@@ -226,13 +227,17 @@ async fn load(
         Some(_) => Form::TestScript,
         None => Form::Script,
     };
-    let script = transpile_as(form, &spec.name, &spec.source)
-        .map_err(|rejection| script_error::rejected(&rejection))?;
+    let translated = match spec.prefetch && form == Form::Script {
+        true => transpile_and_prefetch(&spec.name, &spec.source, &spec.args),
+        false => transpile_as(form, &spec.name, &spec.source)
+            .map(|script| (script, PrefetchPlan::default())),
+    };
+    let (script, plan) = translated.map_err(|rejection| script_error::rejected(&rejection))?;
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     if spec.source.len() > LARGE_SOURCE {
         os::heap::release_free_pages();
     }
-    connection.notify(&FromWorker::Parsed { micros });
+    connection.notify(&FromWorker::Parsed { micros, plan });
     isolate.loader.set_script(
         specifier.clone(),
         Loaded {

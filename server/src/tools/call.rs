@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{TaskEvents, ToolCall, arguments};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
 use crate::tool_reply::ToolReply;
 
 #[derive(Deserialize)]
@@ -63,14 +64,21 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     };
     let run = session.new_run();
     let client_run = session.begin_run(args.get(), run.flow()).await;
+    let run = match call.trace {
+        Some(trace) => run.with_trace(trace),
+        None => run,
+    };
+    LogContext::run_begins(&run);
     let (progress, hides) = (notifications.on_progress(), session.enforces_labels());
     // A message of a server is data of it, and the result may be held.
     let on_progress = move |message| {
         if !hides {
-            progress(message)
+            progress(message);
         }
     };
-    let host = client_run.pipeline(&state, &run, &limits, approver, None, on_progress);
+    let host = client_run
+        .pipeline(&state, &run, &limits, approver, None, on_progress)
+        .host;
     let request = Request::call(&tool, args);
     let result = host.handle(&request, &run).await;
     notifications.finish().await;

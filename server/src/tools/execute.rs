@@ -17,6 +17,8 @@ use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
@@ -113,7 +115,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         approver: asker.clone(),
         if_unasked: call.if_unasked,
     };
-    let run = session.new_run();
+    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
     let client_run = session.begin_run(&code, run.flow()).await;
     let audited = state.audit().map(|audit| (audit.clone(), code.clone()));
     let script = Script {
@@ -121,6 +123,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         source: code,
         args: Vec::new(),
     };
+    LogContext::run_begins(&run);
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
@@ -153,7 +156,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
     };
     let durable_journal = journal.clone();
-    let host = client_run.pipeline(&state, &run, &limits, approver, durable_journal, progress);
+    let pipeline = client_run.pipeline(&state, &run, &limits, approver, durable_journal, progress);
     let report = notifications.reporter();
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
@@ -168,17 +171,22 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         logs: PlanLogs::default(),
     });
     let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
-    let host = Arc::new(ScriptPlans::new(host, parts));
+    let host = Arc::new(ScriptPlans::new(pipeline.host, parts));
     let options = RunOptions {
         context: Some(run.clone()),
+        speculation: pipeline.speculation,
         ..RunOptions::default()
     };
     let options = match &durable {
         Some(durable) => durable.options(options),
         None => options,
     };
+    let mut observed = observed;
     let flow = run.flow().clone();
     let mut on_event = |event: pml_runtime::Event<'_>| {
+        if let (pml_runtime::Event::Started, Some(observed)) = (&event, &mut observed) {
+            observed.has_worker();
+        }
         if !hold && !session.hides(&flow) {
             notifications.note(&event);
         }
@@ -193,6 +201,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
     };
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
@@ -218,8 +229,14 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     }
     session.show(&mut outcome, &limits);
     let bytes = pml_reply::outcome_bytes(&outcome);
+    let telemetry = state.telemetry().cloned();
     let make = move |replies: &ReplyScrubber| {
         let reply = replies.outcome(outcome, &limits);
+        if let Some(telemetry) = telemetry {
+            for (kind, count) in reply.redactions() {
+                telemetry.metrics().redacted(&kind, count as u64);
+            }
+        }
         if let Some((audit, code, mut ended)) = audited {
             let counts = reply.redactions();
             ended.redactions = counts.map(|(kind, count)| (kind, count.into())).collect();

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub use call::call;
 pub use execute::{check_arguments as check_execute_arguments, execute};
 use pml_hosts::IfUnasked;
+use pml_protocol::TraceContext;
 use rmcp::model::JsonObject;
 pub use search::search;
 use tokio::sync::mpsc;
@@ -35,6 +36,8 @@ pub struct ToolCall {
     pub if_unasked: IfUnasked,
     /// How a run begins that is a task of MCP, or can become one.
     pub task: Option<TaskStart>,
+    /// What the run of the call is a part of.
+    pub trace: Option<TraceContext>,
 }
 
 /// Receives the approval requests of a call.

@@ -17,6 +17,8 @@ use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::{ClientRun, ClientSession, RunApprover};
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
+use crate::log_context::LogContext;
+use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{MAX_CALLS, PlanRun, with_inputs};
 use crate::tool_reply::ToolReply;
@@ -178,7 +180,8 @@ async fn run_plan(
         file: None,
         is_workflow: true,
     };
-    let run = session.new_run();
+    let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
+    LogContext::run_begins(&run);
     let client_run = session.begin_run(&script.written(), run.flow()).await;
     let audited = state
         .audit()
@@ -208,7 +211,7 @@ async fn run_plan(
             on_progress(message);
         }
     };
-    let host = client_run.pipeline(
+    let pipeline = client_run.pipeline(
         &state,
         &run,
         &limits,
@@ -216,6 +219,7 @@ async fn run_plan(
         journal.clone(),
         progress,
     );
+    let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
         approver,
@@ -241,6 +245,9 @@ async fn run_plan(
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,
     };
+    if let Some(observed) = observed {
+        observed.end(&outcome);
+    }
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(

@@ -6,6 +6,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pml_approvals::{AnswerError, Answered, Approvals, ReplyError, Signed, late_answer};
+use pml_hosts::AuditTrail;
 use pml_protocol::TenantId;
 use pml_store::StoreError;
 
@@ -18,9 +19,16 @@ const MAX_BYTES: usize = 16 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Takes a reply. It needs no token: it is signed with the secret of the webhook.
-pub async fn handle(approvals: &Approvals, request: Request<Body>) -> Response {
+pub async fn handle(
+    approvals: &Approvals,
+    audit: Option<&AuditTrail>,
+    request: Request<Body>,
+) -> Response {
     match take(approvals, request).await {
         Ok(Answered::Recorded(approval)) => {
+            if let Some(audit) = audit {
+                audit.approval_answered(&approval);
+            }
             let message = format!("approval {} is {}", approval.id, approval.state.as_str());
             (StatusCode::OK, message).into_response()
         }

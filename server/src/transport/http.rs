@@ -25,6 +25,7 @@ use super::connections::{Connection, ConnectionLimits, Connections, descriptor_l
 use super::http_gate::{self, HttpGate};
 use super::jsonrpc::MAX_MESSAGE_BYTES;
 use super::listen::{ListenAddress, Listener, Stream};
+use super::status_pages::StatusPages;
 use super::tokens::BearerTokens;
 use crate::error::ServeError;
 use crate::handler::Handler;
@@ -125,6 +126,8 @@ pub async fn serve_http(
     let gate = Arc::new(HttpGate {
         tokens: options.tokens,
         approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
+        status: StatusPages::new(state.clone()),
+        audit: state.audit().cloned(),
         origins: options.origins,
         session_uses: Mutex::default(),
         has_tasks: state.durable_runs().is_some(),
@@ -255,10 +258,17 @@ async fn respond(
 ) -> Response {
     let request = request.map(Body::new);
     let handled = async {
-        match (request.uri().path(), &gate.approvals) {
-            (PATH, _) => http_gate::handle(&gate, &connection, request).await,
+        let path = request.uri().path();
+        if StatusPages::is_probe(path) {
+            let page = gate.status.page(path, request.method()).await;
+            return page.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response());
+        }
+        match (path, &gate.approvals) {
+            (path, _) if path == PATH || StatusPages::is_metrics(path) => {
+                http_gate::handle(&gate, &connection, request).await
+            }
             (path, Some(approvals)) if path.starts_with(approval_replies::PATH) => {
-                approval_replies::handle(approvals, request).await
+                approval_replies::handle(approvals, gate.audit.as_ref(), request).await
             }
             _ => (StatusCode::NOT_FOUND, "MCP is served at /mcp").into_response(),
         }

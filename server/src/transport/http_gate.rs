@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use pml_approvals::Approvals;
 use pml_gateway::off_loop::{PollOffLoop, off_loop};
+use pml_hosts::AuditTrail;
 use pml_protocol::Principal;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, ProtocolVersion, RequestId,
@@ -27,6 +28,7 @@ use super::guarded_body::GuardedBody;
 use super::jsonrpc::{self, Parsed};
 use super::request_memory::{ReadRequest, Unread};
 use super::session_uses::SessionUses;
+use super::status_pages::StatusPages;
 use super::tokens::BearerTokens;
 use crate::handler::Handler;
 use crate::tasks::legacy_wire;
@@ -56,6 +58,10 @@ pub struct HttpGate {
     pub tokens: BearerTokens,
     /// The approvals that signed replies answer.
     pub approvals: Option<Approvals>,
+    /// Where answers to approvals are recorded.
+    pub audit: Option<AuditTrail>,
+    /// The metrics.
+    pub status: StatusPages,
     /// The origins of web pages that may read responses.
     pub origins: Vec<String>,
     pub service: StreamableHttpService<Handler, LocalSessionManager>,
@@ -101,7 +107,14 @@ async fn authenticate(gate: &HttpGate, connection: &Arc<Connection>, request: Re
         let message = "there are too many connections; try again later";
         return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
     };
-    let response = admit(gate, principal, request).await;
+    let path = request.uri().path();
+    let response = match StatusPages::is_metrics(path) {
+        true => {
+            let page = gate.status.page(path, request.method()).await;
+            page.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
+        }
+        false => admit(gate, principal, request).await,
+    };
     response.map(|body| GuardedBody::guard(body, active))
 }
 

@@ -10,11 +10,13 @@ mod jsonrpc;
 mod listen;
 mod request_memory;
 mod session_uses;
+mod status_pages;
 mod stdio;
 mod stdio_transport;
 mod tokens;
 
 pub use http::{HttpOptions, serve_http};
 pub use listen::ListenAddress;
+pub use status_pages::serve_status;
 pub use stdio::serve_stdio;
 pub use tokens::BearerTokens;

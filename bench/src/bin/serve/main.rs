@@ -6,6 +6,7 @@
 //! `tools/list` returns it; without it the table of schemas is left out.
 
 mod client;
+mod observed;
 mod peers;
 mod rows;
 mod schemas;
@@ -33,6 +34,10 @@ struct Options {
     #[arg(long)]
     alone: bool,
 
+    /// Only what audit and telemetry cost
+    #[arg(long)]
+    observed: bool,
+
     /// Only the times side by side: no hostile scripts, no tokens
     #[arg(long)]
     times_only: bool,
@@ -55,6 +60,9 @@ fn main() -> Result<()> {
         .enable_all()
         .build()?
         .block_on(async {
+            if options.observed {
+                return observed::measure(&pml).await;
+            }
             rows::measure(&pml, options.alone).await?;
             if options.times_only {
                 return Ok(());

@@ -45,17 +45,23 @@ impl CodeModeServer {
 
 /// pml itself.
 pub async fn pml(binary: &Path) -> Result<CodeModeServer> {
+    pml_with(binary, "pml", json!({})).await
+}
+
+/// pml with further sections of its configuration.
+pub async fn pml_with(binary: &Path, name: &str, sections: Value) -> Result<CodeModeServer> {
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("servers.json");
     let sleeper =
         json!({ "command": std::env::current_exe()?, "args": [tool_server::ARGUMENT, "sleep"] });
-    let policy = json!({ "limits": { "concurrentCalls": 40 } });
-    let text = json!({ "mcpServers": { "bench": sleeper }, "pml": policy });
+    let mut pml = sections;
+    pml["limits"] = json!({ "concurrentCalls": 40 });
+    let text = json!({ "mcpServers": { "bench": sleeper }, "pml": pml });
     std::fs::write(&config, text.to_string())?;
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(&config);
     Ok(CodeModeServer {
-        name: "pml".to_owned(),
+        name: name.to_owned(),
         client: Client::start(&mut command).await?,
         tool: "execute_code",
         trivial: "return 6 * 7",

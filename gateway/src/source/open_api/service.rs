@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use pml_openapi::{Documents, HttpRequest, Operation, ReadOptions, Service, SkippedOperation};
+use pml_protocol::TraceContext;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
@@ -146,6 +147,7 @@ impl OpenApiSource {
         tool: &ToolId,
         target: &Target,
         request: &HttpRequest,
+        trace: Option<&TraceContext>,
     ) -> Result<reqwest::Response, FailedAttempt> {
         let refused = |reason: String| {
             let message = format!("`{tool}` was not sent: {reason}");
@@ -172,6 +174,17 @@ impl OpenApiSource {
             .entry(http::header::ACCEPT)
             .or_insert(accept(&target.operation));
         let mut builder = self.client.request(method, url).headers(headers);
+        if let Some(trace) = trace {
+            builder = builder.header("traceparent", trace.traceparent());
+            for (name, value) in [
+                ("tracestate", trace.tracestate()),
+                ("baggage", trace.baggage()),
+            ] {
+                if let Some(value) = value {
+                    builder = builder.header(name, value);
+                }
+            }
+        }
         if let Some((content_type, bytes)) = &request.body {
             builder = builder
                 .header(http::header::CONTENT_TYPE, content_type)
@@ -197,6 +210,7 @@ impl ToolSource for OpenApiSource {
             tool,
             arguments,
             limit,
+            trace,
             ..
         } = call;
         let Some(target) = self.operations.get(tool.tool()) else {
@@ -209,10 +223,10 @@ impl ToolSource for OpenApiSource {
             answer::answered(CallErrorKind::Arguments, tool, message)
         })?;
         let answered = async {
-            let mut response = self.send(tool, target, &request).await?;
+            let mut response = self.send(tool, target, &request, trace).await?;
             let is_refused = response.status() == http::StatusCode::UNAUTHORIZED;
             if is_refused && target.is_trusted && self.access.renew(&target.operation).await {
-                response = self.send(tool, target, &request).await?;
+                response = self.send(tool, target, &request, trace).await?;
             }
             if response.status().is_success() {
                 return answer::value(tool, response, &self.share).await;

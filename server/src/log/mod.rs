@@ -1,20 +1,29 @@
 //! Logs of the server on standard error. They may contain texts of scripts, clients and servers, so
 //! they are cut, escaped and scrubbed: an event is one line, whatever its fields contain.
 
+mod export;
+
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::SystemTime;
 
 use pml_gateway::Secrets;
+use pml_protocol::TraceContext;
 use pml_scrub::{PlaceholderMap, Scrubber};
-use tracing::Level;
+use tracing::{Level, Metadata};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
+
+use export::WithIds;
+
+pub use export::LogExport;
 
 /// Lines that wait to be written. Further lines are dropped.
 const QUEUE_LINES: usize = 1_024;
@@ -46,8 +55,9 @@ pub fn init(
     level: Level,
     scrubber: Arc<Scrubber>,
     secrets: Secrets,
-) -> io::Result<()> {
-    let writer = ScrubbingWriter::start(format, scrubber, secrets)?;
+) -> io::Result<LogExport> {
+    let sent = LogExport::default();
+    let writer = ScrubbingWriter::start(format, scrubber, secrets, sent.clone())?;
     // Other crates log warnings and errors only, unless the level is `trace`.
     let libraries = level.min(Level::WARN);
     let libraries = if level == Level::TRACE {
@@ -63,6 +73,7 @@ pub fn init(
         "pml_runtime",
         "pml_search",
         "pml_server",
+        "pml_telemetry",
     ];
     let targets = Targets::new()
         .with_default(libraries)
@@ -70,10 +81,20 @@ pub fn init(
     let registry = tracing_subscriber::registry().with(targets);
     let lines = tracing_subscriber::fmt::layer().with_writer(writer);
     let _ = match format {
-        Format::Text => registry.with(lines.with_ansi(false)).try_init(),
-        Format::Json => registry.with(lines.json().flatten_event(true)).try_init(),
+        Format::Text => {
+            let event = tracing_subscriber::fmt::format().with_ansi(false);
+            let lines = lines.event_format(WithIds::new(event, format));
+            registry.with(lines.with_ansi(false)).try_init()
+        }
+        Format::Json => {
+            let event = tracing_subscriber::fmt::format().json().flatten_event(true);
+            let lines = lines.event_format(WithIds::new(event, format));
+            registry
+                .with(lines.fmt_fields(JsonFields::new()))
+                .try_init()
+        }
     };
-    Ok(())
+    Ok(sent)
 }
 
 /// Sends lines to a thread that scrubs and writes them. A client that does not read our standard error
@@ -83,6 +104,9 @@ struct ScrubbingWriter {
     lines: SyncSender<QueuedEvent>,
     queue: Arc<Queue>,
     secrets: Secrets,
+    export: LogExport,
+    /// Of the event that is written.
+    level: Level,
 }
 
 /// What waits in the queue.
@@ -93,12 +117,18 @@ struct Queue {
 }
 
 impl ScrubbingWriter {
-    fn start(format: Format, scrubber: Arc<Scrubber>, secrets: Secrets) -> io::Result<Self> {
+    fn start(
+        format: Format,
+        scrubber: Arc<Scrubber>,
+        secrets: Secrets,
+        export: LogExport,
+    ) -> io::Result<Self> {
         let (lines, waiting) = sync_channel::<QueuedEvent>(QUEUE_LINES);
         let mut placeholders = PlaceholderMap::new(scrubber);
         let queue = Arc::<Queue>::default();
         let counts = queue.clone();
         let known = secrets.clone();
+        let sent = export.clone();
         std::thread::Builder::new()
             .name("pml-log".to_owned())
             .spawn(move || {
@@ -114,6 +144,7 @@ impl ScrubbingWriter {
                         Err(_panic) => "a log line could not be scrubbed".to_owned(),
                     };
                     counts.bytes.fetch_sub(event.text.len(), Ordering::Relaxed);
+                    sent.send(&event, &line);
                     let dropped = counts.dropped.swap(0, Ordering::Relaxed);
                     let mut written = line + "\n";
                     if dropped > 0 {
@@ -126,6 +157,8 @@ impl ScrubbingWriter {
             lines,
             queue,
             secrets: known,
+            export,
+            level: Level::INFO,
         })
     }
 
@@ -155,6 +188,9 @@ struct QueuedEvent {
     margin: usize,
     /// Bytes of the whole event.
     bytes: usize,
+    level: Level,
+    time: SystemTime,
+    trace: Option<TraceContext>,
 }
 
 impl QueuedEvent {
@@ -167,6 +203,9 @@ impl QueuedEvent {
             text: String::from_utf8_lossy(&event[..kept]).into_owned(),
             margin: if kept < event.len() { margin } else { 0 },
             bytes: event.len(),
+            level: Level::INFO,
+            time: SystemTime::now(),
+            trace: None,
         }
     }
 
@@ -219,12 +258,24 @@ impl<'a> MakeWriter<'a> for ScrubbingWriter {
     fn make_writer(&'a self) -> Self {
         self.clone()
     }
+
+    fn make_writer_for(&'a self, event: &Metadata<'_>) -> Self {
+        Self {
+            level: *event.level(),
+            ..self.clone()
+        }
+    }
 }
 
 impl Write for ScrubbingWriter {
     /// `tracing_subscriber` writes each event with one call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        self.queue(QueuedEvent::new(event, self.secrets.longest()));
+        let queued = QueuedEvent {
+            level: self.level,
+            trace: self.export.trace_of_event(),
+            ..QueuedEvent::new(event, self.secrets.longest())
+        };
+        self.queue(queued);
         Ok(event.len())
     }
 
@@ -292,6 +343,8 @@ mod tests {
             lines,
             queue: Arc::default(),
             secrets: Secrets::default(),
+            export: LogExport::default(),
+            level: Level::INFO,
         };
         for _ in 0..QUEUE_LINES {
             writer.queue(QueuedEvent::new("x".repeat(MAX_LINE).as_bytes(), 0));
