@@ -125,14 +125,14 @@ impl RunScope {
     /// # Errors
     /// The budget is used up.
     pub fn spend(&self, id: &str) -> Result<(), CallError> {
-        let spent = self.0.budget.spend_call(id);
+        let spent = self.run.budget.spend_call(id);
         spent.map_err(|refusal| CallError::refused(id, refusal))
     }
 
     /// Whether the budget has room for a call of this tool besides `others`, which are under way and not
     /// spent. Never, if the time of calls is limited: one that is not used would take it from others.
     pub fn has_room_to_speculate(&self, id: &str, others: u32) -> bool {
-        self.0.budget.has_room(id, others)
+        self.run.budget.has_room(id, others)
     }
 
     /// Who runs it.
