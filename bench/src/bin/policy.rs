@@ -90,9 +90,20 @@ fn main() -> anyhow::Result<()> {
     let args: Map<String, Value> =
         Map::from_iter([("path".to_owned(), json!("/home/jo/notes.txt"))]);
     let labels = [Label::CLEAN, Label::untrusted()];
+    // What does not depend on the circumstances is decided once.
+    let depends = |tool: &&ToolFacts| {
+        let query = Query {
+            requester: &requester,
+            action: Action::Call,
+            resource: Resource::Tool(tool),
+            context: None,
+        };
+        engine.decide(&query).depends_on_context
+    };
+    let dependent: Vec<&ToolFacts> = tools.iter().filter(depends).collect();
     let mut decisions = Vec::new();
     for round in 0..ROUNDS {
-        for tool in &tools {
+        for tool in &dependent {
             let context = CallContext {
                 args: Some(&args),
                 name: None,
