@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use pml_gateway::{CallOptions, RunLimits};
+use pml_hosts::AnsweredBy;
 use pml_protocol::{RunContext, split_version};
 use serde_json::{Value, json};
 
@@ -92,8 +93,8 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let result = gateway.call_with(&scope, tool, arguments, options).await;
         if let Some(recorded) = recorded {
             match &result {
-                Ok(answer) => recorded.end(Ok(&answer.value.to_string()), true),
-                Err(error) => recorded.end(Err(error.kind.as_str()), true),
+                Ok(answer) => recorded.end(Ok(&answer.value.to_string()), AnsweredBy::Server),
+                Err(error) => recorded.end(Err(error.kind.as_str()), AnsweredBy::Server),
             }
         }
         audit.close().await;

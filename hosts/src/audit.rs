@@ -241,6 +241,27 @@ fn recorded(request: &Request) -> Option<(&'static str, String, &str)> {
     }
 }
 
+/// Where the answer to a request is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// The request was sent.
+    Server,
+    /// The same request was sent before the script made it.
+    Speculation,
+    /// The journal of a resumed run had the answer: nothing was sent.
+    Journal,
+}
+
+impl AnsweredBy {
+    fn of(run: &RunContext) -> Self {
+        match (run.took_speculated(), run.dispatched_at()) {
+            (true, _) => Self::Speculation,
+            (false, Some(_)) => Self::Server,
+            (false, None) => Self::Journal,
+        }
+    }
+}
+
 impl<H: ToolHost> ToolHost for Audit<H> {
     fn handle<'a>(
         &'a self,
@@ -257,8 +278,8 @@ impl<H: ToolHost> ToolHost for Audit<H> {
             pending.begin(&arguments).map_err(refused)?;
             let result = self.inner.handle(request, run).await;
             let ended = result.as_ref().map(|value| value.get());
-            let was_sent = run.dispatched_at().is_some();
-            pending.end(ended.map_err(|failure| failure.kind.as_str()), was_sent);
+            let answered = AnsweredBy::of(run);
+            pending.end(ended.map_err(|failure| failure.kind.as_str()), answered);
             result
         })
     }
@@ -322,7 +343,7 @@ impl<'a> PendingCall<'a> {
     }
 
     /// Records how it ended: its result as JSON, or the kind of its error.
-    pub fn end(mut self, result: Result<&str, &str>, was_sent: bool) {
+    pub fn end(mut self, result: Result<&str, &str>, answered: AnsweredBy) {
         self.is_ended = true;
         let mut data = json!({
             "intent": self.intent,
@@ -336,10 +357,8 @@ impl<'a> PendingCall<'a> {
                 });
                 data["result"] = digest.into();
                 data["bytes"] = text.len().into();
-                // An answer of the journal of a resumed run: nothing was sent.
-                data["replayed"] = (!was_sent).into();
-                // The answer of a call that was sent before the script made it.
-                if run.took_speculated() {
+                data["replayed"] = (answered == AnsweredBy::Journal).into();
+                if answered == AnsweredBy::Speculation {
                     data["speculated"] = true.into();
                 }
             }

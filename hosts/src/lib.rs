@@ -59,7 +59,7 @@ mod visible_text;
 
 pub use approval::{ApprovalRequest, Approver, CannotAsk, Decision, DecisionFuture, ShownCall};
 pub use approve::{Approve, IfUnasked, Person};
-pub use audit::{Audit, AuditTrail, PendingCall, RunEnd};
+pub use audit::{AnsweredBy, Audit, AuditTrail, PendingCall, RunEnd};
 pub use call_timeout::CallTimeout;
 pub use concurrency_limit::ConcurrencyLimit;
 pub use dry_run::{AnswerSource, AnswerSources, DryRun, PlannedCall, ResultSchemas};
