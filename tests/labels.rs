@@ -148,6 +148,21 @@ fn a_dry_run_predicts_the_refusal() {
 }
 
 #[test]
+fn what_tools_return_and_accept_is_listed() {
+    let listed = enforced().run(&["tools", "--labels"]);
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    for (tool, returns, accepts) in [
+        ("web:fetch", "untrusted, public", "trusted"),
+        ("crm:list", "trusted, private to crm", "any"),
+        ("mail:send", "trusted, public", "trusted, public"),
+    ] {
+        let line = listed.lines().find(|line| line.starts_with(tool)).unwrap();
+        assert!(line.contains(&format!("returns {returns} ")), "{line}");
+        assert!(line.ends_with(&format!("accepts {accepts}")), "{line}");
+    }
+}
+
+#[test]
 fn check_reports_what_is_refused_for_certain() {
     let script = "const page = await tools.web.fetch({});\nawait tools.mail.send(page);";
     for (place, is_refused) in [(enforced(), true), (place(json!({})), false)] {

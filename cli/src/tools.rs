@@ -31,6 +31,7 @@ const SUMMARY_CHARS: usize = 72;
     pml tools                 all tools, by server\n  \
     pml tools fs              the tools of the server `fs`\n  \
     pml tools --effects       which calls change something, and how pml knows\n  \
+    pml tools --labels        what tools return and accept, by pml.labels and what servers say\n  \
     pml tools --json | jq -r '.tools[].id'\n  \
     pml tools --format openai                    for the `tools` of a request\n\n\
     Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
@@ -44,6 +45,12 @@ pub struct ToolsArgs {
     /// Classes are set with `pml.effects`; see docs/gateway.md.
     #[arg(long)]
     effects: bool,
+
+    /// Show the labels of what each tool returns, and what it accepts
+    ///
+    /// Rules are set with `pml.labels`; see docs/labels.md.
+    #[arg(long, conflicts_with_all = ["json", "effects", "format"])]
+    labels: bool,
 
     /// Print the result as JSON on standard output
     ///
@@ -77,7 +84,9 @@ fn list(args: &ToolsArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             let effects = listing.tools.iter().map(|tool| gateway.effect(tool));
             effects.collect::<Vec<_>>()
         });
-        let printed = if let Some(format) = args.format {
+        let printed = if args.labels {
+            print_labels(gateway, &listing)
+        } else if let Some(format) = args.format {
             print_definitions(&listing, format)
         } else if args.json {
             print_json(&listing, effects.as_deref())
@@ -172,6 +181,23 @@ fn print(listing: &Listing, effects: Option<&[Effect]>) -> io::Result<()> {
             )?,
             None => writeln!(out, "  {}  {}", tool.id, summary(&tool.description))?,
         }
+    }
+    out.flush()
+}
+
+/// Prints what tools return and accept.
+fn print_labels(gateway: &Gateway, listing: &Listing) -> io::Result<()> {
+    let mut out = Style::escaped_stdout();
+    let ids = listing.tools.iter().map(|tool| tool.id.as_str().len());
+    let width = ids.max().unwrap_or_default();
+    for tool in &listing.tools {
+        let returned = gateway.source_label(tool).to_string();
+        let accepted = gateway.sink(tool).words();
+        let id = tool.id.as_str();
+        writeln!(
+            out,
+            "{id:width$}  returns {returned:28}  accepts {accepted}"
+        )?;
     }
     out.flush()
 }

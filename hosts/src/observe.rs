@@ -42,7 +42,8 @@ pub trait CallObserver: Send + Sync {
 /// they learn nothing from a run that has read untrusted or private data.
 pub struct Observe<H> {
     inner: H,
-    is_enforced: bool,
+    /// Set where labels are enforced.
+    enforcing: Option<Gateway>,
     observers: Vec<Arc<dyn CallObserver>>,
 }
 
@@ -51,9 +52,20 @@ impl<H> Observe<H> {
     pub fn new(gateway: &Gateway, observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
         Self {
             inner,
-            is_enforced: gateway.label_rules().mode() == LabelMode::Enforce,
+            enforcing: (gateway.label_rules().mode() == LabelMode::Enforce)
+                .then(|| gateway.clone()),
             observers,
         }
+    }
+
+    /// Whether what observers learn of a call may reach other runs.
+    async fn may_learn(&self, tool: &str, run: &RunContext) -> bool {
+        let Some(gateway) = &self.enforcing else {
+            return true;
+        };
+        let known = gateway.describe_for_call(tool).await;
+        let label = known.map(|known| gateway.source_label(&known));
+        run.flow().is_clean() && label.is_ok_and(|label| label.is_clean())
     }
 
     /// Refusals of pml say nothing about the server.
@@ -104,7 +116,7 @@ impl<H: ToolHost> ToolHost for Observe<H> {
         Box::pin(async move {
             let started = Instant::now();
             let result = self.inner.handle(request, run).await;
-            if self.is_enforced && !run.flow().is_clean() {
+            if !self.may_learn(tool, run).await {
                 return result;
             }
             self.note_end(tool, &result, started.elapsed());

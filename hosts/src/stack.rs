@@ -8,11 +8,11 @@
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //! Trace                                 spans and metrics, where there is telemetry
-//!   Observe                             notifies observers of successful calls
-//!     TrackLabels                       what the run has read; refuses calls that must not get it
-//!       Approve                         asks a person; the run's clock is paused meanwhile
-//!         TakeSpeculated                results that are there already, if the run speculates
-//!           ConcurrencyLimit            permits; a call's time counts from here
+//!   TrackLabels                         what the run has read; refuses calls that must not get it
+//!     Approve                           asks a person; the run's clock is paused meanwhile
+//!       TakeSpeculated                  results that are there already, if the run speculates
+//!         ConcurrencyLimit              permits; a call's time counts from here
+//!           Observe                     notifies observers of successful calls
 //!             RouteSearch → StoreValues requests that reach no server
 //!               gateway                 restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
@@ -139,7 +139,8 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     );
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
-    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, base);
+    let observed = Observe::new(&run.gateway, run.observers, base);
+    let limited = ConcurrencyLimit::new(run.limits.concurrent_calls, observed);
     let limited: Arc<dyn ToolHost> = match run.speculated {
         Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
         None => Arc::new(limited),
@@ -148,10 +149,9 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     let tracked = TrackLabels::new(run.gateway.clone(), approved);
-    let observed = Observe::new(&run.gateway, run.observers, tracked);
     let traced: Arc<dyn ToolHost> = match run.telemetry {
-        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), observed)),
-        None => Arc::new(observed),
+        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), tracked)),
+        None => Arc::new(tracked),
     };
     match run.journal {
         Some(journal) => {

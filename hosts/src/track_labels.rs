@@ -59,18 +59,7 @@ impl AnswerLabels {
         {
             return;
         }
-        // The script may never ask for what is read ahead of time. Its own call notes it.
-        if run.is_speculative() {
-            return;
-        }
-        if let Some((source, label)) = self.source(request, tool) {
-            run.received(&Flow::of(&source, &label));
-        }
-    }
-
-    /// Where an answer comes from, and its label.
-    fn source(&self, request: &Request, tool: Option<&Tool>) -> Option<(String, Label)> {
-        Some(match (request, tool) {
+        let (source, label) = match (request, tool) {
             (Request::Call { .. }, Some(tool)) => {
                 (tool.id.to_string(), self.gateway.source_label(tool))
             }
@@ -85,29 +74,9 @@ impl AnswerLabels {
             (Request::Describe { tool }, _) => self.definitions([server_of(tool)]),
             (Request::Search { .. }, _) => self.definitions(self.gateway.servers()),
             // Stored values have the label of the run that stored them.
-            _ => return None,
-        })
-    }
-
-    /// Refuses a call ahead of time whose answer adds to what the run has read: calls whose arguments
-    /// come from that answer could not be checked before the script has it.
-    fn admit_speculative(
-        &self,
-        request: &Request,
-        tool: Option<&Tool>,
-        run: &RunContext,
-    ) -> Result<(), Failure> {
-        if !run.is_speculative() || self.mode() != LabelMode::Enforce {
-            return Ok(());
-        }
-        let seen = run.seen().label();
-        match self.source(request, tool) {
-            Some((_, label)) if !seen.covers(&label) => Err(Failure::new(
-                FailureKind::Denied,
-                "the answer would change the label of the run: the call is made when the script makes it",
-            )),
-            _ => Ok(()),
-        }
+            _ => return,
+        };
+        run.received(&Flow::of(&source, &label));
     }
 
     fn definitions<'a>(&self, servers: impl IntoIterator<Item = &'a str>) -> (String, Label) {
@@ -168,13 +137,6 @@ impl<H> TrackLabels<H> {
             return Ok(());
         };
         let is_enforced = self.labels.mode() == LabelMode::Enforce;
-        // The script may never make a call that is made ahead of time.
-        if run.is_speculative() {
-            return match is_enforced {
-                true => Err(Failure::new(FailureKind::Denied, refused.reason)),
-                false => Ok(()),
-            };
-        }
         tracing::warn!(
             run = %run.id(), path = %refused.path, refused = is_enforced,
             "a call of a run that has read what the tool does not accept"
@@ -191,6 +153,24 @@ impl<H> TrackLabels<H> {
 }
 
 impl<H: ToolHost> TrackLabels<H> {
+    /// A request that the script has not made, and may not make. Its answer reaches the script through a call
+    /// of its own, so it adds nothing here. With `enforce`, one that would raise the label is dropped: others
+    /// may be made of its answer, which no label follows.
+    async fn speculative(&self, request: &Request, run: &RunContext) -> ToolResult {
+        if let (LabelMode::Enforce, Request::Call { tool: id, .. }) = (self.labels.mode(), request)
+        {
+            let gateway = &self.labels.gateway;
+            let known = gateway.describe_for_call(id).await.map_err(failure)?;
+            let (read, source) = (run.seen().label(), gateway.source_label(&known));
+            if !read.covers(&source) || gateway.sink(&known).accepts(id, run.seen()).is_err() {
+                let message =
+                    "a call that would raise the label of its run is not made ahead of time";
+                return Err(Failure::new(FailureKind::Denied, message));
+            }
+        }
+        self.inner.handle(request, run).await
+    }
+
     async fn tracked(&self, request: &Request, run: &RunContext) -> ToolResult {
         let mut tool = None;
         match request {
@@ -198,7 +178,6 @@ impl<H: ToolHost> TrackLabels<H> {
                 let known = self.labels.gateway.describe_for_call(id).await;
                 let known = tool.insert(known.map_err(failure)?);
                 self.check(id, Some(known), run)?;
-                self.labels.admit_speculative(request, Some(known), run)?;
             }
             Request::Resource { server, request } => {
                 self.check(&offer_id(server, request), None, run)?;
@@ -225,6 +204,7 @@ impl<H: ToolHost> ToolHost for TrackLabels<H> {
     ) -> HostFuture<'a, ToolResult> {
         match self.labels.mode() {
             LabelMode::Off => self.inner.handle(request, run),
+            _ if run.is_speculative() => Box::pin(self.speculative(request, run)),
             LabelMode::Observe | LabelMode::Enforce => Box::pin(self.tracked(request, run)),
         }
     }

@@ -92,7 +92,7 @@ impl ReplyParts<'_, '_> {
             });
         }
         if !outcome.logs.is_empty() {
-            let text = format!("{} log lines are withheld", outcome.logs.len());
+            let text = format!("log lines withheld: {}", outcome.logs.len());
             let text = self.placeholders.scrub_text(&text, None)?;
             let level = Level::Info;
             self.reply.logs.push(ReplyLine { level, text });

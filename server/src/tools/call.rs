@@ -63,17 +63,17 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
         if_unasked: call.if_unasked,
     };
     let run = session.new_run();
+    let client_run = session.begin_run(args.get(), run.flow()).await;
     let run = match call.trace {
         Some(trace) => run.with_trace(trace),
         None => run,
     };
     LogContext::run_begins(&run);
-    let client_run = session.begin_run(args.get(), run.flow()).await;
     let (progress, hides) = (notifications.on_progress(), session.enforces_labels());
     // A message of a server is data of it, and the result may be held.
     let on_progress = move |message| {
         if !hides {
-            progress(message)
+            progress(message);
         }
     };
     let host = client_run

@@ -116,7 +116,6 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         if_unasked: call.if_unasked,
     };
     let (observed, run) = RunSpan::begin(state.telemetry(), call.trace.as_ref(), session.new_run());
-    LogContext::run_begins(&run);
     let client_run = session.begin_run(&code, run.flow()).await;
     let audited = state.audit().map(|audit| (audit.clone(), code.clone()));
     let script = Script {
@@ -124,6 +123,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         source: code,
         args: Vec::new(),
     };
+    LogContext::run_begins(&run);
     let durable = match state.durable_runs() {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
