@@ -11,6 +11,7 @@ mod misbehaving;
 mod orphans;
 mod processes;
 mod real_servers;
+mod secrets;
 mod sessions;
 mod stateless;
 mod support;

@@ -242,6 +242,7 @@ impl Inner {
         let mut sending = Sending {
             effect: &call.effect,
             before_send,
+            renewal: Renewal::NotTried,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -254,6 +255,10 @@ impl Inner {
             };
             if sending.arguments.is_sent() {
                 return Err(failed.error);
+            }
+            if sending.renewal == Renewal::Renewed && is_repeatable {
+                sending.renewal = Renewal::Used;
+                continue;
             }
             let Some(delay) = attempts.after(failed.failure) else {
                 return Err(failed.error);
@@ -296,8 +301,8 @@ impl Inner {
             .admit(tool.as_str(), scope.budget())
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
-        let connection = match server.connection().await {
-            Ok(connection) => connection,
+        let leased = match server.lease().await {
+            Ok(leased) => leased,
             Err(unavailable) => {
                 admission.finish(Outcome::Failed);
                 let failure = match unavailable.retry_after {
@@ -313,6 +318,7 @@ impl Inner {
                 });
             }
         };
+        let connection = leased.connection().clone();
         // The server may have been started anew, or have announced other tools, since the call was checked.
         if let Err(error) = server.check_pin(tool).await {
             return Err(refused(error));
@@ -345,10 +351,16 @@ impl Inner {
             Err(attempt) => {
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
-                    retire_if_dead(server, connection);
+                    retire_if_dead(server, connection.clone());
                 } else {
                     connection.mark_answered();
                     admission.finish(Outcome::Answered);
+                }
+                if sending.renewal == Renewal::NotTried
+                    && is_unauthorized(&attempt.error)
+                    && server.credentials_rejected(&connection).await
+                {
+                    sending.renewal = Renewal::Renewed;
                 }
                 Err(attempt)
             }
@@ -361,7 +373,26 @@ struct Sending<'a> {
     effect: &'a Effect,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
+    renewal: Renewal,
     arguments: SentArguments,
+}
+
+/// Whether the secrets of the server were renewed for this call, because it rejected them.
+#[derive(PartialEq, Eq)]
+enum Renewal {
+    NotTried,
+    Renewed,
+    Used,
+}
+
+/// Whether the error of a tool says that its credential was rejected: the service behind a stdio server
+/// answers 401, and the server has no other words for it than its text.
+fn is_unauthorized(error: &CallError) -> bool {
+    let mut words = error
+        .message
+        .split(|letter: char| !letter.is_ascii_alphanumeric());
+    error.kind == CallErrorKind::Tool
+        && words.any(|word| word == "401" || word.eq_ignore_ascii_case("unauthorized"))
 }
 
 /// The arguments that attempts send. Small ones are kept for further attempts. Large ones are moved

@@ -6,6 +6,7 @@ mod expand;
 mod expansions;
 mod load;
 mod offered;
+mod references;
 mod server;
 mod trust;
 

@@ -9,6 +9,7 @@ use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::credentials::Versions;
 use super::handler::Handler;
 use crate::transport::{Link, ServerProcess, StderrTail, Traffic};
 
@@ -21,6 +22,8 @@ pub(crate) struct Connection {
     pub info: Arc<ServerPeerInfo>,
     pub stderr: StderrTail,
     pub traffic: Arc<Traffic>,
+    /// Of the values of the server's secrets that its process has.
+    pub secret_versions: Versions,
     process: Option<ServerProcess>,
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     opened: Instant,
@@ -31,7 +34,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// `None` if the session ended before its handshake was recorded.
-    pub fn new(link: Link<Handler>, handler: Handler) -> Option<Self> {
+    pub fn new(link: Link<Handler>, handler: Handler, secret_versions: Versions) -> Option<Self> {
         let peer = link.service.peer().clone();
         Some(Self {
             info: peer.peer_info()?,
@@ -39,6 +42,7 @@ impl Connection {
             handler,
             stderr: link.stderr,
             traffic: link.traffic,
+            secret_versions,
             process: link.process,
             service: Mutex::new(Some(link.service)),
             opened: Instant::now(),
@@ -132,8 +136,14 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// A request in flight.
+/// A request in flight. Its connection is not drained before it is dropped.
 pub(crate) struct InFlight(Arc<Connection>);
+
+impl InFlight {
+    pub fn connection(&self) -> &Arc<Connection> {
+        &self.0
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {

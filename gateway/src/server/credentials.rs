@@ -1,0 +1,90 @@
+//! The secrets that the entry of a server names: their values for its environment and its headers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pml_credentials::{Credentials, Reference, SecretError, Template};
+use tokio::time::Instant;
+
+use crate::config::{Command, Endpoint};
+
+/// The versions of the values of all references of a server, in order.
+pub type Versions = Vec<u64>;
+
+/// The secrets of one server.
+#[derive(Debug, Clone)]
+pub struct ServerCredentials {
+    credentials: Credentials,
+    references: Arc<[Reference]>,
+}
+
+impl ServerCredentials {
+    pub fn new(credentials: Credentials, references: &[Reference]) -> Self {
+        Self {
+            credentials,
+            references: references.into(),
+        }
+    }
+
+    /// The references.
+    pub fn references(&self) -> &[Reference] {
+        &self.references
+    }
+
+    /// The resolver.
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    /// The versions of the current values.
+    pub async fn versions(&self) -> Result<Versions, SecretError> {
+        let mut versions = Versions::with_capacity(self.references.len());
+        for reference in &*self.references {
+            versions.push(self.credentials.get(reference).await?.version());
+        }
+        Ok(versions)
+    }
+
+    /// Asks the sources again for the values that a server rejected. Returns whether one has changed.
+    pub async fn renew(&self, rejected: &Versions) -> bool {
+        let mut has_changed = false;
+        for (reference, rejected) in self.references.iter().zip(rejected) {
+            match self.credentials.renew(reference, *rejected).await {
+                Ok(secret) => has_changed |= secret.version() != *rejected,
+                Err(error) => tracing::warn!(%error, "a rejected secret is not renewed"),
+            }
+        }
+        has_changed
+    }
+
+    /// When the first lease must be renewed; `None` if no value has one.
+    pub async fn lease_due(&self) -> Option<Instant> {
+        let mut first = None;
+        for reference in &*self.references {
+            let due = self.credentials.lease_due(reference).await;
+            first = [first, due].into_iter().flatten().min();
+        }
+        first
+    }
+
+    /// The endpoint with the values in its environment. Headers get theirs with every request.
+    pub async fn fill(&self, endpoint: &Endpoint) -> Result<Endpoint, SecretError> {
+        let Endpoint::Stdio(command) = endpoint else {
+            return Ok(endpoint.clone());
+        };
+        let mut env = BTreeMap::new();
+        for (name, value) in &command.env {
+            let value = match Template::parse(value) {
+                Ok(template) if Template::has_reference(value) => {
+                    template.fill(&self.credentials).await?.text.to_string()
+                }
+                _ => value.clone(),
+            };
+            env.insert(name.clone(), value);
+        }
+        Ok(Endpoint::Stdio(Command {
+            env,
+            ..command.clone()
+        }))
+    }
+}
