@@ -129,11 +129,13 @@ impl AuditSetup {
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let log = self.log.clone()?;
-        Some(AuditTrail::new(
-            log,
-            &format!("sha256:{policy}"),
-            &self.lock,
-        ))
+        let named = gateway.credentials().into_iter();
+        let credentials = named.map(|(server, references)| {
+            let written = references.iter().map(ToString::to_string);
+            (server, written.collect())
+        });
+        let trail = AuditTrail::new(log, &format!("sha256:{policy}"), &self.lock);
+        Some(trail.with_credentials(credentials.collect()))
     }
 
     /// Signs the last checkpoint.

@@ -19,7 +19,7 @@ use crate::store_setup::StoreSettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "approvals",
     "audit",
     "effects",
@@ -28,6 +28,7 @@ const SECTIONS: [&str; 10] = [
     "pool",
     "runs",
     "scrub",
+    "secrets",
     "store",
     "workflows",
 ];

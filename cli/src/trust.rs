@@ -135,9 +135,9 @@ pub enum Question {
     Never,
 }
 
-/// The sections of `pml` that take data somewhere: where runs are stored and with which key, and who is
-/// told of approvals.
-const GUARDED_SECTIONS: [&str; 2] = ["approvals", "store"];
+/// The sections of `pml` that take data somewhere: where runs are stored and with which key, who is
+/// told of approvals, and which Vault gets the token of the user.
+const GUARDED_SECTIONS: [&str; 3] = ["approvals", "secrets", "store"];
 
 /// Makes the servers and the settings of a project's file unusable that the user does not trust. `text`
 /// is the content of the file that `config` was read from.
@@ -223,6 +223,9 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
                 }
                 Err(error) => format!("nothing yet ({error})"),
             };
+            let references: Vec<String> =
+                server.references.iter().map(ToString::to_string).collect();
+            variables.extend(references.iter().map(String::as_str));
             variables.sort_unstable();
             variables.dedup();
             let variables = match variables.is_empty() {
