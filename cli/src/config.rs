@@ -134,6 +134,8 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     if origin == ConfigOrigin::Project {
         trust::check(&mut servers, &text, question);
     }
+    // Only checked: nothing is read before it is needed.
+    servers.credentials()?;
     let limits = servers.section("limits")?;
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;

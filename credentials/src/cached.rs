@@ -10,7 +10,8 @@ use crate::secret::Secret;
 
 /// The part of a lease after which it is renewed, or its secret is read anew.
 const RENEW_AFTER: f64 = 2.0 / 3.0;
-/// How long a value is used on after its source did not answer.
+/// How long a value is used on after its source did not answer: at least this, and with a lease no
+/// longer. The wait for a source that hangs must not be that of every request.
 const PAUSE: Duration = Duration::from_secs(10);
 /// A value that was rejected, and that its source still gives, is not asked for again within this: a
 /// server that rejects everything must not load the source.
@@ -80,8 +81,12 @@ impl Cached {
     }
 
     /// The source did not answer.
-    pub fn kept_on(&mut self) {
-        self.fresh_until = Instant::now() + PAUSE;
+    pub fn kept_on(&mut self, ttl: Duration) {
+        let pause = match self.lease {
+            Some(_) => PAUSE,
+            None => ttl.max(PAUSE),
+        };
+        self.fresh_until = Instant::now() + pause;
     }
 
     /// A server rejected the current values. Returns whether the source is asked for others.

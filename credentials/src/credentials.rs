@@ -177,7 +177,7 @@ impl Credentials {
             }
             (Err(error), Some(known)) if error.is_transient() => {
                 tracing::warn!(%error, "the last value of a secret is used on");
-                known.kept_on();
+                known.kept_on(self.0.settings.ttl());
                 Ok(())
             }
             (Err(error), _) => {

@@ -1,10 +1,12 @@
 //! The secrets that the entry of a server names: their values for its environment and its headers.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use pml_credentials::{Credentials, Reference, SecretError, Template};
 use tokio::time::Instant;
+use zeroize::Zeroize;
 
 use crate::config::{Command, Endpoint};
 
@@ -68,9 +70,9 @@ impl ServerCredentials {
     }
 
     /// The endpoint with the values in its environment. Headers get theirs with every request.
-    pub async fn fill(&self, endpoint: &Endpoint) -> Result<Endpoint, SecretError> {
+    pub async fn fill(&self, endpoint: &Endpoint) -> Result<FilledEndpoint, SecretError> {
         let Endpoint::Stdio(command) = endpoint else {
-            return Ok(endpoint.clone());
+            return Ok(FilledEndpoint(endpoint.clone()));
         };
         let mut env = BTreeMap::new();
         for (name, value) in &command.env {
@@ -82,9 +84,28 @@ impl ServerCredentials {
             };
             env.insert(name.clone(), value);
         }
-        Ok(Endpoint::Stdio(Command {
+        Ok(FilledEndpoint(Endpoint::Stdio(Command {
             env,
             ..command.clone()
-        }))
+        })))
+    }
+}
+
+/// An endpoint with the values of secrets, which are zeroized when it is dropped.
+pub struct FilledEndpoint(Endpoint);
+
+impl Deref for FilledEndpoint {
+    type Target = Endpoint;
+
+    fn deref(&self) -> &Endpoint {
+        &self.0
+    }
+}
+
+impl Drop for FilledEndpoint {
+    fn drop(&mut self) {
+        if let Endpoint::Stdio(command) = &mut self.0 {
+            command.env.values_mut().for_each(Zeroize::zeroize);
+        }
     }
 }

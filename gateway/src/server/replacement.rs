@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, InFlight};
 use super::lifecycle::{Server, Unavailable};
@@ -78,7 +79,7 @@ impl Server {
         })?;
         self.history().stderr = stderr;
         self.went_live(replacement, began.elapsed());
-        tokio::spawn(drain(live));
+        tokio::spawn(drain(live, self.context.shutdown.clone()));
         Ok(())
     }
 
@@ -128,9 +129,13 @@ impl Server {
 }
 
 /// Ends a connection when it has no request any more.
-async fn drain(connection: Arc<Connection>) {
+async fn drain(connection: Arc<Connection>, shutdown: CancellationToken) {
     let began = Instant::now();
-    while connection.busy() && !connection.closed() && began.elapsed() < MAX_DRAIN {
+    while connection.busy()
+        && !connection.closed()
+        && began.elapsed() < MAX_DRAIN
+        && !shutdown.is_cancelled()
+    {
         tokio::time::sleep(DRAIN_INTERVAL).await;
     }
     connection.close().await;
