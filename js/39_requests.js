@@ -84,6 +84,23 @@ function checkText(value, where, what) {
   }
 }
 
+function checkId(tool, where) {
+  if (typeof tool !== "string" || tool.length === 0) {
+    throw new TypeError(
+      `${where} needs a tool id such as "server:tool", not ${typeName(tool)}`,
+    );
+  }
+}
+
+function checkInput(input, tool) {
+  if (input === undefined || input === null) return;
+  if (typeof input !== "object" || ArrayIsArray(input)) {
+    throw new TypeError(
+      `${tool} takes an object of named arguments, such as { path: "a.txt" }, not ${typeName(input)}`,
+    );
+  }
+}
+
 function isObject(value) {
   return typeof value === "object" && value !== null;
 }
@@ -97,6 +114,8 @@ function typeName(value) {
 }
 
 export {
+  checkId,
+  checkInput,
   checkText,
   hintOf,
   isObject,

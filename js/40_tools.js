@@ -2,7 +2,6 @@
 
 import { primordials } from "ext:core/mod.js";
 import {
-  op_call_tool,
   op_describe_tool,
   op_get_prompt,
   op_list_prompts,
@@ -10,36 +9,20 @@ import {
   op_read_resource,
   op_search_tools,
 } from "ext:core/ops";
-import { isTooLarge, list, toJson } from "ext:pml/30_serialize.js";
-import {
-  checkText,
-  isObject,
-  isToolError,
-  mockedCall,
-  ToolError,
-  track,
-  typeName,
-  unpack,
-} from "ext:pml/39_requests.js";
+import { toJson } from "ext:pml/30_serialize.js";
+import { callToolAnswer, invoke } from "ext:pml/39_tool_calls.js";
+import { checkId, checkInput, checkText, track, typeName, unpack } from "ext:pml/39_requests.js";
 import { toolPromise } from "ext:pml/38_tool_promise.js";
 
 const {
-  ArrayIsArray,
-  ArrayPrototypePush,
-  ArrayPrototypeSlice,
-  Error,
-  ErrorCaptureStackTrace,
-  MathMin,
   NumberIsInteger,
   ObjectFreeze,
-  ObjectKeys,
   ObjectSetPrototypeOf,
   Proxy,
   RangeError,
   ReflectDeleteProperty,
   ReflectGet,
   ReflectHas,
-  StringPrototypeIncludes,
   StringPrototypeIndexOf,
   StringPrototypeSlice,
   StringPrototypeTrim,
@@ -49,7 +32,6 @@ const {
 
 const MAX_QUERY_CHARS = 500;
 const MAX_LIMIT = 50;
-const MAX_CONCURRENCY = 64;
 
 const args = [];
 
@@ -64,11 +46,7 @@ function describeTool(tool) {
 }
 
 function callTool(tool, input = undefined, options = undefined) {
-  return toolPromise(callToolAnswer(tool, input, options));
-}
-
-function callToolsBatch(calls, options = undefined) {
-  return toolPromise(callToolsBatchAnswer(calls, options));
+  return toolPromise(callToolAnswer(tool, input, options, callTool));
 }
 
 async function searchToolsAnswer(query, limit = 10, threshold = undefined) {
@@ -102,174 +80,6 @@ async function searchToolsAnswer(query, limit = 10, threshold = undefined) {
 async function describeToolAnswer(tool) {
   checkId(tool, "describeTool");
   return unpack(await track(op_describe_tool(tool)), tool);
-}
-
-// Returns the tool's result, or throws a ToolError. `caller` is the API function that the script
-// called; stack frames down to it are left out.
-async function invoke(tool, input, caller) {
-  // The stack at the call. The error's own stack has no frames of the script if the promise is
-  // awaited elsewhere or not at all.
-  const site = new Error();
-  ErrorCaptureStackTrace(site, caller);
-  const json = input === undefined || input === null ? "{}" : serializeInput(tool, input);
-  // A string is not awaited, so that the op starts in the same tick as the call.
-  const text = (typeof json === "string" ? json : await json) ?? "{}";
-  const mocked = mockedCall(tool, text);
-  if (mocked !== undefined) return await mocked;
-  const answer = await track(op_call_tool(tool, text));
-  try {
-    return unpack(answer, tool);
-  } catch (error) {
-    throw withCallSite(error, site);
-  }
-}
-
-// An input that is too large for a message fails with kind `arguments`.
-function serializeInput(tool, input) {
-  try {
-    return toJson(input, `the input of ${tool}`);
-  } catch (error) {
-    if (!isObject(error) || !isTooLarge(error)) throw error;
-    const { message } = error;
-    throw new ToolError(tool, { kind: "arguments", message, retryable: false });
-  }
-}
-
-const FRAME_PREFIX = "\n    at ";
-
-function withCallSite(error, site) {
-  const { stack } = error;
-  const at = StringPrototypeIndexOf(site.stack, FRAME_PREFIX);
-  if (at >= 0 && !StringPrototypeIncludes(stack, FRAME_PREFIX)) {
-    error.stack = stack + StringPrototypeSlice(site.stack, at);
-  }
-  return error;
-}
-
-async function callToolAnswer(tool, input = undefined, options = undefined) {
-  if (isObject(tool)) {
-    throw new TypeError(
-      'callTool takes the id and the arguments apart: callTool("server:tool", args)',
-    );
-  }
-  checkId(tool, "callTool");
-  if (typeof input === "string" && !StringPrototypeIncludes(tool, ":")) {
-    throw new TypeError(
-      `callTool takes server and tool as one id: callTool("${tool}:${input}", args)`,
-    );
-  }
-  if (isObject(options)) {
-    throw new TypeError(
-      "callTool takes a tool id and arguments, no options; for a timeout, race it against a timer",
-    );
-  }
-  checkInput(input, tool);
-  try {
-    return { success: true, result: await invoke(tool, input, callTool) };
-  } catch (error) {
-    if (!isObject(error) || !isToolError(error)) throw error;
-    return { success: false, error };
-  }
-}
-
-async function callToolsBatchAnswer(calls, options = undefined) {
-  if (!ArrayIsArray(calls)) {
-    throw new TypeError(
-      `callToolsBatch needs an array of { tool, args }, not ${typeName(calls)}`,
-    );
-  }
-  if (options !== undefined && options !== null) checkOptions(options);
-  const concurrency = options?.concurrency ?? MAX_CONCURRENCY;
-  if (!NumberIsInteger(concurrency) || concurrency < 1) {
-    throw new RangeError("callToolsBatch takes a concurrency of 1 or more");
-  }
-  const stopOnError = options?.stopOnError === true;
-  const results = list();
-  const plan = list();
-  for (let i = 0; i < calls.length; i++) {
-    const call = calls[i];
-    checkCall(call, i);
-    checkId(call?.tool, `callToolsBatch, call ${i}`);
-    checkInput(call.args, call.tool);
-    ArrayPrototypePush(plan, { __proto__: null, tool: call.tool, args: call.args });
-    results[i] = undefined;
-  }
-  let next = 0;
-  let stopped = false;
-  // An exception in a lane is not a tool failure; the first is rethrown when all lanes have ended.
-  let thrown;
-  const lane = async () => {
-    try {
-      while (next < plan.length && !stopped) {
-        const i = next++;
-        results[i] = await callToolAnswer(plan[i].tool, plan[i].args);
-        if (stopOnError && !results[i].success) stopped = true;
-      }
-    } catch (error) {
-      stopped = true;
-      thrown ??= { __proto__: null, error };
-    }
-  };
-  const lanes = list();
-  for (let i = 0; i < MathMin(concurrency, plan.length); i++) {
-    ArrayPrototypePush(lanes, lane());
-  }
-  for (let i = 0; i < lanes.length; i++) await lanes[i];
-  if (thrown !== undefined) throw thrown.error;
-  for (let i = 0; i < plan.length; i++) {
-    results[i] ??= {
-      success: false,
-      error: new ToolError(plan[i].tool, {
-        kind: "calls",
-        message: `${plan[i].tool} was not called: an earlier call of the batch failed`,
-        retryable: true,
-      }),
-    };
-  }
-  return ArrayPrototypeSlice(results);
-}
-
-function checkOptions(options) {
-  if (!isObject(options)) {
-    throw new TypeError(`callToolsBatch takes options in an object, not ${typeName(options)}`);
-  }
-  const keys = ObjectKeys(options);
-  for (let i = 0; i < keys.length; i++) {
-    if (keys[i] === "concurrency" || keys[i] === "stopOnError") continue;
-    throw new TypeError(
-      `callToolsBatch has no option \`${keys[i]}\`; it has \`concurrency\` and \`stopOnError\``,
-    );
-  }
-}
-
-// An unknown key would be ignored silently and never reach the tool.
-function checkCall(call, index) {
-  if (!isObject(call)) return;
-  const keys = ObjectKeys(call);
-  for (let i = 0; i < keys.length; i++) {
-    if (keys[i] === "tool" || keys[i] === "args") continue;
-    const hint = keys[i] === "arguments"
-      ? "the arguments are called `args`"
-      : "a call has `tool` and `args`";
-    throw new TypeError(`callToolsBatch, call ${index} has an unknown key \`${keys[i]}\`; ${hint}`);
-  }
-}
-
-function checkId(tool, where) {
-  if (typeof tool !== "string" || tool.length === 0) {
-    throw new TypeError(
-      `${where} needs a tool id such as "server:tool", not ${typeName(tool)}`,
-    );
-  }
-}
-
-function checkInput(input, tool) {
-  if (input === undefined || input === null) return;
-  if (typeof input !== "object" || ArrayIsArray(input)) {
-    throw new TypeError(
-      `${tool} takes an object of named arguments, such as { path: "a.txt" }, not ${typeName(input)}`,
-    );
-  }
 }
 
 // Resources and prompts of a server. Each function throws a ToolError if the server fails.
@@ -398,7 +208,6 @@ async function callWithoutServer(name, input) {
 export {
   args,
   callTool,
-  callToolsBatch,
   describeTool,
   getPrompt,
   listPrompts,

@@ -2,5 +2,8 @@
 
 export { ToolError } from "ext:pml/39_requests.js";
 export * from "ext:pml/40_tools.js";
+export * from "ext:pml/43_batch.js";
 export * from "ext:pml/46_storage.js";
 export * from "ext:pml/47_checkpoint.js";
+export * from "ext:pml/48_workflow.js";
+export * from "ext:pml/49_stream.js";

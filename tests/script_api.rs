@@ -75,7 +75,7 @@ fn the_typings_declare_the_names_of_the_table() {
     let all: Vec<String> = functions.union(&values).cloned().collect();
     assert_is_table("the globals of typings/pml.d.ts", &all);
     for (name, kind) in SCRIPT_API {
-        let is_function = kind == ApiKind::AsyncFunction;
+        let is_function = matches!(kind, ApiKind::AsyncFunction | ApiKind::AsyncGenerator);
         assert_eq!(functions.contains(name), is_function, "{name} is {kind:?}");
     }
 }

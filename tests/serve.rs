@@ -16,3 +16,4 @@ mod scrubbed;
 mod session;
 mod stdio;
 mod tokens;
+mod workflows;

@@ -92,6 +92,107 @@ fn every_example_gives_its_output_and_prints_its_speed_up() {
 }
 
 #[test]
+fn the_script_beside_the_plans_runs() {
+    let output = run(&["run", "--json", &example("from-script.ts")]);
+    let outcome: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let result = &outcome["result"];
+    assert_eq!(result["ok"], true, "{outcome:#}");
+    assert_eq!(result["names"][0], "billing", "{result}");
+    assert_eq!(result["read"], json!({ "done": 5, "all": 5 }));
+    assert!(result["words"].as_u64() > Some(3), "{result}");
+    assert_eq!(
+        result["steps"],
+        json!(["1 of 4", "2 of 4", "3 of 4", "4 of 4"])
+    );
+}
+
+#[test]
+fn a_stream_of_events_ends_with_the_report() {
+    let plan = json!({ "order": "submission", "tasks": [
+        { "id": "slow", "tool": "demo:slow", "args": { "ms": 80, "steps": 2 }, "stream": true },
+        { "id": "each", "tool": "demo:count_text", "for_each": ["a", "b c"], "args": { "text": "$ITEM" }, "stream": true },
+    ] });
+    let output = run_plan(&plan, &["--stream"]);
+    let lines: Vec<Value> = text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["event"] == kind).count();
+    assert_eq!(
+        (of("started"), of("progress"), of("part"), of("ended")),
+        (2, 2, 2, 2),
+        "{lines:?}"
+    );
+    let ended: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["event"] == "ended")
+        .collect();
+    assert_eq!(
+        (&ended[0]["task"], &ended[1]["task"]),
+        (&json!("slow"), &json!("each"))
+    );
+    assert_eq!(ended[1]["output"][1]["words"], 2);
+    assert_eq!(lines.last().unwrap()["report"]["ok"], true);
+}
+
+#[test]
+fn a_dry_run_estimates_from_earlier_runs_and_names_what_slows_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, value: &Value| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, value.to_string()).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let servers = json!({ "demo": { "command": "pml", "args": ["demo-server", folder.path()] } });
+    let config = write("servers.json", &json!({ "mcpServers": servers }));
+    let tasks: Vec<Value> = (0..12)
+        .map(|n| json!({ "id": format!("t{n}"), "tool": "demo:slow", "args": { "ms": 30 } }))
+        .collect();
+    let plan = write("plan.json", &json!({ "tasks": tasks }));
+    let pml = |args: &[&str]| {
+        let output = pml()
+            .args(args)
+            .args(["--json", "--config", &config])
+            .env_clear()
+            .env("HOME", home.path())
+            .env("CI", "true")
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+        report
+    };
+    let before = pml(&["workflow", "dry-run", &plan]);
+    assert_eq!(before["estimate"]["confidence"], "low", "{before:#}");
+    assert_eq!(pml(&["workflow", "run", &plan])["ok"], true);
+    let after = pml(&["workflow", "dry-run", &plan])["estimate"].clone();
+    assert_eq!(after["confidence"], "high", "{after:#}");
+    assert_eq!(after["calls"], 12);
+    let likely = after["timeMs"]["likely"].as_f64().unwrap();
+    assert!((30.0..400.0).contains(&likely), "{after:#}");
+    assert!(after["bytes"].as_f64().unwrap() > 100.0, "{after:#}");
+
+    let limited = json!({
+        "mcpServers": servers,
+        "pml": {
+            "policy": { "concurrency": { "servers": { "demo": 2 } } },
+            "workflows": { "costs": { "demo:*": 0.25 } },
+        },
+    });
+    write("servers.json", &limited);
+    let slowed = pml(&["workflow", "dry-run", &plan])["estimate"].clone();
+    let by = slowed["slowed"][0]["by"].as_str();
+    assert_eq!(by, Some("the concurrency of server `demo`"), "{slowed:#}");
+    assert!(
+        slowed["timeMs"]["likely"].as_f64().unwrap() > 3.0 * likely,
+        "{slowed:#}"
+    );
+    assert_eq!(slowed["cost"], 3.0);
+}
+
+#[test]
 fn a_fan_out_takes_as_long_as_its_longest_chain() {
     let report = report(&["workflow", "run", &example("fan-out.yaml"), "--json"]);
     let times = &report["times"];

@@ -103,11 +103,82 @@ interface ToolCall {
 }
 
 /** Options of `callToolsBatch`. */
-interface BatchOptions {
+interface BatchOptions<T = any> {
   /** Maximum number of concurrent calls; default 64, and never more than the run allows. */
   concurrency?: number;
   /** Start no further call of the batch after a failure; default false. */
   stopOnError?: boolean;
+  /** Calls of one chunk: all of them end before the next chunk begins; default all calls. */
+  chunk?: number;
+  /** Receives each result as it comes. A promise that it returns holds back further calls. */
+  onResult?: (result: ToolResult<T>, index: number, call: ToolCall) => unknown;
+  /** Receives how far the batch is. `total` is undefined for an iterable. */
+  onProgress?: (progress: { done: number; failed: number; total?: number }) => unknown;
+}
+
+/** A part of a stream, as `streamTool` yields it. */
+type StreamPart<T = any> =
+  /** The server reports progress. */
+  | { type: "progress"; done: number; total?: number; message?: string }
+  /** A part of a text of at most 64 KiB, which ends behind a line where it can. */
+  | { type: "text"; text: string }
+  /** An item of a list. */
+  | { type: "item"; value: T }
+  /** A result that is neither a text nor a list. */
+  | { type: "value"; value: T }
+  /** The texts that follow are of this resource, which the result contains or links to. */
+  | { type: "resource"; uri: string; mimeType?: string };
+
+/** Options of `streamTool`. */
+interface StreamOptions {
+  /**
+   * Gives the arguments of the next call when one has ended, or undefined at the end: to read a large
+   * thing in ranges or pages. `length` is the number of characters, or of items, of the call; `value` is
+   * its result, if that is neither a text nor a list.
+   */
+  next?: (ended: { args: any; length: number; value: any }) => object | null | undefined | Promise<object | null | undefined>;
+}
+
+/** A task of a plan. See docs/workflows.md for all its keys. */
+interface WorkflowTask {
+  /** The name that references use. */
+  id?: string;
+  /** The tool to call: `server:tool`. */
+  tool?: string;
+  /** Its arguments, which may hold references such as `$OUTPUT[other].field`. */
+  args?: object;
+  /** Code to run in a sandbox of its own. */
+  code?: string;
+  /** Further keys, such as `depends_on`, `when`, `for_each`, `optional`, `retry`, `timeout`. */
+  [more: string]: unknown;
+}
+
+/** A plan: a graph of tool calls and code. */
+interface WorkflowPlan {
+  /** The tasks. Those that do not refer to each other run in parallel. */
+  tasks: WorkflowTask[] | Record<string, WorkflowTask>;
+  /** Further keys, such as `output`, `on_error`, `deadline` and `pools`. */
+  [more: string]: unknown;
+}
+
+/** How a plan ended, as `runWorkflow` returns it. */
+interface WorkflowResult<T = any> {
+  /** Whether every task that had to is done. */
+  ok: boolean;
+  /** `partial`: some tasks failed, others are done. */
+  state: "done" | "partial" | "failed" | "stopped";
+  /** The plan's `output`; without one, the output of the last task, or of the last tasks by id. */
+  output: T;
+  /** Every task by its id. */
+  tasks: Record<
+    string,
+    {
+      state: "done" | "failed" | "skipped" | "cancelled" | "unknown";
+      attempts: number;
+      items?: { done: number; all: number };
+      error?: { kind: string; message: string };
+    }
+  >;
 }
 
 /**
@@ -156,18 +227,61 @@ declare function callTool<T = any, Id extends string = string>(
 
 /**
  * Calls many tools concurrently. The results are in the order of the calls; a failed call does not
- * throw.
+ * throw. Of an iterable, such as a generator, a call is taken when there is room for it.
  *
  * @example
  * const results = await callToolsBatch(
  *   paths.map((path) => ({ tool: "fs:read_file", args: { path } })),
- *   { concurrency: 8 },
+ *   { concurrency: 8, onProgress: ({ done, total }) => console.log(`${done} of ${total}`) },
  * );
  */
 declare function callToolsBatch<T = any>(
-  calls: readonly ToolCall[],
-  options?: BatchOptions,
+  calls: readonly ToolCall[] | Iterable<ToolCall> | AsyncIterable<ToolCall>,
+  options?: BatchOptions<T>,
 ): Promise<ToolResult<T>[]>;
+
+/**
+ * Calls a tool and yields what comes of it: its progress, and its result in parts. The next part is
+ * fetched when the loop asks for it, so a large result is never in the script as a whole. Leaving the
+ * loop cancels the call.
+ *
+ * @throws {ToolError} if the call fails.
+ *
+ * @example
+ * let lines = 0;
+ * const ranges = streamTool("logs:read", { offset: 0, length: 1_000_000 }, {
+ *   next: ({ args, length }) => length > 0 ? { ...args, offset: args.offset + args.length } : undefined,
+ * });
+ * for await (const part of ranges) {
+ *   if (part.type === "text") lines += part.text.split("\n").length - 1;
+ * }
+ */
+declare function streamTool<T = any>(
+  tool: string,
+  args?: object | null,
+  options?: StreamOptions,
+): AsyncGenerator<StreamPart<T>, void, undefined>;
+
+/**
+ * Runs a plan, whose calls are calls of this script: the same limits, policy and approvals hold. A failed
+ * task does not throw: check `ok`. The code of a plan runs no plans.
+ *
+ * @param plan The plan, or its text as JSON or YAML.
+ * @param input What `$INPUT` refers to.
+ * @throws {ToolError} with kind `arguments` if the plan has mistakes.
+ *
+ * @example
+ * const { output } = await runWorkflow({
+ *   tasks: [
+ *     { id: "list", tool: "fs:list", args: { dir: "$INPUT.dir" } },
+ *     { id: "read", tool: "fs:read", for_each: "$OUTPUT[list]", args: { path: "$ITEM" }, optional: true },
+ *   ],
+ * }, { dir: "logs" });
+ */
+declare function runWorkflow<T = any>(
+  plan: WorkflowPlan | string,
+  input?: object | null,
+): Promise<WorkflowResult<T>>;
 
 /** A resource of a server, as `listResources` returns it. */
 interface MCPResource {
@@ -356,18 +470,23 @@ interface ImportMeta {
 
 /** The same names as the globals, for scripts that import what they use. */
 declare module "pml" {
-  export type BatchOptions = globalThis.BatchOptions;
+  export type BatchOptions<T = any> = globalThis.BatchOptions<T>;
   export type MCPPrompt = globalThis.MCPPrompt;
   export type MCPResource = globalThis.MCPResource;
   export type MCPTool = globalThis.MCPTool;
   export type PromptResult = globalThis.PromptResult;
   export type ResourceContents = globalThis.ResourceContents;
   export type ServerTools = globalThis.ServerTools;
+  export type StreamOptions = globalThis.StreamOptions;
+  export type StreamPart<T = any> = globalThis.StreamPart<T>;
   export type ToolCall = globalThis.ToolCall;
   export type ToolDescription = globalThis.ToolDescription;
   export type ToolError = globalThis.ToolError;
   export type ToolResult<T = any> = globalThis.ToolResult<T>;
   export type ToolServers = globalThis.ToolServers;
+  export type WorkflowPlan = globalThis.WorkflowPlan;
+  export type WorkflowResult<T = any> = globalThis.WorkflowResult<T>;
+  export type WorkflowTask = globalThis.WorkflowTask;
   export const ToolError: typeof globalThis.ToolError;
   export const args: typeof globalThis.args;
   export const callTool: typeof globalThis.callTool;
@@ -379,8 +498,10 @@ declare module "pml" {
   export const listResources: typeof globalThis.listResources;
   export const readResource: typeof globalThis.readResource;
   export const load: typeof globalThis.load;
+  export const runWorkflow: typeof globalThis.runWorkflow;
   export const searchTools: typeof globalThis.searchTools;
   export const store: typeof globalThis.store;
+  export const streamTool: typeof globalThis.streamTool;
   export const tools: typeof globalThis.tools;
 }
 

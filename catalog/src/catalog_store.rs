@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use pml_files::{Access, create_private_dir, write_atomic};
 use sha2::{Digest, Sha256};
 
-use crate::{Catalog, CatalogError, ResultShapes};
+use crate::{CallHistory, Catalog, CatalogError, ResultShapes};
 
 /// Configurations whose files are kept; the files written longest ago are deleted first.
 const MAX_CONFIGURATIONS: usize = 100;
@@ -125,6 +125,31 @@ impl CatalogStore {
         Ok(())
     }
 
+    /// How calls of the tools of a configuration went; edits do not invalidate it.
+    ///
+    /// # Errors
+    ///
+    /// If the file exists but cannot be read.
+    pub fn history(&self, config: &ConfigFingerprint) -> Result<CallHistory, CatalogError> {
+        let text = read(&self.path(config, "calls"))?;
+        Ok(text.as_deref().map(CallHistory::parse).unwrap_or_default())
+    }
+
+    /// Writes how calls went. If two runs write at once, the calls of one may be lost.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save_history(
+        &self,
+        config: &ConfigFingerprint,
+        history: &CallHistory,
+    ) -> Result<(), CatalogError> {
+        self.write(&self.path(config, "calls"), &history.text())?;
+        self.delete_oldest();
+        Ok(())
+    }
+
     fn path(&self, config: &ConfigFingerprint, kind: &str) -> PathBuf {
         self.folder.join(format!("{}.{kind}", config.path))
     }
@@ -150,8 +175,8 @@ impl CatalogStore {
                 Some((changed, entry.path()))
             })
             .collect();
-        // Each configuration has two files.
-        let max = 2 * MAX_CONFIGURATIONS;
+        // Each configuration has three files.
+        let max = 3 * MAX_CONFIGURATIONS;
         if files.len() > max {
             files.sort();
             let old = files.len() - max;
@@ -208,7 +233,7 @@ mod tests {
     fn only_so_many_configurations_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let store = CatalogStore::new(folder.path());
-        for n in 0..2 * MAX_CONFIGURATIONS + 10 {
+        for n in 0..3 * MAX_CONFIGURATIONS + 10 {
             let config = ConfigFingerprint::new(Path::new(&format!("/nowhere/{n}")), b"");
             store
                 .save_shapes(&config, &ResultShapes::default())

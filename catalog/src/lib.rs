@@ -1,8 +1,8 @@
 //! The tool cache of a configuration, kept between runs: the tools' schemas, so that a script can be
-//! checked without starting a server, and the observed shapes of results, for tools that do not declare
-//! them.
+//! checked without starting a server, the observed shapes of results, for tools that do not declare
+//! them, and how calls went, for estimates.
 //!
-//! The files are in the user's data folder, two for each configuration. No run depends on them: what is
+//! The files are in the user's data folder, three for each configuration. No run depends on them: what is
 //! missing or damaged is collected again.
 //!
 //! ```no_run
@@ -20,11 +20,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod call_history;
 mod catalog;
 mod catalog_store;
 mod error;
 mod result_shapes;
 
+pub use call_history::{CallHistory, CallTimes};
 pub use catalog::{Catalog, CatalogTool, ListingStatus};
 pub use catalog_store::{CatalogStore, ConfigFingerprint};
 pub use error::CatalogError;

@@ -24,15 +24,24 @@ const FILE_NAME: &str = ".mcp.json";
 #[command(after_help = "Examples:\n  \
     pml add fs -- npx -y @modelcontextprotocol/server-filesystem .\n  \
     pml add api --url https://api.example/mcp\n  \
-    pml add api --url https://api.example/mcp --trust-annotations\n\n\
+    pml add api --url https://api.example/mcp --trust-annotations\n  \
+    pml add pets --openapi petstore.yaml --base-url https://api.example/v1\n\n\
     Exit codes: 0 added, 2 the name is taken, the file is invalid or cannot be written.")]
 pub struct AddArgs {
     /// The name of the server, the first half of its tools' ids
     name: String,
 
     /// The URL of a server over HTTP
-    #[arg(long, conflicts_with = "command", required_unless_present = "command")]
+    #[arg(long, conflicts_with = "command", required_unless_present_any = ["command", "openapi"])]
     url: Option<String>,
+
+    /// The OpenAPI document of a service, whose operations become tools
+    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["command", "url"])]
+    openapi: Option<String>,
+
+    /// The address of the service, in place of the one in its document
+    #[arg(long, value_name = "URL", requires = "openapi")]
+    base_url: Option<String>,
 
     /// The program that is the server, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
@@ -55,9 +64,10 @@ fn add(args: &AddArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     // A project's file that the user does not trust stays untrusted.
     let is_trusted =
         !file.exists() || (origin == ConfigOrigin::Project && trust::is_trusted(&file));
-    let mut entry = entry(args);
+    let mut entry = entry(args, &file)?;
     let question = format!("Trust the annotations of `{}`?", args.name);
-    if args.annotations.decide(&question) {
+    // The methods of a service decide the classes of its tools.
+    if args.openapi.is_none() && args.annotations.decide(&question) {
         trust_annotations(&mut entry);
     }
     add_server(&file, &args.name, &entry)?;
@@ -74,9 +84,18 @@ fn add(args: &AddArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The entry of the server. clap has checked that there is a URL or a command.
-fn entry(args: &AddArgs) -> Map<String, Value> {
+/// The entry of the server. clap has checked that there is a document, a URL or a command.
+fn entry(args: &AddArgs, file: &Path) -> anyhow::Result<Map<String, Value>> {
     let mut entry = Map::new();
+    if let Some(document) = &args.openapi {
+        entry.insert(
+            "openapi".to_owned(),
+            document_address(document, file)?.into(),
+        );
+    }
+    if let Some(url) = &args.base_url {
+        entry.insert("baseUrl".to_owned(), url.as_str().into());
+    }
     if let Some(url) = &args.url {
         entry.insert("url".to_owned(), url.as_str().into());
     }
@@ -86,5 +105,23 @@ fn entry(args: &AddArgs) -> Map<String, Value> {
             entry.insert("args".to_owned(), rest.into());
         }
     }
-    entry
+    Ok(entry)
+}
+
+/// The document as the entry names it: an address as it is, a path relative to the configuration, or
+/// absolute if that is in another folder.
+fn document_address(document: &str, file: &Path) -> anyhow::Result<String> {
+    if document.starts_with("http://") || document.starts_with("https://") {
+        return Ok(document.to_owned());
+    }
+    let path = Path::new(document);
+    anyhow::ensure!(
+        path.is_file(),
+        "there is no file `{document}`: pass the path or the address of an OpenAPI document"
+    );
+    let folder = file.parent().unwrap_or(Path::new(""));
+    match folder.as_os_str().is_empty() {
+        true => Ok(document.to_owned()),
+        false => Ok(std::path::absolute(path)?.to_string_lossy().into_owned()),
+    }
 }

@@ -1,10 +1,12 @@
 //! The configuration file: where it is found, and the settings in it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pml_gateway::Config;
 use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
+use pml_gateway::policy::globs::ToolGlob;
 use pml_policy::lock::{self, LockFile};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
@@ -59,6 +61,10 @@ pub struct WorkflowSettings {
     max_depth: Option<usize>,
     /// Tasks and items at once.
     concurrency: Option<usize>,
+    /// Whether clients of `pml serve` see the tool `execute_workflow`.
+    pub tool: bool,
+    /// What one call costs, by tool: for the estimate of a dry run. The first glob that fits counts.
+    pub costs: BTreeMap<ToolGlob, f64>,
 }
 
 impl WorkflowSettings {

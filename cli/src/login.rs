@@ -142,6 +142,11 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
     })?;
     match &server.endpoint {
         Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => Ok(remote.url.clone()),
+        Ok(Endpoint::OpenApi(service)) => service.base_url.clone().with_context(|| {
+            format!(
+                "server `{name}` has no `baseUrl`: write the address of the service into its entry"
+            )
+        }),
         Ok(Endpoint::Stdio(_)) => bail!(
             "server `{name}` is a local program, which has no login: pass its credentials in `env`"
         ),

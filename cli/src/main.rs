@@ -30,6 +30,7 @@ mod lock;
 mod login;
 mod logout;
 mod model;
+mod observed_calls;
 mod panic_hook;
 mod policy;
 mod progress;

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_catalog::{
-    Catalog, CatalogStore, CatalogTool, ConfigFingerprint, ListingStatus, ResultShapes,
+    CallHistory, Catalog, CatalogStore, CatalogTool, ConfigFingerprint, ListingStatus, ResultShapes,
 };
 use pml_gateway::{StartError, Tool};
 use pml_scrub::{ScrubConfig, Scrubber};
@@ -120,6 +120,23 @@ impl ToolCache {
                 (tool, shape)
             })
             .collect()
+    }
+
+    /// How calls of earlier runs went.
+    pub fn history(&self) -> CallHistory {
+        let place = self.place.as_ref();
+        place
+            .and_then(|(store, fingerprint)| store.history(fingerprint).ok())
+            .unwrap_or_default()
+    }
+
+    /// Adds calls to those of earlier runs.
+    pub fn save_history(&self, observed: &CallHistory) {
+        if let Some((store, fingerprint)) = self.place.as_ref().filter(|_| !observed.is_empty()) {
+            let mut history = self.history();
+            history.merge(observed);
+            let _ = store.save_history(fingerprint, &history);
+        }
     }
 
     /// Adds shapes from [`ToolCache::scrub_shapes`] to those of earlier runs.

@@ -221,6 +221,12 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
                 Ok(Endpoint::Http(_) | Endpoint::Sse(_)) => {
                     server.address.clone().unwrap_or_default()
                 }
+                Ok(Endpoint::OpenApi(service)) => {
+                    let document = server.address.clone().unwrap_or_default();
+                    let places = service.base_url.iter().chain(&service.origins);
+                    let places: String = places.map(|url| format!(", at {url}")).collect();
+                    format!("the service of {document}{places}")
+                }
                 Err(error) => format!("nothing yet ({error})"),
             };
             let references: Vec<String> =
@@ -318,7 +324,7 @@ fn needs_no_trust(server: &ServerConfig) -> bool {
         Ok(Endpoint::Stdio(command)) => {
             servers::is_this_gateway(command) || is_demo_server(command)
         }
-        Ok(Endpoint::Http(_) | Endpoint::Sse(_)) | Err(_) => false,
+        Ok(Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::OpenApi(_)) | Err(_) => false,
     }
 }
 

@@ -24,9 +24,9 @@ const MAX_TOOL_REMARKS: usize = 20;
 pub struct ServerReport {
     /// Its name in the configuration.
     pub server: String,
-    /// `stdio`, `http`, `sse` or `unknown`.
+    /// `stdio`, `http`, `sse`, `openapi` or `unknown`.
     pub transport: &'static str,
-    /// The `url` of the configuration as it was written, with its variables.
+    /// The `url` or `openapi` of the configuration as it was written, with its variables.
     pub address: Option<String>,
     /// Whether it is usable.
     pub state: ServerStatus,
@@ -96,6 +96,7 @@ impl Gateway {
                 Ok(Endpoint::Stdio(_)) => "stdio",
                 Ok(Endpoint::Http(_)) => "http",
                 Ok(Endpoint::Sse(_)) => "sse",
+                Ok(Endpoint::OpenApi(_)) => "openapi",
                 Err(_) => "unknown",
             },
             address: server.config.address.clone(),
@@ -114,15 +115,14 @@ impl Gateway {
         match tokio::time::timeout(timeout, server.connection()).await {
             Ok(Ok(connection)) => {
                 report.state = ServerStatus::Ready;
-                report.protocol = Some(connection.info.protocol_version.to_string());
-                report.implementation = connection
-                    .info
-                    .server_info
-                    .as_ref()
-                    .map(|info| format!("{} {}", info.name, info.version));
+                let info = connection.source().info();
+                report.protocol = Some(info.protocol);
+                report.implementation = info.implementation;
                 report.tools = server.known_tools().map(|tools| tools.len());
-                report.stderr = connection.stderr.last(QUOTED_LINES);
+                report.stderr = connection.source().stderr().last(QUOTED_LINES);
                 match connection.ping(PING_TIMEOUT).await {
+                    // A service without a ping has no time.
+                    Some(Duration::ZERO) => {}
                     Some(took) => report.ping_ms = Some(millis(took)),
                     None => {
                         report.state = ServerStatus::Failed;
@@ -133,20 +133,7 @@ impl Gateway {
                 if let Some(tools) = server.known_tools() {
                     report.remarks.extend(tool_remarks(tools).await);
                 }
-                let traffic = &connection.traffic;
-                if traffic.skipped_lines() > 0 {
-                    report.remarks.push(format!(
-                        "printed {} lines on standard output that are not JSON-RPC, the last: {}",
-                        traffic.skipped_lines(),
-                        traffic.last_skipped()
-                    ));
-                }
-                if traffic.strays() > 0 {
-                    report.remarks.push(format!(
-                        "sent {} responses with an unknown id",
-                        traffic.strays()
-                    ));
-                }
+                report.remarks.extend(connection.source().remarks());
             }
             Ok(Err(unavailable)) => {
                 if matches!(unavailable.error, StartError::Disabled) {

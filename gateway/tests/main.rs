@@ -8,6 +8,8 @@ mod hostile;
 #[allow(dead_code, reason = "the tests of the whole program need more of it")]
 mod installed;
 mod misbehaving;
+mod openapi;
+mod openapi_documents;
 mod orphans;
 mod processes;
 mod real_servers;

@@ -270,6 +270,51 @@ async fn a_header_is_renewed_when_the_server_answers_401_and_no_call_fails() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_openapi_service_gets_the_current_value_of_its_credential() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "token", FIRST);
+    let valid = Arc::new(Mutex::new(FIRST.to_owned()));
+    let who = async |State(valid): State<Arc<Mutex<String>>>, headers: HeaderMap| {
+        let expected = format!("Bearer {}", valid.lock().unwrap());
+        let given = headers.get("authorization");
+        match given.is_some_and(|given| given == expected.as_str()) {
+            true => Json(json!({ "ok": true })).into_response(),
+            false => StatusCode::UNAUTHORIZED.into_response(),
+        }
+    };
+    let app = Router::new()
+        .route("/who", axum::routing::get(who))
+        .with_state(valid.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let document = json!({
+        "openapi": "3.1.0", "info": { "title": "t", "version": "1" },
+        "components": { "securitySchemes": { "key": { "type": "http", "scheme": "bearer" } } },
+        "security": [{ "key": [] }],
+        "paths": { "/who": { "get": { "operationId": "who", "responses": { "200": { "description": "ok" } } } } },
+    });
+    write(folder.path(), "api.json", &document.to_string());
+    let text = json!({ "mcpServers": { "api": {
+        "openapi": "api.json", "baseUrl": format!("http://{address}"),
+        "auth": { "key": "${secret:file/token}" },
+    } } });
+    let file = folder.path().join("m.json");
+    let config = Config::parse(&file, &text.to_string(), &|_| None).unwrap();
+    let gateway = Gateway::open(config).unwrap();
+    let scope = gateway.run(RunLimits::default());
+    let call = || gateway.call(&scope, "api:who", json!({}));
+    assert_eq!(call().await.unwrap().value, json!({ "ok": true }));
+    write(folder.path(), "token", SECOND);
+    *valid.lock().unwrap() = SECOND.to_owned();
+    let answers = futures::future::join_all((0..50).map(|_| call())).await;
+    for answer in answers {
+        assert_eq!(answer.unwrap().value, json!({ "ok": true }));
+    }
+    gateway.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_section_of_the_configuration_gets_the_values_of_its_secrets() {
     let folder = tempfile::tempdir().unwrap();

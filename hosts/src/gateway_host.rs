@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
-use pml_gateway::{CallArguments, CallError, CallErrorKind, CallOptions, Gateway, RunScope, Tool};
+use pml_gateway::{
+    CallArguments, CallError, CallErrorKind, CallOptions, Gateway, Progress, ProgressListener,
+    RunScope, Tool,
+};
 use pml_protocol::{
-    EffectClass, Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, ToolHost,
-    ToolResult, to_result,
+    CallProgress, EffectClass, Failure, FailureKind, HostFuture, Request, ResourceRequest,
+    RunContext, ToolHost, ToolResult, to_result,
 };
 use pml_scrub::Origin;
 use serde::Serialize;
@@ -77,9 +80,11 @@ impl GatewayHost {
         match self.mode {
             CallMode::Send => {
                 let intent = self.intents.of(request, tool, run);
+                let progress = self.progress(tool, run);
                 let options = CallOptions {
                     before_send: Some(&intent),
                     version,
+                    progress: progress.as_ref(),
                 };
                 let answer = self
                     .gateway
@@ -95,6 +100,23 @@ impl GatewayHost {
                 to_result(&tool.map_err(failure)?.output_schema)
             }
         }
+    }
+
+    /// Passes progress to who asked for it. Its message is data that the run received.
+    fn progress(&self, tool: &str, run: &RunContext) -> Option<ProgressListener> {
+        let receiver = run.progress_receiver()?.clone();
+        let origin = Origin::server(server_of(tool));
+        let placeholders = self.placeholders.clone();
+        Some(Arc::new(move |progress: Progress| {
+            if let (Some(run), Some(message)) = (&placeholders, &progress.message) {
+                run.received(&origin, message);
+            }
+            receiver.report(CallProgress {
+                done: progress.done,
+                total: progress.total,
+                message: progress.message,
+            });
+        }))
     }
 
     /// The arguments as the script wrote them, and with the values of placeholders.

@@ -1,12 +1,26 @@
-//! The layer that notifies observers of successful calls.
+//! The layer that notifies observers of calls.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
+use pml_protocol::{FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
 use serde_json::Value;
 
 /// Bytes of a result that observers get: they look at its shape, which a larger one shows no better.
 const MAX_OBSERVED_BYTES: usize = 1024 * 1024;
+
+/// A call that ended, however.
+#[derive(Debug, Clone, Copy)]
+pub struct EndedCall<'a> {
+    /// `server:tool`
+    pub tool: &'a str,
+    /// Whether its server answered: also an error of the tool is an answer.
+    pub is_answered: bool,
+    /// From its dispatch to its end.
+    pub time: Duration,
+    /// Bytes of its result as JSON.
+    pub bytes: usize,
+}
 
 /// Is notified of calls that succeeded.
 pub trait CallObserver: Send + Sync {
@@ -14,6 +28,9 @@ pub trait CallObserver: Send + Sync {
     fn wants_value(&self, _tool: &str) -> bool {
         false
     }
+
+    /// A call of the tool ended.
+    fn call_ended(&self, _call: &EndedCall<'_>) {}
 
     /// A call of the tool succeeded. `value` is `Some` if any observer wants it.
     fn call_succeeded(&self, tool: &str, value: Option<&Value>);
@@ -29,6 +46,29 @@ impl<H> Observe<H> {
     /// Notifies `observers` of the calls of `inner`.
     pub fn new(observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
         Self { inner, observers }
+    }
+
+    /// Refusals of pml say nothing about the server.
+    fn note_end(&self, tool: &str, result: &ToolResult, time: Duration) {
+        let (is_answered, bytes) = match result {
+            Ok(value) => (true, value.get().len()),
+            Err(failure) => match failure.kind {
+                FailureKind::Tool | FailureKind::Output => (true, 0),
+                FailureKind::Timeout | FailureKind::Protocol | FailureKind::Unavailable => {
+                    (false, 0)
+                }
+                _ => return,
+            },
+        };
+        let call = EndedCall {
+            tool,
+            is_answered,
+            time,
+            bytes,
+        };
+        for observer in &self.observers {
+            observer.call_ended(&call);
+        }
     }
 
     fn notify(&self, tool: &str, json: &str) {
@@ -54,7 +94,9 @@ impl<H: ToolHost> ToolHost for Observe<H> {
             return self.inner.handle(request, run);
         };
         Box::pin(async move {
+            let started = Instant::now();
             let result = self.inner.handle(request, run).await;
+            self.note_end(tool, &result, started.elapsed());
             if let Ok(value) = &result {
                 self.notify(tool, value.get());
             }

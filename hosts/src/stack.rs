@@ -1,6 +1,8 @@
 //! The order of the layers, in one place.
 //!
 //! ```text
+//! ScriptPlans (of `workflow/`)          runs the plans of a script; their calls enter below
+//! Streams                               gives results in pieces; their calls enter below
 //! Audit                                 records intents and outcomes, where there is a log
 //! Record | RecordMissing | DryRun       the mode of the run, if any
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
@@ -45,6 +47,7 @@ use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
+use crate::streams::Streams;
 
 /// The parts of a stack that reaches the gateway.
 pub struct LiveRun {
@@ -138,6 +141,11 @@ pub fn audited(host: Arc<dyn ToolHost>, trail: Option<AuditTrail>) -> Arc<dyn To
         Some(trail) => Arc::new(Audit::new(trail, host)),
         None => host,
     }
+}
+
+/// Adds streams at the top of a stack.
+pub fn streamed(host: Arc<dyn ToolHost>) -> Arc<dyn ToolHost> {
+    Arc::new(Streams::new(host))
 }
 
 /// Adds the concurrency limit and the call timeout of a run, and checkpoints in memory, to a base host without limits of its own,

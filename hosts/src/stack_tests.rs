@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use pml_gateway::{Config, Gateway};
 use pml_protocol::{
-    FailureKind, Limits, Request, ResourceRequest, RunContext, ToolHost, ToolResult, VirtualClock,
+    FailureKind, Limits, Request, ResourceRequest, RunContext, StreamRequest, ToolHost, ToolResult,
+    VirtualClock,
 };
 use pml_scrub::{Origin, PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use serde_json::json;
@@ -116,6 +117,8 @@ pub(crate) fn method_at_server(request: &Request) -> Option<&'static str> {
         | Request::Harness { .. }
         | Request::Store { .. }
         | Request::Checkpoint { .. }
+        | Request::Workflow { .. }
+        | Request::Stream(_)
         | Request::Load { .. } => None,
     }
 }
@@ -160,6 +163,11 @@ pub(crate) fn requests() -> Vec<Request> {
         Request::Load {
             key: "k".to_owned(),
         },
+        Request::Workflow {
+            plan: raw(r#"{ "tasks": [] }"#),
+            input: raw("{}"),
+        },
+        Request::Stream(StreamRequest::Next { stream: 1 }),
     ]
 }
 

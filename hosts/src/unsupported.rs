@@ -19,6 +19,10 @@ pub fn unsupported(request: &Request) -> Failure {
             format!("there is no tool \"{tool}\" in this run"),
         )
         .with_hint(Hint::SearchForTools),
+        Request::Workflow { .. } => Failure::new(
+            FailureKind::Denied,
+            "no plan can be run here: the code of a workflow runs none, and a test mocks the function that calls `runWorkflow`",
+        ),
         _ => Failure::new(
             FailureKind::Denied,
             "this run does not answer such requests",

@@ -12,6 +12,7 @@ use crate::tools::{
     op_read_resource, op_search_tools,
 };
 use crate::web::web;
+use crate::workflow::{op_run_workflow, op_stream_close, op_stream_next, op_stream_open};
 
 /// The specifier that `import … from "pml"` resolves to: a module in the snapshot. Its scheme is the
 /// only one that a script may import and whose modules may import extension files.
@@ -35,6 +36,10 @@ deno_core::extension!(
         op_store_value,
         op_load_value,
         op_checkpoint,
+        op_run_workflow,
+        op_stream_open,
+        op_stream_next,
+        op_stream_close,
         op_log,
         op_random_fill,
         op_random_continue,
@@ -48,12 +53,16 @@ deno_core::extension!(
         "35_random.js",
         "38_tool_promise.js",
         "39_requests.js",
+        "39_tool_calls.js",
         "40_tools.js",
         "41_harness.js",
         "42_timers.js",
+        "43_batch.js",
         "45_virtual_clock.js",
         "46_storage.js",
         "47_checkpoint.js",
+        "48_workflow.js",
+        "49_stream.js",
         "node:pml" = "50_module.js",
         "55_errors.js",
         "60_result.js",

@@ -15,6 +15,7 @@ mod refused;
 mod storage;
 mod tools;
 mod web;
+mod workflow;
 
 pub use broker_client::{AnswerFuture, BrokerClient, BrokerGone};
 pub use entropy::SeededEntropy;

@@ -9,7 +9,7 @@
 use libfuzzer_sys::fuzz_target;
 use pml_protocol::framing::{FrameReader, MAX_FRAME, encode};
 use pml_protocol::message::FromWorker;
-use pml_protocol::{Request, ResourceRequest, Target};
+use pml_protocol::{Request, ResourceRequest, StreamRequest, Target};
 
 fuzz_target!(|input: &[u8]| {
     let Some((mode, rest)) = input.split_first() else {
@@ -78,7 +78,9 @@ fn check_bounds(request: &Request) {
                 assert!(uri.len() <= 64 * 1024);
             }
         }
-        Request::Harness { .. } => {}
+        Request::Workflow { input, .. } => assert!(input.get().trim_start().starts_with('{')),
+        Request::Stream(StreamRequest::Open { tool, .. }) => is_id(tool),
+        Request::Stream(_) | Request::Harness { .. } => {}
     }
     match request.target() {
         Target::Tool { tool, .. } => is_id(tool),

@@ -33,9 +33,10 @@ pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
 pub use message::TestSpec;
 pub use outcome::{CallRecord, ErrorKind, Outcome, RunError, Stats, Truncated, millis};
-pub use request::{Request, ResourceRequest, Target, split_version};
+pub use request::{Request, ResourceRequest, StreamRequest, Target, split_version};
 pub use run_context::{
-    PauseGuard, Principal, RequestKey, RunClock, RunContext, SessionId, TenantId,
+    CallProgress, PauseGuard, Principal, ProgressReceiver, RequestKey, RunClock, RunContext,
+    SessionId, TenantId,
 };
 pub use run_control::{ControlState, RunControl, SuspendGuard};
 pub use run_id::{InvalidRunId, RunId};

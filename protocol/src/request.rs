@@ -73,6 +73,38 @@ pub enum Request {
         /// A key of `store`, or the handle of a result that was too large to show.
         key: String,
     },
+    /// `runWorkflow`: runs a plan whose calls are those of the script.
+    Workflow {
+        /// The plan: an object, or a text of JSON or YAML.
+        plan: Box<RawValue>,
+        /// An object of inputs.
+        input: Box<RawValue>,
+    },
+    /// `streamTool`: a call whose result arrives in pieces.
+    Stream(StreamRequest),
+}
+
+/// One step of a stream. The script asks for every piece, so a slow script slows the stream.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StreamRequest {
+    /// Begins a call. The answer is the number of the stream.
+    Open {
+        /// `server:tool`
+        tool: String,
+        /// An object of named arguments.
+        args: Box<RawValue>,
+    },
+    /// The next pieces of a stream.
+    Next {
+        /// The number of the stream.
+        stream: u32,
+    },
+    /// The script needs no more of a stream: its call is cancelled.
+    Close {
+        /// The number of the stream.
+        stream: u32,
+    },
 }
 
 /// What a server has besides tools.
@@ -193,7 +225,11 @@ impl Request {
                         ResourceRequest::ListResources | ResourceRequest::ListPrompts => true,
                     }
             }
-            Self::Harness { .. } => true,
+            Self::Stream(StreamRequest::Open { tool, args }) => {
+                !tool.is_empty() && is_id(tool) && args.get().trim_start().starts_with('{')
+            }
+            Self::Workflow { input, .. } => input.get().trim_start().starts_with('{'),
+            Self::Harness { .. } | Self::Stream(_) => true,
         };
         match fits {
             true => Ok(()),
@@ -217,7 +253,10 @@ impl Request {
             | Self::Harness { .. }
             | Self::Store { .. }
             | Self::Checkpoint { .. }
-            | Self::Load { .. } => Target::Local,
+            | Self::Load { .. }
+            // Their calls are requests of their own.
+            | Self::Workflow { .. }
+            | Self::Stream(_) => Target::Local,
         }
     }
 
@@ -241,6 +280,9 @@ impl Request {
                 key.len() + value.as_ref().map_or(0, |value| value.get().len())
             }
             Self::Load { key } => key.len(),
+            Self::Workflow { plan, input } => plan.get().len() + input.get().len(),
+            Self::Stream(StreamRequest::Open { tool, args }) => tool.len() + args.get().len(),
+            Self::Stream(StreamRequest::Next { .. } | StreamRequest::Close { .. }) => 0,
         }
     }
 }
@@ -271,6 +313,10 @@ mod tests {
             json!({ "load": { "key": "a" } }),
             json!({ "checkpoint": { "key": "a", "value": [1], "clock_ms": 1.5 } }),
             json!({ "checkpoint": { "key": "a" } }),
+            json!({ "workflow": { "plan": { "tasks": [] }, "input": {} } }),
+            json!({ "stream": { "open": { "tool": "a:b", "args": {} } } }),
+            json!({ "stream": { "next": { "stream": 1 } } }),
+            json!({ "stream": { "close": { "stream": 1 } } }),
         ] {
             assert_eq!(serde_json::to_value(parse(&json)).unwrap(), json);
         }
@@ -303,6 +349,12 @@ mod tests {
             ),
             (json!({ "store": { "key": "a", "value": [1] } }), 4),
             (json!({ "load": { "key": "a" } }), 1),
+            (json!({ "workflow": { "plan": "{}", "input": {} } }), 6),
+            (
+                json!({ "stream": { "open": { "tool": "a:b", "args": {} } } }),
+                5,
+            ),
+            (json!({ "stream": { "next": { "stream": 7 } } }), 0),
         ] {
             assert_eq!(parse(&json).size(), size, "{json}");
         }

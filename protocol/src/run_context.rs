@@ -25,6 +25,40 @@ struct RequestState {
     /// When the request was sent on, after approval and queueing.
     dispatched: OnceLock<Instant>,
     key: OnceLock<RequestKey>,
+    progress: OnceLock<ProgressReceiver>,
+}
+
+/// The progress that a server reports about one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallProgress {
+    /// Units of work that are done.
+    pub done: f64,
+    /// Units of work in all, if the tool knows it.
+    pub total: Option<f64>,
+    /// The message of the tool.
+    pub message: Option<String>,
+}
+
+/// Receives the progress of one call.
+#[derive(Clone)]
+pub struct ProgressReceiver(Arc<dyn Fn(CallProgress) + Send + Sync>);
+
+impl ProgressReceiver {
+    /// A receiver that passes progress to a function, which must not block.
+    pub fn new(receive: impl Fn(CallProgress) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(receive))
+    }
+
+    /// Passes progress on.
+    pub fn report(&self, progress: CallProgress) {
+        (self.0)(progress);
+    }
+}
+
+impl fmt::Debug for ProgressReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgressReceiver").finish_non_exhaustive()
+    }
 }
 
 /// The identity of a request within its run, the same in every execution of the run.
@@ -143,6 +177,16 @@ impl RunContext {
         self.request.key.get().copied()
     }
 
+    /// Asks for the progress of the request. The first receiver stands.
+    pub fn set_progress_receiver(&self, receiver: ProgressReceiver) {
+        let _ = self.request.progress.set(receiver);
+    }
+
+    /// Who wants the progress of the request.
+    pub fn progress_receiver(&self) -> Option<&ProgressReceiver> {
+        self.request.progress.get()
+    }
+
     /// Notes that the request waits for nothing of ours any more: its time counts from here. The
     /// first note stands.
     pub fn mark_dispatched(&self) {
@@ -181,6 +225,17 @@ impl RunClock {
     /// The number of pauses, as it changes: the clock stands while it is not zero.
     pub fn pauses(&self) -> watch::Receiver<usize> {
         self.pauses.subscribe()
+    }
+
+    /// Pauses this clock whenever that of a child run stands, until the future is dropped.
+    pub async fn follow(&self, child: &Self) {
+        let mut pauses = child.pauses();
+        loop {
+            let _pause = (*pauses.borrow_and_update() > 0).then(|| self.pause());
+            if pauses.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
     }
 }
 

@@ -28,7 +28,8 @@ impl ReplyParts<'_, '_> {
     pub(crate) fn outcome(&mut self, outcome: Outcome, limits: &Limits) -> Result<(), ScrubError> {
         self.reply.ok = outcome.ok;
         match (&outcome.result, self.reader) {
-            (Some(result), _) if outcome.ok => self.result(result, limits)?,
+            // A plan has a result although some of its tasks failed.
+            (Some(result), _) => self.result(result, limits)?,
             (None, Reader::Model { .. }) if outcome.ok => self.result(RawValue::NULL, limits)?,
             _ => {}
         }

@@ -8,12 +8,14 @@ pub enum ApiKind {
     AsyncFunction,
     /// A class.
     Class,
+    /// A function that returns an async iterable, for `for await`.
+    AsyncGenerator,
     /// An object or a list.
     Value,
 }
 
 /// What a script can import from `pml`, and has as globals; in alphabetical order.
-pub const SCRIPT_API: [(&str, ApiKind); 14] = [
+pub const SCRIPT_API: [(&str, ApiKind); 16] = [
     ("ToolError", ApiKind::Class),
     ("args", ApiKind::Value),
     ("callTool", ApiKind::AsyncFunction),
@@ -25,8 +27,10 @@ pub const SCRIPT_API: [(&str, ApiKind); 14] = [
     ("listResources", ApiKind::AsyncFunction),
     ("load", ApiKind::AsyncFunction),
     ("readResource", ApiKind::AsyncFunction),
+    ("runWorkflow", ApiKind::AsyncFunction),
     ("searchTools", ApiKind::AsyncFunction),
     ("store", ApiKind::AsyncFunction),
+    ("streamTool", ApiKind::AsyncGenerator),
     ("tools", ApiKind::Value),
 ];
 

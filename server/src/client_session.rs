@@ -17,6 +17,7 @@ use pml_store::JournalEntry;
 
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
+use crate::tool_observer::TimedCalls;
 
 /// The client has not asked for logs.
 const NO_LOGS: u8 = u8::MAX;
@@ -194,14 +195,24 @@ impl ClientRun<'_> {
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
-            observers: vec![session.shapes.clone(), session.finder.clone()],
+            observers: vec![
+                session.shapes.clone(),
+                session.finder.clone(),
+                Arc::new(TimedCalls(state.observer().clone())),
+            ],
             limits: *limits,
             tool_timeout: state.tool_timeout(),
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             progress: Box::new(progress),
         });
-        stack::audited(host, state.audit().cloned())
+        stack::streamed(stack::audited(host, state.audit().cloned()))
+    }
+
+    /// Keeps a result that is too large to show, and returns its handle.
+    pub fn keep(&self, json: &str) -> Option<String> {
+        let storage = &self.session.storage;
+        storage.keep(json, self.placeholders.origin()).ok()
     }
 }
 

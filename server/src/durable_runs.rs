@@ -9,7 +9,7 @@ use std::time::Duration;
 use pml_approvals::Approvals;
 use pml_hosts::journal::{DurableScript, DurableSpec, NewRunInfo, RunJournal};
 use pml_protocol::{ErrorKind, Limits, Outcome, RunContext, RunId};
-use pml_runtime::{RunOptions, Script};
+use pml_runtime::RunOptions;
 use pml_scrub::SavedPlaceholder;
 use pml_store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
@@ -69,19 +69,12 @@ impl DurableRuns {
     pub fn begin(
         self: &Arc<Self>,
         run: &RunContext,
-        script: &Script,
+        script: DurableScript,
         limits: Limits,
         tool_timeout: Option<Duration>,
         placeholders: Vec<SavedPlaceholder>,
         task: Option<TaskStart>,
     ) -> ActiveRun {
-        let script = DurableScript {
-            name: script.name.clone(),
-            source: script.source.clone(),
-            args: script.args.clone(),
-            file: None,
-            is_workflow: false,
-        };
         let mut spec = DurableSpec::new(script, limits);
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         spec.config = self.options.config.clone();

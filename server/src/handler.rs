@@ -142,7 +142,7 @@ impl Handler {
         }
     }
 
-    /// The three tools of this server.
+    /// The tools of this server.
     pub(crate) async fn own_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -158,7 +158,10 @@ impl Handler {
         let new = || Arc::new(self.state.new_session(principal_of(&context)));
         let session = known.map_or_else(new, |known| known.0);
         let (gateway, limits) = (session.gateway(), self.state.limits());
-        let tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
+        let mut tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
+        if self.state.has_workflow_tool() {
+            tools.push(tool_descriptions::workflow());
+        }
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -270,6 +273,9 @@ impl Handler {
             }
             tool_descriptions::CALL => {
                 ToolTask::start(in_flight, |events| tools::call(call, events))
+            }
+            tool_descriptions::WORKFLOW if self.state.has_workflow_tool() => {
+                ToolTask::start(in_flight, |events| tools::workflow(call, events))
             }
             tool_descriptions::SEARCH => ToolTask::start(in_flight, |_| tools::search(call)),
             _ => {

@@ -1,4 +1,4 @@
-//! The MCP server for AI clients: three tools in front of all tools of the gateway.
+//! The MCP server for AI clients: a few tools in front of all tools of the gateway.
 //!
 //! A client reads replies (`tool_reply.rs`) and notifications (`notifications.rs`), and both consist
 //! of [`pml_scrub::Scrubbed`] values: nothing else can be sent.
@@ -24,6 +24,8 @@ pub mod log;
 mod notice_pace;
 mod notifications;
 mod pending_approvals;
+mod plan_hooks;
+mod plan_run;
 mod resume;
 mod session_replies;
 mod state;
@@ -39,6 +41,6 @@ mod waiting_runs;
 
 pub use durable_runs::DurableOptions;
 pub use error::ServeError;
-pub use state::{ServerOptions, ServerState};
+pub use state::{ServerOptions, ServerState, WorkflowOptions};
 pub use tool_observer::ToolObserver;
 pub use transport::{BearerTokens, HttpOptions, ListenAddress, serve_http, serve_stdio};

@@ -54,6 +54,10 @@ enum RunEvent {
     Progress {
         text: String,
     },
+    /// A task of a plan: each is a notification of its own.
+    Task {
+        text: String,
+    },
 }
 
 /// Sends the notifications of one run. Its methods do not block.
@@ -86,6 +90,17 @@ impl Notifications {
             if let (Some(events), Some(message)) = (events, progress.message) {
                 let text = format!("{}: {message}", progress.tool);
                 let _ = events.try_send(RunEvent::Progress { text });
+            }
+        }
+    }
+
+    /// Sends what happens to the tasks of a plan.
+    pub fn reporter(&self) -> impl Fn(String) + Send + Sync + 'static {
+        let events = self.events.as_ref().map(mpsc::Sender::downgrade);
+        move |text| {
+            let events = events.as_ref().and_then(mpsc::WeakSender::upgrade);
+            if let Some(events) = events {
+                let _ = events.try_send(RunEvent::Task { text });
             }
         }
     }
@@ -147,6 +162,11 @@ async fn send(subscriber: Subscriber, mut queue: mpsc::Receiver<RunEvent>) {
                     format!("{ended} of {started} calls done, last {tool}")
                 }
                 RunEvent::Progress { text } => text,
+                RunEvent::Task { text } => {
+                    step += 1.0;
+                    progress(&subscriber, &text, step).await;
+                    continue;
+                }
                 RunEvent::Line { level, text } => {
                     log(&subscriber, level, &text).await;
                     text
@@ -154,18 +174,24 @@ async fn send(subscriber: Subscriber, mut queue: mpsc::Receiver<RunEvent>) {
             };
             last = Some(text);
         }
-        if let (Some(token), Some(text)) = (&subscriber.progress, last) {
+        if let Some(text) = last {
             step += 1.0;
-            let replies = subscriber.session.replies();
-            let text = replies.beginning(&text, PROGRESS_CHARS).await;
-            Notification::new(text)
-                .progress(&subscriber.peer, token.clone(), step)
-                .await;
+            progress(&subscriber, &text, step).await;
         }
         if queue.is_closed() {
             continue;
         }
         tokio::time::sleep(BATCH_INTERVAL).await;
+    }
+}
+
+async fn progress(subscriber: &Subscriber, text: &str, step: f64) {
+    if let Some(token) = &subscriber.progress {
+        let replies = subscriber.session.replies();
+        let text = replies.beginning(text, PROGRESS_CHARS).await;
+        Notification::new(text)
+            .progress(&subscriber.peer, token.clone(), step)
+            .await;
     }
 }
 

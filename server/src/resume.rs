@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::journal::RunJournal;
+use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
-use pml_protocol::{Principal, RunId, TenantId};
+use pml_protocol::{Outcome, Principal, RunId, TenantId};
 use pml_runtime::{RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
+use pml_workflow::{Plan, PlanLimits, ScriptPlans};
 
 use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
+use crate::plan_hooks::{PlanHooks, PlanLogs};
+use crate::plan_run::{PlanRun, refused, script_plan_parts};
 use crate::state::ServerState;
 use crate::tasks::TrackedTask;
 
@@ -108,6 +111,21 @@ async fn resume(
     Ok(Resumed::Executed)
 }
 
+/// The plan of a run in the store was within the limits when it began.
+async fn resumed_plan(spec: &DurableSpec, plan_run: PlanRun) -> Outcome {
+    let limits = PlanLimits {
+        tasks: usize::MAX,
+        depth: usize::MAX,
+        ..PlanLimits::default()
+    };
+    let input = spec.script.args.first();
+    let input = input.and_then(|input| serde_json::from_str(input).ok());
+    match Plan::parse(&spec.script.source, &limits) {
+        Ok(plan) => plan_run.outcome(&plan, input.unwrap_or_default()).await,
+        Err(error) => refused(&error),
+    }
+}
+
 async fn execute(
     state: &ServerState,
     runs: &Arc<DurableRuns>,
@@ -119,26 +137,52 @@ async fn execute(
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();
     session.load_placeholders(&spec.placeholders).await;
-    let client_run = session.begin_run(&spec.script.source).await;
+    let client_run = session.begin_run(&spec.script.written()).await;
     let approver = RunApprover {
         approver: Arc::new(CannotAsk),
         if_unasked: IfUnasked::Refuse,
     };
     let active = runs.active(journal.clone(), &run);
-    let host = client_run.pipeline(state, &run, &spec.limits, approver, Some(journal), |_| {});
-    let script = Script {
-        name: spec.script.name.clone(),
-        source: spec.script.source.clone(),
-        args: spec.script.args.clone(),
-    };
-    let options = active.options(RunOptions {
-        context: Some(run.clone()),
-        ..RunOptions::default()
+    let progress = |_| {};
+    let durable = Some(journal.clone());
+    let host = client_run.pipeline(state, &run, &spec.limits, approver, durable, progress);
+    let hooks = Arc::new(PlanHooks {
+        gateway: session.gateway().clone(),
+        approver: Arc::new(CannotAsk),
+        replies: client_run.replies().clone(),
+        clock: run.clock().clone(),
+        report: Box::new(|_| {}),
+        logs: PlanLogs::default(),
     });
-    let mut outcome = state
-        .pool()
-        .run_with(script, options, spec.limits, host, &mut |_| {})
-        .await;
+    let mut outcome = match spec.script.is_workflow {
+        true => {
+            let plan_run = PlanRun {
+                state: state.clone(),
+                run: run.clone(),
+                host,
+                journal: Some(journal),
+                limits: spec.limits,
+                hooks,
+            };
+            resumed_plan(&spec, plan_run).await
+        }
+        false => {
+            let parts = script_plan_parts(state, &spec.limits, Some(&journal), hooks);
+            let script = Script {
+                name: spec.script.name.clone(),
+                source: spec.script.source.clone(),
+                args: spec.script.args.clone(),
+            };
+            let options = active.options(RunOptions {
+                context: Some(run.clone()),
+                ..RunOptions::default()
+            });
+            let host = Arc::new(ScriptPlans::new(host, parts));
+            let pool = state.pool();
+            pool.run_with(script, options, spec.limits, host, &mut |_| {})
+                .await
+        }
+    };
     active.finish(&mut outcome).await;
     if let Some(audit) = state.audit() {
         audit.run_ended(&run, &spec.script.source, &RunEnd::new(&outcome));

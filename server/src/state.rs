@@ -11,6 +11,7 @@ use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
 use pml_typegen::Shape;
+use pml_workflow::{LazyPool, PlanLimits};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +54,17 @@ pub struct ServerOptions {
     pub observer: Arc<dyn ToolObserver>,
     /// Where calls and runs are recorded; `None` without an audit log.
     pub audit: Option<AuditTrail>,
+    /// Plans of clients and scripts.
+    pub workflows: WorkflowOptions,
+}
+
+/// How the server runs plans.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WorkflowOptions {
+    /// The bounds of a plan.
+    pub limits: PlanLimits,
+    /// Whether clients see the tool `execute_workflow`.
+    pub tool: bool,
 }
 
 /// State shared by all connections. Cheap to clone; clones are the same state.
@@ -60,7 +72,12 @@ pub struct ServerOptions {
 pub struct ServerState(Arc<Parts>);
 
 struct Parts {
-    pool: Pool,
+    pool: Arc<Pool>,
+    /// The same, for the code of plans.
+    lazy_pool: Arc<LazyPool>,
+    /// For the code of plans of scripts.
+    script_plan_pool: Arc<LazyPool>,
+    workflows: WorkflowOptions,
     gateway: Gateway,
     search: Search,
     scrubber: Arc<Scrubber>,
@@ -90,8 +107,12 @@ impl ServerState {
         let durable = options
             .durable
             .map(|durable| DurableRuns::new(durable, closing.clone()));
+        let pool = Arc::new(options.pool);
         let state = Self(Arc::new(Parts {
-            pool: options.pool,
+            lazy_pool: LazyPool::running(pool.clone()),
+            script_plan_pool: LazyPool::new(pool.options_for_children()),
+            workflows: options.workflows,
+            pool,
             gateway: options.gateway,
             search: options.search,
             scrubber: options.scrubber,
@@ -139,6 +160,26 @@ impl ServerState {
         &self.0.pool
     }
 
+    /// Runs the code of plans of clients.
+    pub(crate) fn lazy_pool(&self) -> Arc<LazyPool> {
+        self.0.lazy_pool.clone()
+    }
+
+    /// Runs the code of plans of scripts, which wait for it and hold their workers.
+    pub(crate) fn script_plan_pool(&self) -> Arc<LazyPool> {
+        self.0.script_plan_pool.clone()
+    }
+
+    /// The bounds of a plan.
+    pub(crate) fn plan_limits(&self) -> &PlanLimits {
+        &self.0.workflows.limits
+    }
+
+    /// Whether clients see the tool `execute_workflow`.
+    pub(crate) fn has_workflow_tool(&self) -> bool {
+        self.0.workflows.tool
+    }
+
     /// The MCP servers behind the tools.
     pub fn gateway(&self) -> &Gateway {
         &self.0.gateway
@@ -152,15 +193,18 @@ impl ServerState {
         self.0.tool_timeout
     }
 
-    pub(crate) fn observer(&self) -> &dyn ToolObserver {
-        &*self.0.observer
+    pub(crate) fn observer(&self) -> &Arc<dyn ToolObserver> {
+        &self.0.observer
     }
 
-    /// Keeps the shapes of results, in the background.
+    /// Keeps the shapes of results and how calls went, in the background.
     pub(crate) fn record_shapes(&self, observed: Vec<(String, Shape)>) {
-        if !observed.is_empty() {
-            let observer = self.0.observer.clone();
-            tokio::task::spawn_blocking(move || observer.record_shapes(observed));
+        let observer = self.0.observer.clone();
+        if !observed.is_empty() || observer.has_calls() {
+            tokio::task::spawn_blocking(move || {
+                observer.save_calls();
+                observer.record_shapes(observed);
+            });
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a model reads about the server: three tools, a few hundred tokens.
+//! What a model reads about the server: three tools, and one for plans if the operator wants it, in a few
+//! hundred tokens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::session_replies::SessionReplies;
 pub const EXECUTE: &str = "execute_code";
 pub const SEARCH: &str = "search_tools";
 pub const CALL: &str = "call_tool";
+pub const WORKFLOW: &str = "execute_workflow";
 
 /// Characters for the list of servers: the description is read with every request.
 const ROSTER_CHARS: usize = 420;
@@ -155,6 +157,36 @@ pub async fn tools(replies: &SessionReplies, gateway: &Gateway, limits: &Limits)
                     .open_world(true),
             ),
     ]
+}
+
+/// The tool for plans, where the operator wants it.
+pub fn workflow() -> Tool {
+    let text = "Run a plan: a graph of tool calls and code, in parallel as far as references allow.
+{\"tasks\":[{\"id\":\"list\",\"tool\":\"fs:list\",\"args\":{\"dir\":\"$INPUT.dir\"}},
+{\"id\":\"read\",\"tool\":\"fs:read\",\"for_each\":\"$OUTPUT[list]\",\"args\":{\"path\":\"$ITEM\"},\"optional\":true},
+{\"id\":\"n\",\"code\":\"return $OUTPUT[read].length\"}]}
+More keys: depends_on, when, retry, timeout, fallback. Gives output, and the state of each task.";
+    Tool::new(WORKFLOW, text, workflow_input())
+        .with_title("Run a plan")
+        .with_annotations(
+            ToolAnnotations::new()
+                .read_only(false)
+                .destructive(true)
+                .open_world(true),
+        )
+}
+
+fn workflow_input() -> Arc<JsonObject> {
+    schema(json!({
+        "type": "object",
+        "properties": {
+            "plan": { "type": "object" },
+            "input": { "type": "object" },
+            "timeout_ms": { "type": "integer" },
+            "max_output_chars": { "type": "integer" },
+        },
+        "required": ["plan"],
+    }))
 }
 
 fn execute_input() -> Arc<JsonObject> {

@@ -134,7 +134,7 @@ impl<'p> Runner<'p> {
         };
         let limits = *self.pool.limits();
         let mut on_event = |_: Event<'_>| {};
-        let tools = stack::limited(host.clone(), &limits);
+        let tools = stack::streamed(stack::limited(host.clone(), &limits));
         let run = self
             .pool
             .run_with(script, options, limits, tools, &mut on_event);

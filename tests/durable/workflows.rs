@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::client::Client;
 use super::ledger::{Ledger, kill};
 
 /// Guarded calls in a chain and in parallel, reads, code with randomness, and code that calls tools.
@@ -126,4 +127,71 @@ fn an_unknown_call_waits_for_a_person_and_the_rest_is_kept() {
     let effects = ledger.effects();
     let distinct: BTreeSet<&String> = effects.iter().collect();
     assert_eq!((effects.len(), distinct.len()), (3, 3), "{effects:?}");
+}
+
+/// Two effects with a read between them that waits until the test lets it go.
+fn held_plan() -> Value {
+    json!({ "tasks": [
+        { "id": "a", "tool": "s:record", "args": { "text": "a" } },
+        { "id": "drawn", "code": "return `drawn-${Math.random()}`" },
+        { "id": "held", "tool": "s:look", "args": { "hold": "before" }, "depends_on": ["a", "drawn"] },
+        { "id": "b", "tool": "s:record", "args": { "text": "$OUTPUT[drawn]" }, "depends_on": ["held"] },
+    ], "output": "$OUTPUT[b].text" })
+}
+
+#[test]
+fn a_plan_of_a_client_is_resumed_by_the_next_server() {
+    let ledger = Ledger::new();
+    ledger.configure_pml(json!({ "workflows": { "tool": true }, "effects": { "s:look": "read" } }));
+    let mut first = Client::start(&ledger);
+    first.send(
+        &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "execute_workflow", "arguments": { "plan": held_plan() } } }),
+    );
+    ledger.wait_until_held();
+    first.kill();
+    ledger.let_go();
+    let second = Client::start(&ledger);
+    ledger.wait_for_effects(2);
+    let effects = ledger.effects();
+    assert_eq!(effects[0], "record a");
+    assert!(effects[1].starts_with("record drawn-"), "{effects:?}");
+    let runs = || ledger.json(&["runs", "list", "--json"]);
+    ledger.wait("the run has ended", || {
+        runs().to_string().contains("\"done\"")
+    });
+    second.disconnect();
+    assert_eq!(ledger.effects().len(), 2);
+}
+
+#[test]
+fn a_durable_script_finds_the_calls_of_its_plan_in_its_journal() {
+    let ledger = Ledger::new();
+    let plan = held_plan();
+    let script = format!(
+        "const first = await tools.s.record({{ text: 'first' }});
+         const {{ output, tasks }} = await runWorkflow({plan});
+         await tools.s.record({{ text: 'last' }});
+         return [first.text, output, Object.values(tasks).map((task) => task.state)];"
+    );
+    let run = ledger.start(&script);
+    ledger.wait_until_held();
+    kill(run);
+    ledger.let_go();
+    let outcome = ledger.resume();
+    let result = &outcome["result"];
+    assert_eq!(
+        result[2],
+        json!(["done", "done", "done", "done"]),
+        "{outcome:#}"
+    );
+    let effects = ledger.effects();
+    let drawn = result[1].as_str().expect("a text");
+    let expected = [
+        "record first",
+        "record a",
+        &format!("record {drawn}"),
+        "record last",
+    ];
+    assert_eq!(effects, expected, "{outcome:#}");
 }

@@ -86,8 +86,10 @@ fn pml_can_be_imported_in_every_form() {
                 "listResources",
                 "load",
                 "readResource",
+                "runWorkflow",
                 "searchTools",
                 "store",
+                "streamTool",
                 "tools"
             ]),
         ),

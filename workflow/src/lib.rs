@@ -20,23 +20,32 @@
 
 mod code;
 mod error;
+pub mod estimate;
 mod from_recording;
 mod graph;
+mod kept_outputs;
+mod lazy_pool;
 mod limits;
+mod outcome;
 mod pipeline_runner;
 mod plan;
 mod reference;
 mod report;
+mod run_time;
 mod runner;
 mod scheduler;
 mod schema_fit;
+mod script_plans;
 pub mod show;
 mod validate;
 
 pub use error::{PlanError, Problem};
 pub use from_recording::{RecordedCall, plan_of_calls};
 pub use graph::{Edge, Graph, Need};
+pub use kept_outputs::{Find, Keep, KeptOutputs};
+pub use lazy_pool::LazyPool;
 pub use limits::PlanLimits;
+pub use outcome::{EndedPlan, PlanStart, run_to_end};
 pub use pipeline_runner::{PipelineRunner, RunnerHooks, RunnerParts};
 pub use plan::{
     Action, Approve, CodeLimits, Fallback, OnError, Plan, Race, ReportOrder, Retry, SCHEMA, Task,
@@ -44,8 +53,10 @@ pub use plan::{
 };
 pub use reference::{Condition, Reference, Root, Template};
 pub use report::{RunState, TaskReport, TaskState, Times, WorkflowReport};
+pub use run_time::run_time;
 pub use runner::{ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask};
 pub use scheduler::{RunOptions, run};
+pub use script_plans::{ScriptPlanParts, ScriptPlans};
 pub use validate::{KnownTool, check_tools, missing_inputs};
 
 #[cfg(test)]

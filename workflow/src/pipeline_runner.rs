@@ -1,16 +1,20 @@
 //! Runs tasks for real: tools through a request pipeline, code in the sandboxes of a pool.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, Limits, LogLine, Outcome, Request,
-    RequestedLimits, RunContext, RunError, ToolHost, ToolResult, VirtualClock,
+    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, Limits, LogLine, Outcome,
+    ProgressReceiver, Request, RequestedLimits, RunClock, RunContext, RunError, StreamRequest,
+    ToolHost, ToolResult, VirtualClock,
 };
-use pml_runtime::{Event, Pool, Script};
+use pml_runtime::{Event, Script};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
 
+use crate::kept_outputs::{KeptOutputs, step_key};
+use crate::lazy_pool::LazyPool;
 use crate::runner::{
     ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask,
 };
@@ -37,13 +41,15 @@ pub struct RunnerParts {
     /// The host of one code task.
     pub code_host: Box<dyn Fn() -> Arc<dyn ToolHost> + Send + Sync>,
     /// Runs code.
-    pub pool: Arc<Pool>,
+    pub pool: Arc<LazyPool>,
     /// The limits of one code task.
     pub limits: Limits,
     /// The run that all tasks belong to.
     pub context: RunContext,
     /// Time and randomness of code, if every execution must see the same: a durable run.
     pub clock: Option<(VirtualClock, [u8; 32])>,
+    /// Outputs of code that a resumed run does not compute again.
+    pub kept: Option<KeptOutputs>,
     /// The program.
     pub hooks: Arc<dyn RunnerHooks>,
 }
@@ -89,6 +95,11 @@ impl PipelineRunner {
         }
     }
 
+    /// The clock of the run that all tasks belong to.
+    pub(crate) fn clock(&self) -> &RunClock {
+        self.parts.context.clock()
+    }
+
     fn begin(&self) -> InFlight<'_> {
         self.in_flight.send_modify(|count| *count += 1);
         InFlight(self)
@@ -100,6 +111,16 @@ impl PipelineRunner {
         let mut request = Request::call(task.tool, args);
         request.sanitize()?;
         let run = self.parts.context.for_request();
+        if task.is_streamed {
+            let (hooks, name, item) = (self.parts.hooks.clone(), task.task.to_owned(), task.item);
+            run.set_progress_receiver(ProgressReceiver::new(move |progress| {
+                hooks.event(TaskEvent::Progress {
+                    task: &name,
+                    item,
+                    progress: &progress,
+                });
+            }));
+        }
         let answer = self.parts.host.handle(&request, &run).await?;
         parsed(answer.get())
     }
@@ -107,10 +128,15 @@ impl PipelineRunner {
     async fn run_code(&self, task: CodeTask<'_>) -> Result<Value, TaskError> {
         let _in_flight = self.begin();
         let parts = &self.parts;
+        let globals = task.globals.to_string();
+        let step = step_key(task.task, task.item, task.source, &globals);
+        if let Some(output) = parts.kept.as_ref().and_then(|kept| kept.find(&step)) {
+            return Ok(output);
+        }
         let script = Script {
             name: format!("{}.ts", file_name(task.task)),
             source: format!("{PRELUDE}{}", task.source),
-            args: vec![task.globals.to_string()],
+            args: vec![globals],
         };
         let limits = parts.limits.lowered(&RequestedLimits {
             wall_ms: task.limits.timeout_ms,
@@ -126,6 +152,7 @@ impl PipelineRunner {
             run.tenant().clone(),
             run.principal().clone(),
         );
+        let clock = context.clock().clone();
         let mut options = pml_runtime::RunOptions {
             context: Some(context.with_fair_share(run.fair_share().clone())),
             ..pml_runtime::RunOptions::default()
@@ -138,6 +165,7 @@ impl PipelineRunner {
         let called = Arc::new(CalledTools {
             inner: (parts.code_host)(),
             tools: Mutex::default(),
+            has_asked: AtomicBool::new(false),
         });
         let hooks = parts.hooks.clone();
         let name = task.task.to_owned();
@@ -146,11 +174,20 @@ impl PipelineRunner {
                 hooks.log(&name, line);
             }
         };
-        let outcome = parts
-            .pool
-            .run_with(script, options, limits, called.clone(), &mut on_event)
-            .await;
-        self.result_of(outcome, &called).await
+        let pool = parts.pool.get();
+        let code = pool.run_with(script, options, limits, called.clone(), &mut on_event);
+        let outcome = tokio::select! {
+            outcome = code => outcome,
+            // While a person is asked about a call of the code, the time of the plan stands as well.
+            () = run.clock().follow(&clock) => return std::future::pending().await,
+        };
+        let result = self.result_of(outcome, &called).await;
+        if let (Some(kept), Ok(output)) = (&parts.kept, &result)
+            && !called.has_asked.load(Ordering::Relaxed)
+        {
+            kept.add(step, output);
+        }
+        result
     }
 
     async fn result_of(&self, outcome: Outcome, called: &CalledTools) -> Result<Value, TaskError> {
@@ -210,6 +247,8 @@ impl TaskRunner for PipelineRunner {
 struct CalledTools {
     inner: Arc<dyn ToolHost>,
     tools: Mutex<Vec<String>>,
+    /// Whether the code asked for anything but the time.
+    has_asked: AtomicBool,
 }
 
 impl CalledTools {
@@ -225,7 +264,16 @@ impl ToolHost for CalledTools {
         request: &'a Request,
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
-        if let Request::Call { tool, .. } = request {
+        if !matches!(request, Request::Harness { .. }) {
+            self.has_asked.store(true, Ordering::Relaxed);
+        }
+        let called = match request {
+            Request::Call { tool, .. } | Request::Stream(StreamRequest::Open { tool, .. }) => {
+                Some(tool)
+            }
+            _ => None,
+        };
+        if let Some(tool) = called {
             let mut tools = self.lock();
             if !tools.contains(tool) {
                 tools.push(tool.clone());

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use pml_protocol::{EffectClass, Failure};
+use pml_protocol::{CallProgress, EffectClass, Failure};
 use serde_json::Value;
 
 use crate::plan::CodeLimits;
@@ -38,8 +38,12 @@ pub struct ToolTask<'a> {
     pub task: &'a str,
     /// `server:tool`
     pub tool: &'a str,
+    /// The index of its item, in a task with `for_each`.
+    pub item: Option<usize>,
     /// An object of named arguments.
     pub args: Value,
+    /// Whether its progress is wanted.
+    pub is_streamed: bool,
 }
 
 /// One run of code.
@@ -95,6 +99,26 @@ pub enum TaskEvent<'a> {
     Started {
         /// Its id.
         task: &'a str,
+    },
+    /// The server reports progress of a task with `stream`.
+    Progress {
+        /// Its id.
+        task: &'a str,
+        /// The index of the item, in a task with `for_each`.
+        item: Option<usize>,
+        /// What it reports.
+        progress: &'a CallProgress,
+    },
+    /// An item of a task with `stream` ended: a part of its output.
+    Part {
+        /// Its id.
+        task: &'a str,
+        /// The index of the item.
+        item: usize,
+        /// The output of the item.
+        value: &'a Value,
+        /// How many items have ended, and how many there are.
+        items: (usize, usize),
     },
     /// A task ended, or never will start.
     Ended {

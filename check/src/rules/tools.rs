@@ -93,7 +93,7 @@ impl Visitor<'_, '_> {
                     self.call(&id, &reference, Arguments::of(call.args.get(1)), call.span);
                 }
             }
-            "describeTool" => {
+            "describeTool" | "streamTool" => {
                 if let Some(id) = literal::text(&first.expr) {
                     self.known_tool(&id, &ToolReference::Id(first.expr.span()));
                 }

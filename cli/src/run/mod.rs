@@ -12,18 +12,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use pml_hosts::OwnClock;
 use pml_hosts::journal::RunJournal;
-use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats};
+use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats, ToolHost};
 use pml_reply::ReplyScrubber;
-use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, Script, WorkerOptions};
+use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, RunOptions, Script, WorkerOptions};
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_store::Store;
+use pml_workflow::{LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
+use crate::workflow::CliHooks;
 use crate::{diagnostics, exit, interrupt, progress, search_setup};
 use durable::{DurableArgs, DurableRun};
 use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
@@ -183,6 +186,8 @@ pub fn run(args: &RunArgs, config: Option<&Path>, worker: Option<PreforkedWorker
 pub struct PreparedRun {
     settings: Settings,
     limits: Limits,
+    /// The bounds of the plans that the script runs.
+    plans: PlanLimits,
     tool_timeout: Option<Duration>,
     pool: Pool,
     script: Script,
@@ -242,6 +247,7 @@ impl PreparedRun {
                 json: args.json,
                 scrub: args.scrub,
             },
+            plans: settings.workflows.limits(),
             settings,
             limits,
             pool,
@@ -281,6 +287,7 @@ impl PreparedRun {
                 args: spec.script.args.clone(),
             },
             cache: ToolCache::for_settings(&settings),
+            plans: settings.workflows.limits(),
             settings,
             limits,
             pool,
@@ -338,7 +345,29 @@ impl PreparedRun {
             print_logs: is_live.then_some(style),
             so_far: Outcome::default(),
         };
-        let ended = execute(&self.pool, self.script, self.limits, &tools, &mut observer).await?;
+        let host = Arc::new(ScriptPlans::new(
+            tools.host(),
+            ScriptPlanParts {
+                plans: self.plans,
+                pool: LazyPool::new(self.pool.options_for_children()),
+                code: self.limits,
+                code_host: code_host(&tools),
+                clock: tools.options().clock.map(|clock| {
+                    let entropy = tools.options().entropy;
+                    (clock, entropy.unwrap_or_default())
+                }),
+                hooks: Arc::new(CliHooks {
+                    gateway: tools.gateway().cloned(),
+                    // The person at the terminal started the script.
+                    approves_all: true,
+                    live: None,
+                    lines: None,
+                    logs: is_live.then_some(style),
+                }),
+            },
+        ));
+        let script = (self.script, self.limits);
+        let ended = execute(&self.pool, script, host, tools.options(), &mut observer).await?;
         let EndedRun {
             mut outcome,
             is_interrupted,
@@ -373,17 +402,27 @@ impl PreparedRun {
     }
 }
 
+/// The host of the code of a plan: with a virtual clock of its own, if the script has one.
+fn code_host(
+    tools: &RunTools,
+) -> Box<dyn Fn(&Arc<dyn ToolHost>) -> Arc<dyn ToolHost> + Send + Sync> {
+    match tools.options().clock {
+        Some(_) => Box::new(|host| Arc::new(OwnClock::new(host.clone()))),
+        None => Box::new(|host| host.clone()),
+    }
+}
+
 /// Runs the script to its end, or until Ctrl-C.
 async fn execute(
     pool: &Pool,
-    script: Script,
-    limits: Limits,
-    tools: &RunTools,
+    (script, limits): (Script, Limits),
+    host: Arc<dyn ToolHost>,
+    options: RunOptions,
     observer: &mut RunObserver,
 ) -> anyhow::Result<EndedRun> {
     let started = Instant::now();
     let mut on_event = |event: Event<'_>| observer.note(&event);
-    let run = pool.run_with(script, tools.options(), limits, tools.host(), &mut on_event);
+    let run = pool.run_with(script, options, limits, host, &mut on_event);
     Ok(match interrupt::or(run).await? {
         Some(outcome) => EndedRun {
             outcome,

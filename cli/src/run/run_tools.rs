@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::tool_source::{LiveMode, ToolSource};
+use crate::observed_calls::ObservedCalls;
 use crate::servers;
 use crate::tool_cache::ToolCache;
 
@@ -81,6 +82,7 @@ struct LiveServers {
     gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
+    calls: Arc<ObservedCalls>,
 }
 
 type Live = Arc<dyn ToolHost>;
@@ -142,7 +144,11 @@ impl RunTools {
                 .durable
                 .as_ref()
                 .map(|durable| durable.person(&servers.gateway)),
-            observers: vec![servers.shapes.clone(), servers.finder.clone()],
+            observers: vec![
+                servers.shapes.clone(),
+                servers.finder.clone(),
+                servers.calls.clone(),
+            ],
             limits: options.limits,
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
@@ -158,13 +164,13 @@ impl RunTools {
     }
 
     pub fn host(&self) -> Arc<dyn ToolHost> {
-        match &self.pipeline {
+        stack::streamed(match &self.pipeline {
             Pipeline::Live(host) => host.clone(),
             Pipeline::Replay { host, .. } => host.clone(),
             Pipeline::Record { host, .. } => host.clone(),
             Pipeline::RecordMissing { host, .. } => host.clone(),
             Pipeline::DryRun(host) => host.clone(),
-        }
+        })
     }
 
     pub fn options(&self) -> RunOptions {
@@ -197,6 +203,28 @@ impl RunTools {
             Some(replies) => replies.outcome(outcome, limits).into_outcome(),
             None => limit_output(outcome, limits),
         }
+    }
+
+    /// Scrubs a value that is printed while the run goes on.
+    pub fn printed_value(&self) -> Box<dyn Fn(Value) -> Value + Send + Sync> {
+        let Some(replies) = self.replies.clone() else {
+            return Box::new(|value| value);
+        };
+        let limits = Limits {
+            output_chars: u64::MAX,
+            ..Limits::default()
+        };
+        Box::new(move |value| {
+            let outcome = Outcome {
+                ok: true,
+                result: serde_json::value::to_raw_value(&value).ok(),
+                ..Outcome::default()
+            };
+            let printed = replies.outcome(outcome, &limits).into_outcome();
+            let json = printed.result.as_deref().map(|json| json.get());
+            json.and_then(|json| serde_json::from_str(json).ok())
+                .unwrap_or_default()
+        })
     }
 
     /// A text beside the outcome as it is printed, such as a tool id.
@@ -297,6 +325,7 @@ impl RunTools {
             cache.save_tools(&servers.gateway.tools(), servers.finder.problems());
         }
         cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
+        cache.save_history(&servers.calls.take());
     }
 
     /// Stops the servers.
@@ -314,6 +343,7 @@ impl LiveServers {
             finder: Arc::new(ToolFinder::new(gateway.clone(), search)),
             gateway,
             shapes: Arc::default(),
+            calls: Arc::default(),
         })
     }
 }

@@ -15,7 +15,10 @@ use pml_protocol::RequestedLimits;
 use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
-use pml_server::{HttpOptions, ListenAddress, ServerOptions, ServerState, serve_http, serve_stdio};
+use pml_server::{
+    HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions, serve_http,
+    serve_stdio,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::amounts::parse_time;
@@ -35,7 +38,8 @@ const WARM: usize = 32;
 
 /// Serve all tools to AI clients as one MCP server
 ///
-/// An AI client sees three tools: execute_code, search_tools and call_tool. Personal data and
+/// An AI client sees three tools: execute_code, search_tools and call_tool; and execute_workflow, if
+/// `pml.workflows.tool` is true. Personal data and
 /// secrets are replaced in everything that leaves.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -162,6 +166,10 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             durable,
             observer,
             audit: audit.trail(&gateway),
+            workflows: WorkflowOptions {
+                limits: settings.workflows.limits(),
+                tool: settings.workflows.tool,
+            },
         });
         close_on_signal(&state)?;
         let served = match http {

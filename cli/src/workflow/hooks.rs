@@ -4,6 +4,7 @@ use pml_gateway::Gateway;
 use pml_protocol::{EffectClass, Failure, FailureKind, LogLine};
 use pml_workflow::{ApprovalAsk, RunnerHooks, TaskEvent, TaskFuture, TaskState, show};
 
+use super::event_lines::EventLines;
 use crate::confirm;
 use crate::diagnostics;
 use crate::run::report::print_log;
@@ -16,6 +17,10 @@ pub struct CliHooks {
     pub approves_all: bool,
     /// How events are printed as they come; `None` if they are not.
     pub live: Option<Style>,
+    /// `--stream`
+    pub lines: Option<EventLines>,
+    /// How lines of code are printed as they come; `None` if they are not.
+    pub logs: Option<Style>,
 }
 
 impl RunnerHooks for CliHooks {
@@ -61,12 +66,15 @@ impl RunnerHooks for CliHooks {
     }
 
     fn log(&self, _: &str, line: &LogLine) {
-        if let Some(style) = self.live {
+        if let Some(style) = self.logs {
             print_log(line, style);
         }
     }
 
     fn event(&self, event: TaskEvent<'_>) {
+        if let Some(lines) = &self.lines {
+            lines.print(&event);
+        }
         let (
             Some(style),
             TaskEvent::Ended {

@@ -1,6 +1,8 @@
 //! `pml workflow`: plans of tool calls and code.
 
 mod check;
+mod estimate;
+mod event_lines;
 mod from_run;
 mod hooks;
 mod plan_file;
@@ -13,6 +15,7 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 
 use crate::exit::{self, ExitCode};
+pub use hooks::CliHooks;
 pub use printed::print_ended;
 pub use run::resume;
 

@@ -1,37 +1,18 @@
-//! A report as an outcome, and back: what leaves the program passes the same scrubber as the result of
+//! A report as it is printed: what leaves the program passes the same scrubber as the result of
 //! `pml run`.
 
 use std::io::{self, Write};
 
 use pml_hosts::journal::DurableSpec;
-use pml_protocol::{ErrorKind, Limits, Outcome, RunError, Stats};
-use pml_workflow::{Plan, PlanLimits, TaskState, WorkflowReport, show};
+use pml_protocol::{Limits, Outcome};
+use pml_workflow::estimate::Estimate;
+use pml_workflow::{Plan, PlanLimits, WorkflowReport, show};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::exit::{self, ExitCode};
 use crate::run::run_tools::{DryRunPlan, RunTools};
 use crate::style::Style;
-
-/// The outcome of a run of a plan: the report is its result.
-pub fn outcome_of(report: &WorkflowReport, stopped: Option<RunError>) -> Outcome {
-    let failed = report.count(TaskState::Failed) + report.count(TaskState::Unknown);
-    let error = stopped.or_else(|| {
-        let message = format!("{failed} of {} tasks failed", report.tasks.len());
-        (!report.ok).then(|| RunError::new(ErrorKind::Runtime, message))
-    });
-    Outcome {
-        ok: error.is_none(),
-        // A report has only names for keys.
-        result: to_raw_value(report).ok(),
-        stats: Stats {
-            wall_ms: report.times.wall_ms,
-            ..Stats::default()
-        },
-        error,
-        ..Outcome::default()
-    }
-}
 
 /// The exit code of a run: that of its outcome.
 pub fn exit_code(outcome: &Outcome, is_interrupted: bool) -> ExitCode {
@@ -77,26 +58,47 @@ pub fn print_ended(
     let report: Value = json
         .and_then(|json| serde_json::from_str(json).ok())
         .unwrap_or_default();
-    exit::check_pipe(print(&plan, &report, Some(run), None, as_json))?;
+    let said = Said {
+        run: Some(run),
+        ..Said::default()
+    };
+    exit::check_pipe(print(&plan, &report, &said, as_json))?;
     Ok(exit::of(outcome))
 }
 
+/// What is printed besides the report.
+#[derive(Default)]
+pub struct Said<'a> {
+    /// The id of a durable run.
+    pub run: Option<&'a str>,
+    /// The calls of a dry run.
+    pub dry_run: Option<&'a DryRunPlan>,
+    /// What a dry run expects.
+    pub estimate: Option<&'a Estimate>,
+    /// Whether the report is the last line of a stream.
+    pub is_streamed: bool,
+}
+
 /// What is printed on standard output.
-pub fn print(
-    plan: &Plan,
-    report: &Value,
-    run: Option<&str>,
-    dry_run: Option<&DryRunPlan>,
-    as_json: bool,
-) -> io::Result<()> {
+pub fn print(plan: &Plan, report: &Value, said: &Said<'_>, as_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
+    if said.is_streamed {
+        let mut line = serde_json::json!({ "event": "report", "report": report });
+        if let Some(run) = said.run {
+            line["run"] = Value::from(run);
+        }
+        return writeln!(out, "{line}");
+    }
     if as_json {
         let mut report = report.clone();
-        if let Some(run) = run {
+        if let Some(run) = said.run {
             report["run"] = Value::from(run);
         }
-        if let Some(dry_run) = dry_run {
+        if let Some(dry_run) = said.dry_run {
             report["dryRun"] = serde_json::to_value(dry_run).unwrap_or_default();
+        }
+        if let Some(estimate) = said.estimate {
+            report["estimate"] = serde_json::to_value(estimate).unwrap_or_default();
         }
         serde_json::to_writer_pretty(&mut out, &report)?;
         return writeln!(out);

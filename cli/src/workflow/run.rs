@@ -7,15 +7,19 @@ use std::time::Duration;
 use clap::Args;
 use pml_hosts::journal::RunJournal;
 use pml_hosts::{AnswerSources, Fixtures, OwnClock};
-use pml_protocol::{Limits, Outcome, RequestedLimits, RunContext, RunError, ToolHost};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
 use pml_store::Store;
+use pml_workflow::estimate::Estimate;
 use pml_workflow::{
-    PipelineRunner, Plan, PlanError, RunnerParts, TaskKind, WorkflowReport, missing_inputs,
+    EndedPlan, Find, KeptOutputs, LazyPool, PipelineRunner, Plan, PlanError, PlanStart,
+    RunnerParts, TaskKind, missing_inputs, run_to_end,
 };
 use serde_json::Value;
 
+use super::estimate::{self, Known};
+use super::event_lines::EventLines;
 use super::hooks::CliHooks;
 use super::plan_file::{self, InputArgs, PlanArgs};
 use super::printed;
@@ -33,6 +37,8 @@ use crate::{diagnostics, interrupt, progress, search_setup};
 /// Calls of one plan: its tasks and items are bounded already.
 const MAX_CALLS: u32 = 1_000_000;
 
+const INTERRUPTED: &str = "interrupted";
+
 /// Run a plan
 ///
 /// Tasks start as soon as what they refer to has ended. Branches that do not depend on a failed task
@@ -41,6 +47,7 @@ const MAX_CALLS: u32 = 1_000_000;
 #[command(after_help = "Examples:\n  \
     pml workflow run plan.yaml --input dir=config\n  \
     pml workflow run plan.json --json | jq .times.speedup\n  \
+    pml workflow run plan.json --stream                      a line of JSON per event\n  \
     pml workflow run --durable --run-id nightly plan.json    after a crash: pml resume nightly\n\n\
     Exit codes: 0 ok, 1 a task failed, 2 wrong usage or a mistake in the plan, 75 it waits for a person,\n\
     130 interrupted.")]
@@ -54,6 +61,13 @@ pub struct RunArgs {
     /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
+
+    /// Print a line of JSON for each thing that happens, as it happens; the last line has the report
+    ///
+    /// Tasks that start and end, in the plan's `order`; of tasks with `stream`, their progress and the outputs of
+    /// their items.
+    #[arg(long, conflicts_with = "json")]
+    stream: bool,
 
     /// Start tasks with `approve` without asking
     #[arg(long)]
@@ -110,6 +124,7 @@ pub fn run(args: &RunArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         mode: LiveMode::Send,
         durable: args.durable.workflow(),
         approves_all: args.yes,
+        is_streamed: args.stream,
         output: RunOutput {
             json: args.json,
             scrub: args.scrub,
@@ -139,6 +154,7 @@ pub fn dry_run(args: &DryRunArgs, config: Option<&Path>) -> anyhow::Result<ExitC
         durable: None,
         // No call is sent.
         approves_all: true,
+        is_streamed: false,
         output: RunOutput {
             json: args.json,
             scrub: args.scrub,
@@ -164,6 +180,7 @@ pub async fn resume(
         mode: LiveMode::Send,
         durable: Some(DurableRun::Resumed { journal, store }),
         approves_all: false,
+        is_streamed: false,
         output,
         settings,
     };
@@ -195,6 +212,8 @@ struct PreparedWorkflow {
     mode: LiveMode,
     durable: Option<DurableRun>,
     approves_all: bool,
+    /// `--stream`
+    is_streamed: bool,
     output: RunOutput,
 }
 
@@ -213,7 +232,7 @@ impl PreparedWorkflow {
             calls: MAX_CALLS,
             ..code_limits
         };
-        let pool = Arc::new(pool_for(&plan, code_limits)?);
+        let pool = pool_for(&plan, code_limits)?;
         let durable = match self.durable.take() {
             Some(durable) => {
                 let script = Script {
@@ -235,8 +254,12 @@ impl PreparedWorkflow {
             Some(durable) => Some(durable.tools(&scrub_rules).await?),
             None => None,
         };
-        let is_live = !self.output.json && !self.output.scrub;
+        let is_live = !self.output.json && !self.output.scrub && !self.is_streamed;
         let cache = ToolCache::for_settings(&self.settings);
+        let known = Known {
+            history: cache.history(),
+            costs: std::mem::take(&mut self.settings.workflows.costs),
+        };
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: ToolSource::Servers(self.mode),
@@ -265,14 +288,42 @@ impl PreparedWorkflow {
                 let journal = durable.journal();
                 (journal.clock(), journal.entropy())
             }),
+            kept: durable
+                .as_ref()
+                .map(|durable| kept_outputs(durable.journal())),
             hooks: Arc::new(CliHooks {
                 gateway: tools.gateway().cloned(),
                 approves_all: self.approves_all,
                 live: is_live.then_some(style),
+                lines: self
+                    .is_streamed
+                    .then(|| EventLines::new(tools.printed_value())),
+                logs: is_live.then_some(style),
             }),
         }));
-        let ended = execute(&plan, &runner, self.input, plan_limits).await;
-        let code = finish(&plan, &tools, durable.as_ref(), ended, self.output, &limits).await;
+        let interrupted = async {
+            // A signal that cannot be awaited interrupts nothing.
+            let _ = interrupt::or(std::future::pending::<()>()).await;
+            RunError::new(ErrorKind::Cancelled, INTERRUPTED)
+        };
+        let start = PlanStart {
+            input: self.input,
+            limits: plan_limits,
+            known: known.times(&plan),
+            time: None,
+        };
+        let ended = run_to_end(&plan, &runner, start, interrupted).await;
+        let estimate = tools.gateway().filter(|_| tools.dry_run_plan().is_some());
+        let estimate = estimate
+            .map(|gateway| estimate::of(&plan, &ended.report, &known, gateway, &plan_limits));
+        let finished = Finished {
+            plan: &plan,
+            tools: &tools,
+            ended,
+            estimate,
+            is_streamed: self.is_streamed,
+        };
+        let code = finished.print(durable.as_ref(), self.output, &limits).await;
         tools.save_tools(&cache);
         tools.close().await;
         if let Some(durable) = durable {
@@ -280,6 +331,25 @@ impl PreparedWorkflow {
         }
         code
     }
+}
+
+/// Workers are kept warm if the plan has code: they start while the servers do.
+fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Arc<LazyPool>> {
+    let options = PoolOptions {
+        limits,
+        ..PoolOptions::new()?
+    };
+    let has_code = plan.tasks.iter().any(|task| task.kind() == TaskKind::Code);
+    Ok(match has_code {
+        true => LazyPool::running(Arc::new(Pool::new(options))),
+        false => LazyPool::new(options),
+    })
+}
+
+fn kept_outputs(journal: &Arc<RunJournal>) -> KeptOutputs {
+    let (read, write) = (journal.clone(), journal.clone());
+    let find: Find = Box::new(move |key| read.kept(key));
+    KeptOutputs::new(&find, Box::new(move |key, value| write.keep(key, value)))
 }
 
 /// Code of a durable workflow sees the same time and randomness in every execution.
@@ -294,82 +364,51 @@ fn code_host(
     }
 }
 
-/// Workers are kept warm if the plan has code.
-fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Pool> {
-    let options = PoolOptions::new()?;
-    let has_code = plan.tasks.iter().any(|task| task.kind() == TaskKind::Code);
-    Ok(Pool::new(PoolOptions {
-        warm: if has_code { options.warm } else { 0 },
-        limits,
-        ..options
-    }))
+/// A run that has ended, to be stored and printed.
+struct Finished<'a> {
+    plan: &'a Plan,
+    tools: &'a RunTools,
+    ended: EndedPlan,
+    /// Of a dry run.
+    estimate: Option<Estimate>,
+    /// `--stream`
+    is_streamed: bool,
 }
 
-/// How a run ended: on its own, by a signal, or because it waits.
-struct Ended {
-    report: WorkflowReport,
-    stopped: Option<RunError>,
-    is_interrupted: bool,
-}
-
-async fn execute(
-    plan: &Plan,
-    runner: &Arc<PipelineRunner>,
-    input: Value,
-    limits: pml_workflow::PlanLimits,
-) -> Ended {
-    let (reason, stopped) = tokio::sync::oneshot::channel();
-    let waiting = runner.clone();
-    let stop = async move {
-        match interrupt::or(waiting.suspended()).await {
-            Ok(Some(error)) => {
-                let message = error.message.clone();
-                let _ = reason.send(Some(error));
-                message
-            }
-            _ => {
-                let _ = reason.send(None);
-                "interrupted".to_owned()
-            }
+impl Finished<'_> {
+    async fn print(
+        self,
+        durable: Option<&OpenRun>,
+        output: RunOutput,
+        limits: &Limits,
+    ) -> anyhow::Result<ExitCode> {
+        let (tools, ended) = (self.tools, &self.ended);
+        let mut outcome = ended.outcome();
+        let stopped = ended.stopped.as_ref();
+        let is_interrupted = stopped.is_some_and(|error| error.message == INTERRUPTED);
+        if let Some(durable) = durable {
+            durable.ended(&mut outcome, is_interrupted).await;
         }
-    };
-    let options = pml_workflow::RunOptions {
-        input,
-        limits,
-        stop: Box::pin(stop),
-    };
-    let report = pml_workflow::run(plan, &**runner, options).await;
-    let stopped = { stopped }.try_recv().ok();
-    Ended {
-        is_interrupted: matches!(stopped, Some(None)),
-        stopped: stopped.flatten(),
-        report,
+        if let Some(error) = stopped.filter(|_| !is_interrupted) {
+            diagnostics::error(&error.message);
+        }
+        let report = printed::printed_report(tools, &ended.report, limits);
+        let run = outcome.run.as_ref().map(|run| run.as_str().to_owned());
+        let dry_run = tools.dry_run_plan();
+        let style = Style::for_stderr();
+        if let (Some(dry_run), false) = (&dry_run, output.json) {
+            crate::run::report::print_plan(dry_run, style);
+        }
+        if let (Some(estimate), false) = (&self.estimate, output.json) {
+            diagnostics::line(estimate::shown(estimate, style));
+        }
+        let said = printed::Said {
+            run: run.as_deref(),
+            dry_run: dry_run.as_ref(),
+            estimate: self.estimate.as_ref(),
+            is_streamed: self.is_streamed,
+        };
+        exit::check_pipe(printed::print(self.plan, &report, &said, output.json))?;
+        Ok(printed::exit_code(&outcome, is_interrupted))
     }
-}
-
-/// Stores how the run ended and prints it.
-async fn finish(
-    plan: &Plan,
-    tools: &RunTools,
-    durable: Option<&OpenRun>,
-    ended: Ended,
-    output: RunOutput,
-    limits: &Limits,
-) -> anyhow::Result<ExitCode> {
-    let mut outcome: Outcome = printed::outcome_of(&ended.report, ended.stopped.clone());
-    if let Some(durable) = durable {
-        durable.ended(&mut outcome, ended.is_interrupted).await;
-    }
-    if let Some(error) = &ended.stopped {
-        diagnostics::error(&error.message);
-    }
-    let report = printed::printed_report(tools, &ended.report, limits);
-    let run = outcome.run.as_ref().map(|run| run.as_str().to_owned());
-    let dry_run = tools.dry_run_plan();
-    if let (Some(dry_run), false) = (&dry_run, output.json) {
-        crate::run::report::print_plan(dry_run, Style::for_stderr());
-    }
-    let printed = printed::print(plan, &report, run.as_deref(), dry_run.as_ref(), output.json);
-    exit::check_pipe(printed)?;
-    Ok(printed::exit_code(&outcome, ended.is_interrupted))
 }

@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 
 use super::error::CallError;
+use super::progress::ProgressListener;
 use crate::effects::Effect;
 
 /// Does something that has to be done before a call can have its effect, such as storing the intent of
@@ -38,4 +39,6 @@ pub struct CallOptions<'a> {
     pub before_send: Option<&'a dyn BeforeSend>,
     /// The version of the tool that the call was written for: `2`, `1.x`, `1.2.0` or `sha256:…`.
     pub version: Option<&'a str>,
+    /// Receives the progress of the call, besides the receiver of its run.
+    pub progress: Option<&'a ProgressListener>,
 }

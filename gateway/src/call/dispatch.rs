@@ -1,6 +1,5 @@
 //! One attempt of a call: sends it, waits for the response, cancels it when it is no longer needed.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -19,7 +18,8 @@ use super::unwrap::{Unwrapped, unwrap, unwrap_lenient};
 use crate::ToolId;
 use crate::off_loop::off_loop;
 use crate::policy::retry::Failure;
-use crate::server::{Connection, ProgressSubscription};
+use crate::server::ProgressSubscription;
+use crate::source::McpSession;
 use crate::transport::{
     MALFORMED, MAX_MESSAGE_BYTES, MAX_PARSED_BYTES, TOO_LARGE, quoted, without_paths,
 };
@@ -47,19 +47,15 @@ pub struct ToolCall<'a> {
 ///
 /// # Cancel safety
 /// Dropping the future, as when the run ends, cancels the call at the server.
-pub async fn dispatch(
-    connection: &Arc<Connection>,
-    call: ToolCall<'_>,
-) -> Result<Value, FailedAttempt> {
+pub async fn dispatch(session: &McpSession, call: ToolCall<'_>) -> Result<Value, FailedAttempt> {
     let ToolCall {
         tool,
         arguments,
         limit,
         progress,
     } = call;
-    let _in_flight = connection.begin();
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
-    let sent = connection
+    let sent = session
         .peer
         .send_request_with_option(
             ClientRequest::CallToolRequest(CallToolRequest::new(params)),
@@ -68,15 +64,15 @@ pub async fn dispatch(
         .await;
     let handle = match sent {
         Ok(handle) => handle,
-        Err(_) => return Err(lost(connection, tool, Failure::NeverSent).await),
+        Err(_) => return Err(lost(session, tool, Failure::NeverSent).await),
     };
     let _progress: Option<ProgressSubscription> = progress.map(|sink| {
-        connection
+        session
             .handler
             .subscribe(handle.progress_token.clone(), sink)
     });
     let _held = HeldResult {
-        connection,
+        session,
         id: handle.id.clone(),
     };
     let mut pending = PendingRequest(Some(handle));
@@ -84,25 +80,25 @@ pub async fn dispatch(
         answer = pending.answer() => answer,
         () = tokio::time::sleep(limit) => {
             pending.cancel("the call timed out");
-            return Err(timed_out(connection, tool, limit));
+            return Err(timed_out(session, tool, limit));
         }
     };
     let id = pending.finish();
     match answer {
         Ok(result) => read(tool, result),
         Err(ServiceError::McpError(error)) => Err(refused(tool, &error)),
-        Err(ServiceError::TransportSend(error)) => Err(unsent(connection, tool, &error).await),
+        Err(ServiceError::TransportSend(error)) => Err(unsent(session, tool, &error).await),
         Err(ServiceError::TransportClosed) => {
             let failure = match id {
                 Some(id)
-                    if !connection.traffic.may_have_been_sent(&id)
-                        && connection.process_id().is_some() =>
+                    if !session.traffic.may_have_been_sent(&id)
+                        && session.process_id().is_some() =>
                 {
                     Failure::NeverSent
                 }
                 _ => Failure::Unanswered,
             };
-            Err(lost(connection, tool, failure).await)
+            Err(lost(session, tool, failure).await)
         }
         Err(error) => Err(FailedAttempt {
             error: CallError::permanent(
@@ -118,14 +114,14 @@ pub async fn dispatch(
 
 /// The response of a request, which may be large and counts as unread until this is dropped.
 struct HeldResult<'a> {
-    connection: &'a Connection,
+    session: &'a McpSession,
     id: RequestId,
 }
 
 impl Drop for HeldResult<'_> {
     fn drop(&mut self) {
         if let RequestId::Number(id) = self.id {
-            self.connection.traffic.held.release(id);
+            self.session.traffic.held.release(id);
         }
     }
 }
@@ -266,8 +262,8 @@ fn too_many_values(tool: &ToolId) -> String {
     )
 }
 
-fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> FailedAttempt {
-    let strays = connection.traffic.strays();
+fn timed_out(session: &McpSession, tool: &ToolId, limit: Duration) -> FailedAttempt {
+    let strays = session.traffic.strays();
     let hint = if strays > 0 {
         format!(" (the server sent {strays} responses with an unknown id)")
     } else {
@@ -288,8 +284,8 @@ fn timed_out(connection: &Connection, tool: &ToolId, limit: Duration) -> FailedA
     }
 }
 
-async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> FailedAttempt {
-    let ended = match connection.exit_status().await {
+async fn lost(session: &McpSession, tool: &ToolId, failure: Failure) -> FailedAttempt {
+    let ended = match session.exit_status().await {
         Some(status) => format!("the server of `{tool}` ended ({status})"),
         None => format!("the connection to the server of `{tool}` was lost"),
     };
@@ -297,7 +293,7 @@ async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> Faile
         Failure::NeverSent => "before the call was sent: call again",
         _ => "during the call, which may have had its effect: check before calling again",
     };
-    let words = quoted(&connection.stderr.last(QUOTED_LINES));
+    let words = quoted(&session.stderr.last(QUOTED_LINES));
     let message = format!("{ended} {effect}{words}");
     FailedAttempt {
         error: CallError {
@@ -312,12 +308,12 @@ async fn lost(connection: &Connection, tool: &ToolId, failure: Failure) -> Faile
 /// The transport could not send the call. Over a pipe nothing complete arrived; over HTTP it depends
 /// on the error.
 async fn unsent(
-    connection: &Connection,
+    session: &McpSession,
     tool: &ToolId,
     error: &rmcp::transport::DynamicTransportError,
 ) -> FailedAttempt {
-    if connection.process_id().is_some() {
-        return lost(connection, tool, Failure::NeverSent).await;
+    if session.process_id().is_some() {
+        return lost(session, tool, Failure::NeverSent).await;
     }
     let mut refused_connection = false;
     let mut status = None;

@@ -13,8 +13,9 @@ mod version;
 
 pub use arguments::CallArguments;
 pub use before_send::{BeforeSend, CallOptions};
+pub(crate) use dispatch::{FailedAttempt, ToolCall, dispatch};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;
-pub use progress::{Progress, ProgressSink};
+pub use progress::{Progress, ProgressListener, ProgressSink};
 pub use scope::{RunLimits, RunScope};

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
-use super::dispatch::{FailedAttempt, ToolCall, dispatch};
+use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
+use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::effects::Effect;
@@ -82,7 +83,7 @@ impl Inner {
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
         let value = self
-            .attempt_until_answered(scope, prepared, options.before_send)
+            .attempt_until_answered(scope, prepared, options)
             .await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
@@ -232,7 +233,7 @@ impl Inner {
         &self,
         scope: &RunScope,
         call: PreparedCall,
-        before_send: Option<&dyn BeforeSend>,
+        options: CallOptions<'_>,
     ) -> Result<Value, CallError> {
         let tool = &call.tool.id;
         let ended =
@@ -241,7 +242,8 @@ impl Inner {
         let mut attempts = self.policy().retry.begin(tool.as_str(), is_repeatable);
         let mut sending = Sending {
             effect: &call.effect,
-            before_send,
+            before_send: options.before_send,
+            progress: options.progress,
             renewal: Renewal::NotTried,
             arguments: SentArguments::new(call.arguments),
         };
@@ -340,9 +342,9 @@ impl Inner {
             tool,
             arguments: sending.arguments.for_attempt(),
             limit: admission.time_limit(own),
-            progress: scope.progress(tool),
+            progress: scope.progress(tool, sending.progress),
         };
-        match dispatch(&connection, call).await {
+        match connection.call(call).await {
             Ok(value) => {
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
@@ -374,6 +376,7 @@ struct Sending<'a> {
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
     renewal: Renewal,
+    progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }
 
@@ -386,12 +389,12 @@ enum Renewal {
 }
 
 /// Whether the error of a tool says that its credential was rejected: the service behind a stdio server
-/// answers 401, and the server has no other words for it than its text.
+/// answers 401, and the server has no other words for it than its text, or the OpenAPI service itself.
 fn is_unauthorized(error: &CallError) -> bool {
     let mut words = error
         .message
         .split(|letter: char| !letter.is_ascii_alphanumeric());
-    error.kind == CallErrorKind::Tool
+    matches!(error.kind, CallErrorKind::Tool | CallErrorKind::Denied)
         && words.any(|word| word == "401" || word.eq_ignore_ascii_case("unauthorized"))
 }
 

@@ -18,27 +18,30 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-type Receiver = Arc<dyn Fn(Progress) + Send + Sync>;
+/// Receives progress. It must not block.
+pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// The receiver of one call's progress.
+/// The receivers of one call's progress: that of its run, and its own.
 #[derive(Clone)]
 pub struct ProgressSink {
     tool: ToolId,
-    receiver: Receiver,
+    receivers: Vec<ProgressListener>,
 }
 
 impl ProgressSink {
-    pub(crate) fn new(tool: ToolId, receiver: Receiver) -> Self {
-        Self { tool, receiver }
+    pub(crate) fn new(tool: ToolId, receivers: Vec<ProgressListener>) -> Self {
+        Self { tool, receivers }
     }
 
     pub(crate) fn report(&self, done: f64, total: Option<f64>, message: Option<String>) {
-        (self.receiver)(Progress {
-            tool: self.tool.clone(),
-            done,
-            total,
-            message,
-        });
+        for receive in &self.receivers {
+            receive(Progress {
+                tool: self.tool.clone(),
+                done,
+                total,
+                message: message.clone(),
+            });
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::progress::{Progress, ProgressSink};
+use super::progress::{ProgressListener, ProgressSink};
 use crate::ToolId;
 use crate::policy::budget::{BudgetConfig, RunBudget};
 
@@ -38,7 +38,7 @@ struct Inner {
     permits: Semaphore,
     tool_timeout: Option<Duration>,
     ended: CancellationToken,
-    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    progress: Option<ProgressListener>,
     _end_with_last_clone: DropGuard,
 }
 
@@ -47,7 +47,7 @@ impl RunScope {
         requester: Arc<Requester>,
         operator: &BudgetConfig,
         limits: RunLimits,
-        progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+        progress: Option<ProgressListener>,
     ) -> Self {
         let budget = operator
             .clone()
@@ -96,9 +96,13 @@ impl RunScope {
         self.0.tool_timeout
     }
 
-    pub(crate) fn progress(&self, tool: &ToolId) -> Option<ProgressSink> {
-        let receiver = self.0.progress.clone()?;
-        Some(ProgressSink::new(tool.clone(), receiver))
+    pub(crate) fn progress(
+        &self,
+        tool: &ToolId,
+        of_call: Option<&ProgressListener>,
+    ) -> Option<ProgressSink> {
+        let receivers: Vec<_> = self.0.progress.iter().chain(of_call).cloned().collect();
+        (!receivers.is_empty()).then(|| ProgressSink::new(tool.clone(), receivers))
     }
 }
 

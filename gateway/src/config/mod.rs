@@ -6,6 +6,7 @@ mod expand;
 mod expansions;
 mod load;
 mod offered;
+mod open_api;
 mod references;
 mod server;
 mod trust;
@@ -14,6 +15,8 @@ pub use error::ConfigError;
 pub use expansions::Expansions;
 pub use load::{Config, ConfigFile, ConfigOrigin};
 pub use offered::Offered;
+pub(crate) use open_api::basic;
+pub use open_api::{ClientCredentials, Credential, DocumentAddress, OpenApi, OpenApiAccess};
 pub use server::{
     Command, Endpoint, Protocol, Remote, ServerConfig, ServerTrust, ToolFilter, is_sse_address,
 };

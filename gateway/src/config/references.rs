@@ -9,12 +9,12 @@ use super::expansions::Expansions;
 
 /// The keys whose values may name secrets: other values are visible to other processes, or are written
 /// to logs and reports.
-const PLACES: [&str; 2] = ["env", "headers"];
+const PLACES: [&str; 3] = ["auth", "env", "headers"];
 
 /// The references in the expanded entry `entry`, each once.
 ///
 /// # Errors
-/// A reference is malformed, stands in another place than `env` or `headers`, or comes out of a variable.
+/// A reference is malformed, stands in another place than `env`, `headers` or `auth`, or comes out of a variable.
 pub fn references(
     document: &Document,
     entry: &Value,
@@ -31,21 +31,9 @@ pub fn references(
     let mut found = Vec::new();
     for (key, value) in entry.as_object().into_iter().flatten() {
         let at = at.key(key.as_str());
-        match value {
-            Value::Object(settings) if PLACES.contains(&key.as_str()) => {
-                for (name, value) in settings {
-                    let at = at.key(name.as_str());
-                    match value.as_str().filter(|text| Template::has_reference(text)) {
-                        Some(text) => {
-                            let template = Template::parse(text)
-                                .map_err(|error| document.invalid(&at, error.to_string()))?;
-                            found.extend(template.references().cloned());
-                        }
-                        None => refuse(document, value, &at)?,
-                    }
-                }
-            }
-            value => refuse(document, value, &at)?,
+        match PLACES.contains(&key.as_str()) {
+            true => collect(document, value, &at, &mut found)?,
+            false => refuse(document, value, &at)?,
         }
     }
     found.sort();
@@ -53,11 +41,32 @@ pub fn references(
     Ok(found)
 }
 
+/// The references below a place where they may stand: texts, and the objects of `auth`.
+fn collect(
+    document: &Document,
+    value: &Value,
+    at: &KeyPath,
+    found: &mut Vec<Reference>,
+) -> Result<(), ConfigError> {
+    match value {
+        Value::String(text) if Template::has_reference(text) => {
+            let template = Template::parse(text);
+            let template = template.map_err(|error| document.invalid(at, error.to_string()))?;
+            found.extend(template.references().cloned());
+            Ok(())
+        }
+        Value::Object(map) => map
+            .iter()
+            .try_for_each(|(key, value)| collect(document, value, &at.key(key.as_str()), found)),
+        value => refuse(document, value, at),
+    }
+}
+
 fn refuse(document: &Document, value: &Value, at: &KeyPath) -> Result<(), ConfigError> {
     match value {
         Value::String(text) if Template::has_reference(text) => Err(document.invalid(
             at,
-            "names a secret in a place that other processes or logs see: write the reference in `env` or `headers`",
+            "names a secret in a place that other processes or logs see: write the reference in `env`, `headers` or `auth`",
         )),
         Value::Array(values) => values
             .iter()
@@ -125,7 +134,7 @@ mod tests {
             let error = parse(entry).unwrap_err().to_string();
             assert!(error.contains(key), "{error}");
             assert!(
-                error.ends_with("write the reference in `env` or `headers`"),
+                error.ends_with("write the reference in `env`, `headers` or `auth`"),
                 "{error}"
             );
         }

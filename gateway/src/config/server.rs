@@ -19,6 +19,7 @@ use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
 use super::expansions::Expansions;
 use super::offered::Offered;
+use super::open_api::{Credential, DocumentAddress, OpenApi, OpenApiAccess};
 use super::references::references;
 use crate::secrets::shown_origin;
 
@@ -50,7 +51,7 @@ pub struct ServerConfig {
     pub prompts: Option<Offered>,
     /// Keys of the entry that only other clients know.
     pub ignored_keys: Vec<String>,
-    /// The `url` as it was written, with its variables.
+    /// The `url` or `openapi` as it was written, with its variables.
     pub address: Option<String>,
     /// The command or the address as it was written, which the lock file pins.
     pub identity: ServerIdentity,
@@ -69,6 +70,8 @@ pub enum Endpoint {
     Http(Remote),
     /// The HTTP+SSE transport of protocol 2024-11-05.
     Sse(Remote),
+    /// A service with an OpenAPI document, which is no MCP server.
+    OpenApi(Box<OpenApi>),
 }
 
 impl Endpoint {
@@ -92,6 +95,13 @@ impl Endpoint {
                 add(&format!("{} arguments, in {folder:?}", command.args.len()));
             }
             Self::Http(remote) | Self::Sse(remote) => add(remote.url.as_str()),
+            Self::OpenApi(service) => {
+                match &service.document {
+                    DocumentAddress::File(path) => add(&path.to_string_lossy()),
+                    DocumentAddress::Url(url) => add(url.as_str()),
+                }
+                add(service.base_url.as_ref().map_or("", url::Url::as_str));
+            }
         }
         digest.finalize().into()
     }
@@ -201,7 +211,7 @@ impl<'de> Deserialize<'de> for ServerTrust {
 
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 26] = [
     "type",
     "transport",
     "command",
@@ -222,6 +232,12 @@ const KEYS: [&str; 20] = [
     "trust",
     "description",
     "comment",
+    "openapi",
+    "baseUrl",
+    "auth",
+    "operations",
+    "variables",
+    "origins",
 ];
 
 #[derive(Deserialize)]
@@ -255,6 +271,16 @@ struct Entry {
     protocol: Protocol,
     #[serde(default)]
     trust: ServerTrust,
+    openapi: Option<String>,
+    base_url: Option<String>,
+    #[serde(default)]
+    auth: BTreeMap<String, Credential>,
+    #[serde(default, deserialize_with = "filter")]
+    operations: ToolFilter,
+    #[serde(default)]
+    variables: BTreeMap<String, String>,
+    #[serde(default)]
+    origins: Vec<String>,
 }
 
 /// The transport, with the names that other clients use.
@@ -310,7 +336,8 @@ impl ServerConfig {
                 endpoint(document, &entry, at).map_err(|error| error.unexpanded(&expansions))?
             ),
         };
-        let address = value.get("url").and_then(Value::as_str).map(str::to_owned);
+        let address = value.get("url").or_else(|| value.get("openapi"));
+        let address = address.and_then(Value::as_str).map(str::to_owned);
         Ok(Self {
             name: name.to_owned(),
             disabled: entry.disabled || entry.enabled == Some(false),
@@ -355,6 +382,14 @@ impl ServerConfig {
             Endpoint::Http(remote) | Endpoint::Sse(remote) => ServerIdentity::Address {
                 url: remote.url.to_string(),
             },
+            Endpoint::OpenApi(service) => {
+                let document = match &service.document {
+                    DocumentAddress::File(path) => path.display().to_string(),
+                    DocumentAddress::Url(url) => url.to_string(),
+                };
+                let base = service.base_url.as_ref().map(url::Url::as_str);
+                service_identity(&document, base)
+            }
         };
         Self {
             identity,
@@ -379,6 +414,9 @@ impl ServerConfig {
 
 /// The identity of a server in its entry. An entry without a command or a URL is never started.
 fn written_identity(entry: &Value) -> ServerIdentity {
+    if let Some(document) = entry["openapi"].as_str() {
+        return service_identity(document, entry["baseUrl"].as_str());
+    }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match &entry["url"] {
         Value::Null => ServerIdentity::Program {
@@ -393,6 +431,15 @@ fn written_identity(entry: &Value) -> ServerIdentity {
         },
         url => ServerIdentity::Address { url: text(url) },
     }
+}
+
+/// The identity of a service: its document, and its address if the entry has it.
+fn service_identity(document: &str, base_url: Option<&str>) -> ServerIdentity {
+    let url = match base_url {
+        Some(base_url) => format!("{document} at {base_url}"),
+        None => document.to_owned(),
+    };
+    ServerIdentity::Address { url }
 }
 
 fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), ConfigError> {
@@ -427,6 +474,9 @@ fn check_keys(
 }
 
 fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint, ConfigError> {
+    if let Some(address) = &entry.openapi {
+        return open_api(document, entry, address, at);
+    }
     match (entry.kind, &entry.command, &entry.url) {
         (None | Some(Kind::Stdio), Some(command), None) => Ok(Endpoint::Stdio(Command {
             program: at_home(command.as_str()),
@@ -453,13 +503,13 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
         }
         (None, None, None) => Err(document.invalid(
             at,
-            "needs `command` (a program to start) or `url` (a server to reach)",
+            "needs `command` (a program to start), `url` (a server to reach) or `openapi` (the document of a service)",
         )),
     }
 }
 
 /// Expands `~/…`, as servers are started without a shell.
-fn at_home<T>(text: &T) -> T::Owned
+pub(super) fn at_home<T>(text: &T) -> T::Owned
 where
     T: ToOwned + AsRef<OsStr> + ?Sized,
     T::Owned: From<String>,
@@ -487,15 +537,63 @@ fn remote(
     url: &str,
     at: &KeyPath,
 ) -> Result<Remote, ConfigError> {
-    let parsed = url::Url::parse(url)
+    let url = http_address(document, url, &at.key("url"))?;
+    check_headers(document, entry, at)?;
+    Ok(Remote {
+        url,
+        headers: entry.headers.clone(),
+    })
+}
+
+fn open_api(
+    document: &Document,
+    entry: &Entry,
+    address: &str,
+    at: &KeyPath,
+) -> Result<Endpoint, ConfigError> {
+    for (key, is_set) in [
+        ("command", entry.command.is_some()),
+        ("url", entry.url.is_some()),
+    ] {
+        if is_set {
+            let message = format!("this server has both `openapi` and `{key}`: remove one of them");
+            return Err(document.invalid(&at.key(key), message));
+        }
+    }
+    check_headers(document, entry, at)?;
+    let base_url = entry
+        .base_url
+        .as_deref()
+        .map(|url| http_address(document, url, &at.key("baseUrl")))
+        .transpose()?;
+    let origins = entry.origins.iter().enumerate();
+    let origins = origins
+        .map(|(n, url)| http_address(document, url, &at.key("origins").index(n)))
+        .collect::<Result<_, _>>()?;
+    let folder = document.file.parent().unwrap_or(std::path::Path::new(""));
+    Ok(Endpoint::OpenApi(Box::new(OpenApi {
+        document: DocumentAddress::read(address, folder),
+        base_url,
+        access: OpenApiAccess {
+            headers: entry.headers.clone(),
+            auth: entry.auth.clone(),
+        },
+        operations: entry.operations.clone(),
+        variables: entry.variables.clone(),
+        origins,
+    })))
+}
+
+fn http_address(document: &Document, url: &str, at: &KeyPath) -> Result<url::Url, ConfigError> {
+    url::Url::parse(url)
         .ok()
-        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let Some(url) = parsed else {
-        return Err(document.invalid(
-            &at.key("url"),
-            format!("`{url}` is not an http:// or https:// address"),
-        ));
-    };
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| {
+            document.invalid(at, format!("`{url}` is not an http:// or https:// address"))
+        })
+}
+
+fn check_headers(document: &Document, entry: &Entry, at: &KeyPath) -> Result<(), ConfigError> {
     for (name, value) in &entry.headers {
         let valid = http::HeaderName::try_from(name.as_str()).is_ok()
             && http::HeaderValue::try_from(value.as_str()).is_ok();
@@ -506,8 +604,5 @@ fn remote(
             ));
         }
     }
-    Ok(Remote {
-        url,
-        headers: entry.headers.clone(),
-    })
+    Ok(())
 }

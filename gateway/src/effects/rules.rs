@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::config::{EffectRule, EffectsConfig};
 use super::precedence::{Specificity, deciding_glob, overlap};
 use super::reconcile::Reconcile;
-use crate::config::{Config, ConfigError, ServerConfig, ServerTrust};
+use crate::config::{Config, ConfigError, Endpoint, ServerConfig, ServerTrust};
 use crate::policy::globs::ToolGlob;
 use crate::registry::Tool;
 
@@ -35,17 +35,20 @@ pub enum EffectSource {
     Annotations,
     /// A glob of `pml.policy.retry.idempotent`.
     RetryIdempotent(ToolGlob),
+    /// The HTTP method of an operation, and its header for an idempotency key.
+    Method,
     /// Nothing is known about the tool.
     Default,
 }
 
 impl EffectSource {
-    /// The name in machine-readable output: `rule`, `annotations`, `alias` or `default`.
+    /// The name in machine-readable output: `rule`, `annotations`, `alias`, `method` or `default`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Rule(_) => "rule",
             Self::Annotations => "annotations",
             Self::RetryIdempotent(_) => "alias",
+            Self::Method => "method",
             Self::Default => "default",
         }
     }
@@ -54,7 +57,7 @@ impl EffectSource {
     pub fn pattern(&self) -> Option<&ToolGlob> {
         match self {
             Self::Rule(glob) | Self::RetryIdempotent(glob) => Some(glob),
-            Self::Annotations | Self::Default => None,
+            Self::Annotations | Self::Method | Self::Default => None,
         }
     }
 }
@@ -64,6 +67,7 @@ impl fmt::Display for EffectSource {
         match self {
             Self::Rule(glob) => write!(f, "rule `{glob}`"),
             Self::Annotations => f.write_str("annotations"),
+            Self::Method => f.write_str("HTTP method"),
             Self::RetryIdempotent(glob) => write!(f, "alias `retry.idempotent: {glob}`"),
             Self::Default => f.write_str("default"),
         }
@@ -104,9 +108,10 @@ impl Effect {
 /// The classification of tools by the operator. The first of these that says something decides:
 ///
 /// 1. the most specific rule of `pml.effects` that matches;
-/// 2. the annotations of a server with `"trust": "annotations"`;
-/// 3. `pml.policy.retry.idempotent`, an older way to write the class `idempotent`;
-/// 4. otherwise the tool is `guarded`.
+/// 2. the HTTP method of an operation of a service with an OpenAPI document;
+/// 3. the annotations of a server with `"trust": "annotations"`;
+/// 4. `pml.policy.retry.idempotent`, an older way to write the class `idempotent`;
+/// 5. otherwise the tool is `guarded`.
 #[derive(Debug, Default)]
 pub struct EffectRules {
     /// The most specific ones first.
@@ -144,6 +149,9 @@ impl EffectRules {
                 source: EffectSource::Rule(glob.clone()),
             };
         }
+        if let Ok(Endpoint::OpenApi(_)) = &server.endpoint {
+            return by_method(tool);
+        }
         let annotations = match server.trust {
             ServerTrust::Annotations => tool.annotations.as_ref(),
             ServerTrust::None => None,
@@ -164,10 +172,10 @@ impl EffectRules {
         }
     }
 
-    /// Whether a rule makes the tool with this id `keyed`.
-    pub(crate) fn is_keyed(&self, id: &str) -> bool {
-        self.rule_for(id)
-            .is_some_and(|(_, rule)| rule.class == EffectClass::Keyed)
+    /// Whether a rule makes the tool with this id `keyed`; `None` without a rule.
+    pub(crate) fn is_keyed(&self, id: &str) -> Option<bool> {
+        let (_, rule) = self.rule_for(id)?;
+        Some(rule.class == EffectClass::Keyed)
     }
 
     fn rule_for(&self, id: &str) -> Option<&(ToolGlob, EffectRule)> {
@@ -250,6 +258,20 @@ fn check_server(config: &Config, place: &[&str], name: &str) -> Result<(), Confi
     };
     let message = format!("there is no server `{}`: {remedy}", crate::printable(name));
     Err(config.section_error(place, message))
+}
+
+/// The effect of an operation, whose annotations pml makes from the method.
+fn by_method(tool: &Tool) -> Effect {
+    let annotations = tool.annotations.as_ref();
+    let key = annotations.and_then(|it| it.get("idempotencyKey")?.as_str());
+    let class = match key {
+        Some(_) => Some(EffectClass::Keyed),
+        None => annotations.and_then(annotated_class),
+    };
+    Effect {
+        key_argument: key.map(str::to_owned),
+        ..Effect::of(class.unwrap_or(EffectClass::Guarded), EffectSource::Method)
+    }
 }
 
 /// The class that annotations claim, if they claim that a call may be repeated. A tool that is marked

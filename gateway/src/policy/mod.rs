@@ -10,6 +10,7 @@ pub mod breaker;
 pub mod budget;
 pub mod bulkhead;
 pub mod cache;
+mod call_limits;
 mod config;
 pub mod globs;
 pub mod rate;
@@ -18,6 +19,7 @@ mod refusal;
 pub mod retry;
 
 pub use admission::{Admission, Policy};
+pub use call_limits::CallLimits;
 pub use config::PolicyConfig;
 pub use ratio::{Ratio, RatioError};
 pub use refusal::{Refusal, RefusalKind};

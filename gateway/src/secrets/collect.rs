@@ -30,6 +30,19 @@ impl Secrets {
             Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => {
                 (Some(&remote.url), &remote.headers, "headers")
             }
+            Ok(Endpoint::OpenApi(service)) => {
+                for (name, credential) in &service.access.auth {
+                    for (kind, secret) in credential.secrets() {
+                        let label = format!("auth.{name}.{kind}");
+                        collect(&mut found, kind, &label, &secret);
+                    }
+                }
+                (
+                    service.base_url.as_ref(),
+                    &service.access.headers,
+                    "headers",
+                )
+            }
             Err(_) => {
                 self.add_all(found);
                 return;

@@ -5,14 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pml_policy::lock::{Quarantine, ToolPin};
-use rmcp::model::SubscriptionFilter;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::backoff;
 use super::connection::Connection;
 use super::lifecycle::Server;
-use super::tools;
 use crate::ToolId;
 use crate::call::{CallError, CallErrorKind, unavailable_error};
 use crate::registry::{Pins, ToolChange, ToolChangeKind, ToolSet};
@@ -248,7 +246,7 @@ impl Server {
         let Some(change) = self.changed.begin_listing() else {
             return;
         };
-        let listing = tokio::time::timeout(LIST_TIMEOUT, tools::list(&connection.peer)).await;
+        let listing = tokio::time::timeout(LIST_TIMEOUT, connection.source().list()).await;
         match listing {
             Ok(Ok(listed)) => {
                 // A caller that is cancelled here leaves the change pending.
@@ -256,7 +254,6 @@ impl Server {
                 change.listed();
             }
             Ok(Err(error)) => {
-                let error = error.to_string();
                 let error = self.context.secrets.hide(&error);
                 tracing::warn!(server = %self.config.name, %error, "tools could not be listed again");
                 change.failed();
@@ -271,19 +268,10 @@ impl Server {
     /// Lists the tools again whenever the server announces a change, until the connection ends. A
     /// listing that failed is tried again.
     pub(super) async fn follow_changes(self: Arc<Self>, connection: Arc<Connection>) {
-        let stateless = !connection.info.protocol_version.has_initialize();
-        let announces = connection
-            .info
-            .capabilities
-            .tools
-            .as_ref()
-            .is_some_and(|tools| tools.list_changed == Some(true));
-        let mut subscription = None;
-        if stateless && announces {
-            // Without a session, changes are only sent to subscribers.
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
-            subscription = connection.peer.listen(filter).await.ok();
-        }
+        let mut subscription = match connection.mcp() {
+            Some(session) => session.tool_changes().await,
+            None => None,
+        };
         // A strong reference would keep the connection open for ever.
         let connection = Arc::downgrade(&connection);
         loop {

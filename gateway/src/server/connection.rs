@@ -1,31 +1,21 @@
-//! An open session with a server, shared by all runs.
+//! An open source, shared by all runs, and how it is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::model::{ClientRequest, PingRequest, ServerPeerInfo};
-use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
-use tokio::sync::Mutex;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::credentials::Versions;
-use super::handler::Handler;
-use crate::transport::{Link, ServerProcess, StderrTail, Traffic};
+use crate::call::{FailedAttempt, ToolCall};
+use crate::source::{McpSession, ToolSource};
 
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// One session, its transport and its process.
+/// An open source with the times of its use.
 pub(crate) struct Connection {
-    pub peer: Peer<RoleClient>,
-    pub handler: Handler,
-    pub info: Arc<ServerPeerInfo>,
-    pub stderr: StderrTail,
-    pub traffic: Arc<Traffic>,
-    /// Of the values of the server's secrets that its process has.
+    source: Box<dyn ToolSource>,
+    /// Of the values of the server's secrets that it was opened with.
     pub secret_versions: Versions,
-    process: Option<ServerProcess>,
-    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     opened: Instant,
     used_at_ms: AtomicU64,
     in_flight: AtomicUsize,
@@ -33,27 +23,28 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// `None` if the session ended before its handshake was recorded.
-    pub fn new(link: Link<Handler>, handler: Handler, secret_versions: Versions) -> Option<Self> {
-        let peer = link.service.peer().clone();
-        Some(Self {
-            info: peer.peer_info()?,
-            peer,
-            handler,
-            stderr: link.stderr,
-            traffic: link.traffic,
+    pub fn new(source: Box<dyn ToolSource>, secret_versions: Versions) -> Self {
+        Self {
+            source,
             secret_versions,
-            process: link.process,
-            service: Mutex::new(Some(link.service)),
             opened: Instant::now(),
             used_at_ms: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
             has_answered: AtomicBool::new(false),
-        })
+        }
+    }
+
+    pub fn source(&self) -> &dyn ToolSource {
+        &*self.source
+    }
+
+    /// The MCP session, if the source is one.
+    pub fn mcp(&self) -> Option<&McpSession> {
+        self.source.mcp()
     }
 
     pub fn closed(&self) -> bool {
-        self.traffic.ended() || self.peer.is_transport_closed()
+        self.source.closed()
     }
 
     pub fn age(&self) -> Duration {
@@ -67,10 +58,6 @@ impl Connection {
 
     pub fn mark_answered(&self) {
         self.has_answered.store(true, Ordering::Relaxed);
-    }
-
-    pub fn process_id(&self) -> Option<u32> {
-        self.process.as_ref().map(|process| process.id)
     }
 
     /// Counts a request as in flight until the returned value is dropped.
@@ -92,39 +79,20 @@ impl Connection {
         self.opened.elapsed().saturating_sub(used)
     }
 
-    /// Pings the server and returns the round-trip time. An error response counts: a server that
-    /// does not know `ping` is alive.
+    /// Sends a call and waits for its answer.
+    pub async fn call(self: &Arc<Self>, call: ToolCall<'_>) -> Result<Value, FailedAttempt> {
+        let _in_flight = self.begin();
+        self.source.call(call).await
+    }
+
+    /// Pings the source and returns the round-trip time.
     pub async fn ping(&self, timeout: Duration) -> Option<Duration> {
-        let start = Instant::now();
-        if !self.info.protocol_version.has_initialize() {
-            // The stateless protocol has no ping; its transport reports each failure.
-            return (!self.closed()).then(|| start.elapsed());
-        }
-        let ping = self
-            .peer
-            .send_request(ClientRequest::PingRequest(PingRequest::default()));
-        match tokio::time::timeout(timeout, ping).await {
-            Ok(Ok(_) | Err(ServiceError::McpError(_))) => Some(start.elapsed()),
-            _ => None,
-        }
+        self.source.ping(timeout).await
     }
 
-    /// The exit status of the process, if there is one and it has ended: for error messages.
-    pub async fn exit_status(&self) -> Option<String> {
-        let process = self.process.as_ref()?;
-        let status = process.exit_within(Duration::from_millis(300)).await?;
-        Some(status.to_string())
-    }
-
-    /// Ends the session and, on stdio, the process. Returns when the process is gone.
+    /// Ends the source. Returns when its process is gone.
     pub async fn close(&self) {
-        let service = self.service.lock().await.take();
-        if let Some(mut service) = service {
-            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
-        }
-        if let Some(process) = &self.process {
-            process.stop().await;
-        }
+        self.source.close().await;
     }
 }
 

@@ -1,6 +1,5 @@
 //! The secrets that the entry of a server names: their values for its environment and its headers.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use pml_credentials::{Credentials, Reference, SecretError, Template};
 use tokio::time::Instant;
 use zeroize::Zeroize;
 
-use crate::config::{Command, Endpoint};
+use crate::config::{Credential, Endpoint};
 
 /// The versions of the values of all references of a server, in order.
 pub type Versions = Vec<u64>;
@@ -69,30 +68,38 @@ impl ServerCredentials {
         first
     }
 
-    /// The endpoint with the values in its environment. Headers get theirs with every request.
+    /// The endpoint with the values in the environment of its process, or in the credentials of its
+    /// service. The headers of MCP servers get theirs with every request.
     pub async fn fill(&self, endpoint: &Endpoint) -> Result<FilledEndpoint, SecretError> {
-        let Endpoint::Stdio(command) = endpoint else {
-            return Ok(FilledEndpoint(endpoint.clone()));
-        };
-        let mut env = BTreeMap::new();
-        for (name, value) in &command.env {
-            let value = match Template::parse(value) {
-                Ok(template) if Template::has_reference(value) => {
-                    template.fill(&self.credentials).await?.text.to_string()
-                }
-                _ => value.clone(),
-            };
-            env.insert(name.clone(), value);
+        let mut filled = FilledEndpoint(endpoint.clone());
+        for text in filled.texts_mut() {
+            if let Ok(template) = Template::parse(text)
+                && Template::has_reference(text)
+            {
+                *text = template.fill(&self.credentials).await?.text.to_string();
+            }
         }
-        Ok(FilledEndpoint(Endpoint::Stdio(Command {
-            env,
-            ..command.clone()
-        })))
+        Ok(filled)
     }
 }
 
 /// An endpoint with the values of secrets, which are zeroized when it is dropped.
 pub struct FilledEndpoint(Endpoint);
+
+impl FilledEndpoint {
+    /// The texts that may name secrets, and that are needed when it is opened.
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match &mut self.0 {
+            Endpoint::Stdio(command) => command.env.values_mut().collect(),
+            Endpoint::OpenApi(service) => {
+                let access = &mut service.access;
+                let credentials = access.auth.values_mut().flat_map(Credential::texts_mut);
+                access.headers.values_mut().chain(credentials).collect()
+            }
+            Endpoint::Http(_) | Endpoint::Sse(_) => Vec::new(),
+        }
+    }
+}
 
 impl Deref for FilledEndpoint {
     type Target = Endpoint;
@@ -104,8 +111,6 @@ impl Deref for FilledEndpoint {
 
 impl Drop for FilledEndpoint {
     fn drop(&mut self) {
-        if let Endpoint::Stdio(command) = &mut self.0 {
-            command.env.values_mut().for_each(Zeroize::zeroize);
-        }
+        self.texts_mut().into_iter().for_each(Zeroize::zeroize);
     }
 }

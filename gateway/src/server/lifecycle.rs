@@ -15,14 +15,13 @@ use tokio_util::sync::CancellationToken;
 use super::changes::ToolsChanged;
 use super::connection::Connection;
 use super::credentials::ServerCredentials;
-use super::handler::Handler;
 use super::start_history::StartHistory;
-use super::tools;
 use crate::config::ServerConfig;
 use crate::policy::Policy;
 use crate::registry::{SlowChecks, ToolSet};
 use crate::secrets::Secrets;
-use crate::transport::{ConnectOptions, Login, StartError, StderrTail, TransportContext, connect};
+use crate::source::{self, Opening};
+use crate::transport::{Login, StartError, StderrTail, TransportContext};
 
 /// A pause up to this is waited for; a longer one is an error with `retry_after`.
 const MAX_PAUSE_WAITED: Duration = Duration::from_secs(1);
@@ -323,45 +322,33 @@ impl Server {
         }
     }
 
-    /// Opens a session and lists its tools.
+    /// Opens the source and lists its tools.
     async fn open(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
         let endpoint = self
             .config
             .endpoint
             .as_ref()
             .map_err(|error| error.clone())?;
-        let handler = Handler::new(
-            &self.config.roots,
-            self.changed.clone(),
-            self.context.secrets.clone(),
-        );
         let opening = async {
             // Before the values: a change in between is seen as one.
             let versions = self.credentials.versions().await?;
             let endpoint = self.credentials.fill(endpoint).await?;
-            let options = ConnectOptions {
-                server: &self.config.name,
-                protocol: self.config.protocol,
-                transports: &self.context.transports,
+            let opening = Opening {
+                config: &self.config,
+                context: &self.context,
                 login: self.login.clone(),
-                stderr: stderr.clone(),
-                secrets: &self.context.secrets,
                 credentials: &self.credentials,
+                changed: self.changed.clone(),
+                stderr,
             };
-            let link = connect(&endpoint, handler.clone(), options).await?;
-            let connection = Connection::new(link, handler, versions)
-                .ok_or_else(|| handshake("it ended right after the handshake", stderr))?;
+            let source = source::open(&endpoint, opening).await?;
             self.changed.reset();
-            self.set_instructions(connection.info.instructions.as_deref());
-            if connection.info.capabilities.tools.is_some() {
-                let listed = tools::list(&connection.peer).await.map_err(|error| {
-                    handshake(&format!("its tools could not be listed: {error}"), stderr)
-                })?;
-                self.set_tools(listed).await;
-            } else {
-                self.set_tools(Vec::new()).await;
-            }
-            Ok(Arc::new(connection))
+            self.set_instructions(source.info().instructions.as_deref());
+            let listed = source.list().await.map_err(|reason| {
+                handshake(&format!("its tools could not be listed: {reason}"), stderr)
+            })?;
+            self.set_tools(listed).await;
+            Ok(Arc::new(Connection::new(source, versions)))
         };
         tokio::pin!(opening);
         {

@@ -1,4 +1,4 @@
-//! The lifecycle of one server: start at first use, health, restart with backoff, stop.
+//! The lifecycle of one server, whatever its source: start at first use, health, restart with backoff, stop.
 
 mod backoff;
 mod changes;
@@ -10,7 +10,9 @@ mod replacement;
 mod start_history;
 mod tools;
 
+pub(crate) use changes::ToolsChanged;
 pub(crate) use connection::Connection;
 pub(crate) use credentials::ServerCredentials;
-pub(crate) use handler::ProgressSubscription;
+pub(crate) use handler::{Handler, ProgressSubscription};
 pub(crate) use lifecycle::{Server, ServerContext, Unavailable};
+pub(crate) use tools::list as list_tools;

@@ -1,5 +1,5 @@
-//! Replaces the process of a stdio server whose secrets have changed: new requests go to a new process,
-//! and the old one ends when its last request is answered.
+//! Replaces the process of a stdio server, or an open OpenAPI service, whose secrets have changed: new
+//! requests go to the new one, and the old one ends when its last request is answered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, InFlight};
 use super::lifecycle::{Server, Unavailable};
+use crate::config::Endpoint;
 use crate::transport::StderrTail;
 
 /// How often a process that is drained is looked at, and how long it may take: longer than any call.
@@ -45,7 +46,7 @@ impl Server {
         if self.credentials.references().is_empty() {
             return Ok(());
         }
-        let Some(live) = self.live().filter(|live| live.process_id().is_some()) else {
+        let Some(live) = self.live().filter(|_| self.is_filled_at_start()) else {
             return Ok(());
         };
         let versions = self.credentials.versions().await;
@@ -83,6 +84,14 @@ impl Server {
         Ok(())
     }
 
+    /// Whether the values of secrets are put in when it is opened, and not with every request.
+    fn is_filled_at_start(&self) -> bool {
+        match &self.config.endpoint {
+            Ok(Endpoint::Stdio(_) | Endpoint::OpenApi(_)) => true,
+            Ok(Endpoint::Http(_) | Endpoint::Sse(_)) | Err(_) => false,
+        }
+    }
+
     fn without_secret(&self, error: pml_credentials::SecretError) -> Unavailable {
         let error = crate::transport::StartError::Secret(error).hidden(&self.context.secrets);
         Unavailable {
@@ -95,7 +104,7 @@ impl Server {
     /// if one has changed, so that the same request may succeed now.
     pub async fn credentials_rejected(self: &Arc<Self>, connection: &Connection) -> bool {
         !self.credentials.references().is_empty()
-            && connection.process_id().is_some()
+            && self.is_filled_at_start()
             && self.credentials.renew(&connection.secret_versions).await
     }
 

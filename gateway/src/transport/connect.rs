@@ -106,6 +106,10 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 }
             }
         },
+        Endpoint::OpenApi(service) => Err(StartError::Handshake {
+            reason: format!("{} is no MCP server", service.document),
+            stderr: Vec::new(),
+        }),
         Endpoint::Sse(remote) => {
             let traffic = Arc::new(Traffic::default());
             let transport = HttpOptions {

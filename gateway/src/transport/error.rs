@@ -102,6 +102,15 @@ pub enum StartError {
         stderr: Vec<String>,
     },
 
+    /// The OpenAPI document of a service cannot be used.
+    #[error("the OpenAPI document {document} cannot be used: {reason}")]
+    OpenApi {
+        /// The file, or scheme and host of its address.
+        document: String,
+        /// The reason and what to do.
+        reason: String,
+    },
+
     /// A secret that its entry names cannot be used.
     #[error("{0}")]
     Secret(#[from] SecretError),
@@ -138,7 +147,7 @@ impl StartError {
                 secrets.hide_for_people_in(text);
                 (None, None)
             }
-            Self::HttpClient { reason } => (Some(reason), None),
+            Self::HttpClient { reason } | Self::OpenApi { reason, .. } => (Some(reason), None),
             Self::Spawn {
                 program: configured,
                 reason,

@@ -30,7 +30,7 @@ use rmcp::model::ErrorCode;
 
 pub(crate) use body_memory::ServerShare;
 pub(crate) use bounded_http::{Body, read_body};
-pub(crate) use connect::{ConnectOptions, Link, connect};
+pub(crate) use connect::{ConnectOptions, connect};
 pub(crate) use context::TransportContext;
 pub(crate) use descendants::{GatewayCount, reap_orphans};
 pub use error::StartError;

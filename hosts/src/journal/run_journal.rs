@@ -10,13 +10,15 @@ use pml_protocol::{
     VirtualClock,
 };
 use pml_store::{
-    ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store, StoreError,
+    Checkpoint, ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store,
+    StoreError,
 };
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::answer_order::AnswerOrder;
-use super::checkpoints::Checkpoints;
+use super::checkpoints::{Checkpoints, SavedCheckpoint};
 use super::entry::{self, JournaledRequest};
 use super::spec::DurableSpec;
 use crate::recorded_request::RecordedRequest;
@@ -221,6 +223,28 @@ impl RunJournal {
     /// Whether the run has left anything in the store.
     pub fn is_stored(&self) -> bool {
         self.writer.has_begun()
+    }
+
+    /// Keeps a value for a further execution, which skips nothing when it reads it. A value that does not fit
+    /// is not kept.
+    pub fn keep(&self, key: &str, value: Box<RawValue>) {
+        let saved = SavedCheckpoint {
+            value,
+            clock: None,
+            requests: 0,
+            answers: 0,
+        };
+        // Plain fields always become JSON.
+        let value = serde_json::to_vec(&saved).unwrap_or_default();
+        if self.checkpoints.keep(key, saved).is_ok() {
+            let key = key.to_owned();
+            self.writer.checkpoint(Checkpoint { key, value });
+        }
+    }
+
+    /// A value that an execution has kept.
+    pub fn kept(&self, key: &str) -> Option<Box<RawValue>> {
+        self.checkpoints.find(key).map(|saved| saved.value)
     }
 
     pub(super) fn order(&self) -> &AnswerOrder {

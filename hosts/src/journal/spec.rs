@@ -53,6 +53,14 @@ pub struct DurableScript {
 }
 
 impl DurableScript {
+    /// What a person or a model wrote: the source, and the inputs of a plan.
+    pub fn written(&self) -> String {
+        match self.is_workflow {
+            true => format!("{}\n{}", self.source, self.args.join("\n")),
+            false => self.source.clone(),
+        }
+    }
+
     /// The digest of what the script does: its source and its arguments.
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();

@@ -4,7 +4,7 @@
 use pml_fair_budget::FairBudget;
 use pml_protocol::message::LOG_LINE_COST;
 use pml_protocol::{
-    ErrorKind, Failure, FailureKind, FairShareKey, Hint, Limits, Request, RunError,
+    ErrorKind, Failure, FailureKind, FairShareKey, Hint, Limits, Request, RunError, StreamRequest,
 };
 
 /// Bytes of arguments that wait for answers, and of answers that a worker has not read: a script
@@ -20,6 +20,9 @@ const MAX_PENDING: usize = 4096;
 /// Checkpoints that a run makes or asks for. Each is written to disk.
 const MAX_CHECKPOINTS: u32 = 10_000;
 
+/// Requests for pieces of streams that a run makes. What a stream brings is bounded by its calls.
+const MAX_PIECES: u32 = 10_000_000;
+
 /// What the budgets of all runs hold, by client.
 static TOTAL_BYTES: FairBudget<FairShareKey> = FairBudget::new(MAX_TOTAL_BYTES);
 
@@ -34,6 +37,7 @@ pub struct Budget {
     /// Requests that are not calls: searches, descriptions, stores, loads.
     lookups: u32,
     checkpoints: u32,
+    pieces: u32,
     log_bytes: u64,
     in_flight_bytes: usize,
     /// Bytes of answers that the worker has not read.
@@ -49,6 +53,7 @@ impl Budget {
             calls: 0,
             lookups: 0,
             checkpoints: 0,
+            pieces: 0,
             log_bytes: 0,
             in_flight_bytes: 0,
             unread_bytes: 0,
@@ -70,7 +75,18 @@ impl Budget {
     pub fn request(&mut self, request: &Request, pending: usize) -> Result<(), RunError> {
         let limit = self.limits.calls;
         let (made, what) = match request {
-            Request::Call { .. } => (&mut self.calls, "calls a tool"),
+            Request::Call { .. } | Request::Stream(StreamRequest::Open { .. }) => {
+                (&mut self.calls, "calls a tool")
+            }
+            Request::Stream(_) => {
+                self.pieces += 1;
+                if self.pieces > MAX_PIECES {
+                    let message =
+                        format!("the script reads more than {MAX_PIECES} pieces of streams");
+                    return Err(RunError::new(ErrorKind::Calls, message));
+                }
+                return check_pending(pending);
+            }
             // A test sends every step to the harness; the number of steps has no limit.
             Request::Harness { .. } if self.has_harness => return check_pending(pending),
             Request::Harness { .. } => {
@@ -87,7 +103,7 @@ impl Budget {
                 }
                 return check_pending(pending);
             }
-            _ => (&mut self.lookups, "searches, stores and loads"),
+            _ => (&mut self.lookups, "searches, stores, loads and runs plans"),
         };
         if *made >= limit {
             let message = format!("the script {what} more often than its limit of {limit}");
@@ -104,7 +120,13 @@ impl Budget {
         let fits = TOTAL_BYTES.fits(&self.share, bytes);
         self.in_flight_bytes += bytes;
         TOTAL_BYTES.hold(&self.share, bytes);
-        let is_call = matches!(request, Request::Call { .. } | Request::Resource { .. });
+        let is_call = matches!(
+            request,
+            Request::Call { .. }
+                | Request::Resource { .. }
+                | Request::Stream(_)
+                | Request::Workflow { .. }
+        );
         let (kind, message) = if is_call && bytes > MAX_ARGUMENT_BYTES {
             let message = "the arguments of one call exceed 4 MiB; pass less, or several parts";
             (FailureKind::Arguments, message)

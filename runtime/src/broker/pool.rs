@@ -157,6 +157,15 @@ impl Pool {
         &self.options.limits
     }
 
+    /// The options of a pool for runs that runs of this one wait for: with places of their own, so that
+    /// neither waits for the other for ever.
+    pub fn options_for_children(&self) -> PoolOptions {
+        PoolOptions {
+            warm: self.options.warm.min(2),
+            ..self.options.clone()
+        }
+    }
+
     /// Runs a script and returns its outcome. Every failure of the script, of its worker and of the
     /// machine is an outcome. `limits` should come from [`Limits::lowered`].
     ///

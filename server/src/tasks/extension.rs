@@ -40,7 +40,8 @@ impl Handler {
         session: &Arc<ClientSession>,
         context: &RequestContext<RoleServer>,
     ) -> Option<TaskStart> {
-        if tool != tool_descriptions::EXECUTE || !accepts_task(context) {
+        let can_be_task = [tool_descriptions::EXECUTE, tool_descriptions::WORKFLOW];
+        if !can_be_task.contains(&tool) || !accepts_task(context) {
             return None;
         }
         let tasks = StoredTasks::new(self.state(), session.clone())?;

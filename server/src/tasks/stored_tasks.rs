@@ -198,7 +198,7 @@ impl StoredTasks {
             let message = format!("the stored result of task {} cannot be read", run.id);
             return Err(self.refused(ErrorCode::INTERNAL_ERROR, &message).await);
         };
-        let client_run = self.session.begin_run(&spec.script.source).await;
+        let client_run = self.session.begin_run(&spec.script.written()).await;
         match self.runs.store().journal(&self.tenant, &run.id).await {
             Ok(entries) => client_run.receive_journaled(&entries),
             Err(error) => return Err(self.unreadable(&error).await),

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_hosts::RunEnd;
+use pml_hosts::journal::DurableScript;
 use pml_protocol::{ErrorKind, Limits, RequestedLimits};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
+use pml_workflow::ScriptPlans;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
@@ -14,6 +16,8 @@ use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
+use crate::plan_hooks::{PlanHooks, PlanLogs};
+use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
 use crate::tool_task::TaskEvent;
 
@@ -100,8 +104,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
+    let asker = Arc::new(ElicitationApprover::new(events.clone(), call.can_ask));
     let approver = RunApprover {
-        approver: Arc::new(ElicitationApprover::new(events.clone(), call.can_ask)),
+        approver: asker.clone(),
         if_unasked: call.if_unasked,
     };
     let client_run = session.begin_run(&code).await;
@@ -116,7 +121,14 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Some(runs) => {
             let placeholders = client_run.saved_placeholders().await;
             let time = state.tool_timeout();
-            Some(runs.begin(&run, &script, limits, time, placeholders, call.task))
+            let script = DurableScript {
+                name: script.name.clone(),
+                source: script.source.clone(),
+                args: script.args.clone(),
+                file: None,
+                is_workflow: false,
+            };
+            Some(runs.begin(&run, script, limits, time, placeholders, call.task))
         }
         None => None,
     };
@@ -130,9 +142,19 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         &run,
         &limits,
         approver,
-        journal,
+        journal.clone(),
         notifications.on_progress(),
     );
+    let hooks = Arc::new(PlanHooks {
+        gateway: session.gateway().clone(),
+        approver: asker,
+        replies: client_run.replies().clone(),
+        clock: run.clock().clone(),
+        report: Box::new(notifications.reporter()),
+        logs: PlanLogs::default(),
+    });
+    let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
+    let host = Arc::new(ScriptPlans::new(host, parts));
     let options = RunOptions {
         context: Some(run.clone()),
         ..RunOptions::default()
@@ -146,6 +168,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         .pool()
         .run_with(script, options, limits, host, &mut on_event)
         .await;
+    outcome.logs.extend(hooks.logs.take());
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
         None => false,

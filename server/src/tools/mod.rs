@@ -1,10 +1,11 @@
-//! The three tools of the server, a file each.
+//! The tools of the server, a file each.
 
 mod arguments;
 mod call;
 mod execute;
 mod run_result;
 mod search;
+mod workflow;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use pml_hosts::IfUnasked;
 use rmcp::model::JsonObject;
 pub use search::search;
 use tokio::sync::mpsc;
+pub use workflow::workflow;
 
 use crate::client_session::ClientSession;
 use crate::notifications::Notifications;

@@ -107,6 +107,8 @@ pub struct Task {
     pub priority: i64,
     /// A person is asked before it starts.
     pub approve: Option<Approve>,
+    /// Whether its progress and the outputs of its items are reported as they come.
+    pub stream: bool,
     /// Limits of code.
     pub limits: CodeLimits,
 }

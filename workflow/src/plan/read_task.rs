@@ -11,7 +11,7 @@ use crate::error::shown;
 use crate::reference::{Condition, Names, Root, Template};
 
 /// The fields of a task.
-pub const TASK_FIELDS: [&str; 24] = [
+pub const TASK_FIELDS: [&str; 25] = [
     "id",
     "idx",
     "name",
@@ -36,6 +36,7 @@ pub const TASK_FIELDS: [&str; 24] = [
     "priority",
     "approve",
     "limits",
+    "stream",
 ];
 
 /// The tools that are code.
@@ -154,6 +155,7 @@ impl TaskReader<'_> {
             optional: fields.flag("optional", self.problems),
             retry: self.retry(fields),
             timeout: fields.duration("timeout", self.problems),
+            stream: fields.flag("stream", self.problems),
             limits: self.limits(fields),
             ..Task::default()
         }

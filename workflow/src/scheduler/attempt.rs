@@ -94,7 +94,9 @@ async fn attempt(
             let call = runner.call(ToolTask {
                 task: step.name,
                 tool,
+                item: step.id.item,
                 args: values,
+                is_streamed: step.task.stream,
             });
             match limit {
                 Some(limit) => timeout(limit, call)

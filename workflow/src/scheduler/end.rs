@@ -82,8 +82,16 @@ impl Scheduler<'_> {
             return self.set_ended(id.node, TaskState::Done, Some(value), None);
         };
         if let Some(items) = &mut node.items {
-            items.results[index] = value;
             items.ended += 1;
+            if self.plan.tasks[id.node].stream {
+                self.runner.event(TaskEvent::Part {
+                    task: &self.plan.tasks[id.node].id,
+                    item: index,
+                    value: &value,
+                    items: (items.ended, items.list.len()),
+                });
+            }
+            items.results[index] = value;
         }
         self.item_ended(id.node);
     }

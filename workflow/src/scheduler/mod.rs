@@ -31,6 +31,7 @@ use crate::runner::TaskRunner;
 use attempt::StepEnd;
 use node::{Node, ReadyTask, StepId};
 use pools::Pools;
+pub(crate) use pools::matches as glob_matches;
 
 /// What a run needs besides the plan.
 pub struct RunOptions<'a> {
@@ -38,6 +39,8 @@ pub struct RunOptions<'a> {
     pub input: Value,
     /// The bounds of lists and of concurrency.
     pub limits: PlanLimits,
+    /// The time of a call of each tool, as far as it is known from earlier runs: for the deadline.
+    pub known: std::collections::HashMap<String, Duration>,
     /// Resolves when the run must stop, with the reason: an interrupt, or all steps wait for a person.
     pub stop: Pin<Box<dyn Future<Output = String> + Send + 'a>>,
 }
@@ -47,6 +50,7 @@ impl Default for RunOptions<'_> {
         Self {
             input: Value::Object(serde_json::Map::new()),
             limits: PlanLimits::default(),
+            known: std::collections::HashMap::new(),
             stop: Box::pin(std::future::pending()),
         }
     }
@@ -134,6 +138,8 @@ struct Scheduler<'a> {
     stopped: Option<String>,
     /// The mean time of a step of each tool, for the deadline.
     means: std::collections::HashMap<&'a str, (u32, Duration)>,
+    /// The same, from earlier runs.
+    known: std::collections::HashMap<String, Duration>,
 }
 
 impl<'a> Scheduler<'a> {
@@ -172,6 +178,7 @@ impl<'a> Scheduler<'a> {
             next_report: 0,
             stopped: None,
             means: std::collections::HashMap::new(),
+            known: options.known.clone(),
             plan,
             runner,
         }

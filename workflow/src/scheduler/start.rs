@@ -292,13 +292,20 @@ impl<'a> Scheduler<'a> {
         Value::Object(globals)
     }
 
-    /// Why a step would not end before the deadline, judged by the steps of the same tool before.
+    /// Why a step is not started: it would not end before the deadline, judged by earlier calls of its tool, or
+    /// its priority is low and a quarter of the time is left.
     fn too_late(&self, task: &'a Task) -> Option<String> {
         let left = self.plan.deadline?.checked_sub(self.started.elapsed());
         let Some(left) = left else {
             return Some("the deadline is over".to_owned());
         };
-        let (_, mean) = self.means.get(task.tool()?)?;
+        if task.priority < 0 && left < self.plan.deadline? / 4 {
+            let reason = format!("its priority is low, and the deadline is in {left:.1?}");
+            return Some(reason);
+        }
+        let tool = task.tool()?;
+        let mean = self.means.get(tool).map(|(_, mean)| mean);
+        let mean = mean.or_else(|| self.known.get(tool))?;
         (*mean > left)
             .then(|| format!("it takes about {mean:.1?}, and the deadline is in {left:.1?}"))
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{does, edges, outcome, report_of};
+use super::{does, edges, is_direction_mark, outcome, report_of};
 use crate::plan::{Plan, TaskKind};
 use crate::report::WorkflowReport;
 
@@ -59,6 +59,7 @@ fn escaped(text: &str) -> String {
         match c {
             '"' | '\\' => escaped.extend(['\\', c]),
             c if c.is_control() => escaped.push(' '),
+            c if is_direction_mark(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

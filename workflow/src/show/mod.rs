@@ -61,6 +61,11 @@ fn outcome(task: &TaskReport) -> String {
     }
 }
 
+/// Whether a character turns the direction of a text around, so that a name looks like another one.
+fn is_direction_mark(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Milliseconds as a person reads them.
 pub fn time(ms: f64) -> String {
     if ms >= 10_000.0 {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{does, edges, outcome, report_of};
+use super::{does, edges, is_direction_mark, outcome, report_of};
 use crate::plan::Plan;
 use crate::report::{TaskReport, WorkflowReport};
 
@@ -43,8 +43,10 @@ pub fn svg(plan: &Plan, report: Option<&WorkflowReport>) -> String {
     let width = 2 * MARGIN + rows.len() * (BOX.0 + GAP.0) - GAP.0;
     let tallest = rows.iter().max().copied().unwrap_or(0);
     let height = 2 * MARGIN + tallest * (BOX.1 + GAP.1) - GAP.1;
+    // On a phone the picture is scrolled: at a smaller scale its words cannot be read.
+    let narrowest = width * 3 / 4;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"100%\" style=\"max-width:{width}px;background:#fff\" font-family=\"system-ui,sans-serif\" font-size=\"13\" role=\"img\">\n<title>{}</title>\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" preserveAspectRatio=\"xMinYMin meet\" width=\"100%\" style=\"min-width:{narrowest}px;max-width:{width}px;background:#fff\" font-family=\"system-ui,sans-serif\" font-size=\"13\" role=\"img\">\n<title>{}</title>\n",
         escaped(plan.name.as_deref().unwrap_or("plan"))
     );
     out.push_str("<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#5f6368\"/></marker></defs>\n");
@@ -154,6 +156,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             c if c.is_control() => escaped.push(' '),
+            c if is_direction_mark(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }

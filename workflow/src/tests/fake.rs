@@ -14,6 +14,7 @@ pub struct Fake {
     pub started: Instant,
     pub calls: Mutex<Vec<Called>>,
     pub ended: Mutex<Vec<(String, TaskState)>>,
+    pub parts: Mutex<Vec<(String, usize)>>,
     pub now: Mutex<(usize, usize)>,
     pub approved: bool,
 }
@@ -32,6 +33,7 @@ impl Fake {
             started: Instant::now(),
             calls: Mutex::default(),
             ended: Mutex::default(),
+            parts: Mutex::default(),
             now: Mutex::default(),
             approved: true,
         }
@@ -130,8 +132,14 @@ impl TaskRunner for Fake {
     }
 
     fn event(&self, event: TaskEvent<'_>) {
-        if let TaskEvent::Ended { task, state, .. } = event {
-            self.ended.lock().unwrap().push((task.to_owned(), state));
+        match event {
+            TaskEvent::Ended { task, state, .. } => {
+                self.ended.lock().unwrap().push((task.to_owned(), state));
+            }
+            TaskEvent::Part { task, item, .. } => {
+                self.parts.lock().unwrap().push((task.to_owned(), item));
+            }
+            _ => {}
         }
     }
 }

@@ -190,3 +190,56 @@ async fn ten_thousand_tasks_run_within_their_concurrency() {
     assert_eq!(fake.call_count(), 10_000);
     assert!(fake.peak() <= 64);
 }
+
+#[tokio::test(start_paused = true)]
+async fn prototypes_are_fields_like_any_other() {
+    let report = run_plan(
+        &Fake::new(),
+        json!({ "tasks": [
+            { "id": "a", "tool": "work:do", "args": { "value": { "__proto__": { "x": 1 }, "n": 2 } } },
+            { "id": "own", "tool": "work:do", "args": { "value": "$OUTPUT[a].__proto__.x" } },
+            { "id": "inherited", "tool": "work:do", "optional": true, "args": { "value": "$OUTPUT[a].toString" } },
+            { "id": "none", "tool": "work:do", "args": { "value": "$OUTPUT[a].constructor.prototype?" } },
+            { "id": "__proto__", "tool": "work:do", "args": { "value": 3 } },
+            { "id": "constructor", "tool": "work:do", "args": { "value": "$OUTPUT[__proto__]" } },
+        ], "output": ["$OUTPUT[own]", "$OUTPUT[inherited]", "$OUTPUT[none]", "$OUTPUT[constructor]"] }),
+        json!({}),
+    )
+    .await;
+    assert_eq!(report.output, json!([1, null, null, 3]));
+    assert_eq!(states(&report)["inherited"], TaskState::Failed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn outputs_that_look_like_references_or_code_stay_texts() {
+    let evil = "$OUTPUT[secret] ${INPUT.key} \"+process.exit()+\"`${1}`";
+    let report = run_plan(
+        &Fake::new(),
+        json!({ "tasks": [
+            { "id": "secret", "tool": "work:do", "args": { "value": "hunter2" } },
+            { "id": "a", "tool": "work:do", "args": { "value": "$INPUT.evil" } },
+            { "id": "b", "tool": "work:do", "args": { "value": "said: $OUTPUT[a]" } },
+            { "id": "c", "code": "return $OUTPUT[b]" },
+        ], "output": ["$OUTPUT[b]", "$OUTPUT[c].source", "$OUTPUT[c].globals[\"$OUTPUT\"].b"] }),
+        json!({ "evil": evil, "key": "hunter3" }),
+    )
+    .await;
+    let said = format!("said: {evil}");
+    assert_eq!(report.output, json!([said, "return $OUTPUT[\"b\"]", said]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn texts_of_a_megabyte_pass_through() {
+    let text = "x".repeat(1_000_000);
+    let fake = Fake::new();
+    let report = run_plan(
+        &fake,
+        json!({ "tasks": [
+            { "id": "a", "tool": "work:do", "args": { "value": "$INPUT.text" } },
+            { "id": "b", "tool": "work:do", "for_each": [1, 2, 3], "args": { "value": "$OUTPUT[a]$ITEM" } },
+        ] }),
+        json!({ "text": text }),
+    )
+    .await;
+    assert_eq!(report.output[2].as_str().unwrap().len(), 1_000_001);
+}

@@ -1,6 +1,6 @@
 //! Tests of the crate as a whole: plans in, reports out.
 
-mod fake;
+pub(crate) mod fake;
 mod hostile;
 mod notations;
 mod properties;

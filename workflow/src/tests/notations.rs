@@ -81,3 +81,26 @@ fn yaml_and_tasks_by_id() {
     assert_eq!(plan.tasks[1].id, "count");
     assert_eq!(plan.graph().layers(), 2);
 }
+
+/// One plan with every notation of the article and of LLMCompiler, as it is read.
+#[test]
+fn every_notation_has_a_golden_file() {
+    let plan = plan(json!({
+        "name": "every notation",
+        "tasks": [
+            { "id": "t1", "type": "tool", "tool": "filesystem:read_file", "arguments": { "path": "config/a.json" } },
+            { "id": "t2", "type": "code", "tool": "agentcards:execute_code", "arguments": {
+                "code": "return JSON.parse($OUTPUT[t1]).issues", "context": { "from": "$OUTPUT[t1]" } } },
+            { "id": "t3", "tool": "pml:execute_code", "code": "return $OUTPUT[t2].length", "intent": "count" },
+            { "id": "t4", "tool": "github:create_issue", "arguments": {
+                "title": "$OUTPUT.t3 issues", "labels": "$OUTPUT[t2][0].labels", "body": "$OUTPUT[\"t2\"]" } },
+            { "idx": 5, "tool": "math:compute", "args": { "a": "$OUTPUT[t3]" } },
+            { "idx": 6, "tool": "math:compute", "args": { "a": "$5", "b": "twice ${5}", "c": "$$OUTPUT[t1]" }, "dependencies": ["t4"] },
+        ],
+        "dependencies": { "t4": ["t3"] },
+    }));
+    let read = format!("{:#?}\n", plan.tasks);
+    super::shown::golden("notations.txt", &read);
+    let graph = serde_json::to_string_pretty(&show::json(&plan, None)).unwrap();
+    super::shown::golden("notations.json", &format!("{graph}\n"));
+}

@@ -1,5 +1,7 @@
 //! What the scheduler does with each field of a plan.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::fake::*;
@@ -300,4 +302,66 @@ async fn code_gets_values_and_its_source_is_not_changed_by_them() {
     assert_eq!(code["globals"]["$OUTPUT"]["a"], evil);
     assert_eq!(code["globals"]["context"]["x"], evil);
     assert_eq!(code["globals"]["$ITEM"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn low_priority_is_skipped_when_a_quarter_of_the_time_is_left() {
+    let fake = Fake::new();
+    let report = run_plan(
+        &fake,
+        json!({ "deadline": "1s", "tasks": [
+            { "id": "a", "tool": "work:sleep", "args": { "ms": 800 } },
+            { "id": "low", "tool": "x:y", "priority": "low", "depends_on": ["a"], "optional": true },
+            { "id": "normal", "tool": "x:y", "depends_on": ["a"] },
+        ] }),
+        json!({}),
+    )
+    .await;
+    assert_eq!(states(&report)["low"], TaskState::Skipped);
+    assert_eq!(states(&report)["normal"], TaskState::Done);
+    let why = report.tasks[1].error.as_ref().unwrap();
+    assert!(
+        why.message.contains("its priority is low"),
+        "{}",
+        why.message
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_never_ended_in_time_before_is_not_started() {
+    let plan = plan(
+        json!({ "deadline": "1s", "tasks": [{ "id": "a", "tool": "work:sleep", "args": { "ms": 1 } }] }),
+    );
+    let fake = Fake::new();
+    let options = RunOptions {
+        known: [("work:sleep".to_owned(), Duration::from_secs(5))].into(),
+        ..RunOptions::default()
+    };
+    let report = run(&plan, &fake, options).await;
+    assert_eq!(report.tasks[0].state, TaskState::Skipped);
+    assert_eq!(fake.call_count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_items_of_a_streamed_task_are_reported_as_they_end() {
+    let fake = Fake::new();
+    let report = run_plan(
+        &fake,
+        json!({ "tasks": [
+            { "id": "a", "tool": "work:sleep", "stream": true, "for_each": [30, 10, 20], "args": { "ms": "$ITEM", "value": "$ITEM" } },
+            { "id": "b", "tool": "work:sleep", "for_each": [1], "args": { "ms": "$ITEM" } },
+        ] }),
+        json!({}),
+    )
+    .await;
+    assert!(report.ok);
+    let parts = fake.parts.lock().unwrap().clone();
+    assert_eq!(
+        parts,
+        [
+            ("a".to_owned(), 1),
+            ("a".to_owned(), 2),
+            ("a".to_owned(), 0)
+        ]
+    );
 }

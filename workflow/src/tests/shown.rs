@@ -20,7 +20,7 @@ fn example() -> Value {
     ] })
 }
 
-fn golden(name: &str, text: &str) {
+pub fn golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("golden")
         .join(name);

@@ -42,6 +42,11 @@ pub struct Breakers {
 }
 
 impl Breakers {
+    /// The share of failed calls that opens a breaker; `None` if they are switched off.
+    pub fn opens_at(&self) -> Option<f64> {
+        self.config.enabled.then(|| self.config.failed.get())
+    }
+
     /// Closed breakers with one configuration.
     pub fn new(config: &BreakerConfig) -> Self {
         Self {

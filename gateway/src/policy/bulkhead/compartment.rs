@@ -144,6 +144,19 @@ impl Bulkhead {
         })
     }
 
+    /// The compartments of a tool and their sizes, in the order in which a call enters them.
+    pub fn sizes(&self, id: &str) -> Vec<(String, u32)> {
+        let tools = self.tools.iter().filter(|(glob, _)| glob.matches(id));
+        let tools =
+            tools.map(|(_, compartment)| (compartment.name.clone(), compartment.size.get()));
+        let server = server_of(id);
+        let size = self.config.servers.get(server).copied();
+        let size = size.unwrap_or(self.config.per_server).get();
+        tools
+            .chain([(format!("server `{server}`"), size)])
+            .collect()
+    }
+
     fn server(&self, name: &str) -> Arc<Compartment> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compartment) = servers.get(name) {

@@ -87,6 +87,27 @@ impl RateLimiter {
         Ok(wait)
     }
 
+    /// The rates that cover a tool, and what each is for.
+    pub fn rates(&self, id: &str) -> Vec<(String, Rate)> {
+        let server = server_of(id);
+        let of_server = self.config.servers.get(server);
+        let of_server = of_server.or(self.config.per_server.as_ref());
+        let of_server = of_server.map(|rate| (Scope::Server(server).to_string(), *rate));
+        let global = self
+            .config
+            .global
+            .map(|rate| (Scope::Global.to_string(), rate));
+        let tools = self.config.tools.iter();
+        let tools = tools.filter(|(glob, _)| glob.matches(id));
+        let tools = tools.map(|(glob, rate)| (Scope::Tools(glob).to_string(), *rate));
+        global.into_iter().chain(of_server).chain(tools).collect()
+    }
+
+    /// The longest that a call waits.
+    pub fn max_wait(&self) -> Duration {
+        self.config.max_wait.get()
+    }
+
     fn give_back(&self, id: &str) {
         let now = Instant::now();
         self.lock()

@@ -1,0 +1,27 @@
+//! A pool that starts when the first code runs.
+
+use std::sync::{Arc, LazyLock};
+
+use pml_runtime::{Pool, PoolOptions};
+
+type Start = Box<dyn FnOnce() -> Arc<Pool> + Send>;
+
+/// Sandboxes for the code of plans. A plan without code starts no process.
+pub struct LazyPool(LazyLock<Arc<Pool>, Start>);
+
+impl LazyPool {
+    /// A pool with these options, started by the first code.
+    pub fn new(options: PoolOptions) -> Arc<Self> {
+        let start = move || Arc::new(Pool::new(options));
+        Arc::new(Self(LazyLock::new(Box::new(start))))
+    }
+
+    /// A pool that runs already.
+    pub fn running(pool: Arc<Pool>) -> Arc<Self> {
+        Arc::new(Self(LazyLock::new(Box::new(move || pool))))
+    }
+
+    pub(crate) fn get(&self) -> &Pool {
+        &self.0
+    }
+}
