@@ -65,7 +65,7 @@ impl StaticHost {
             format!("the tools are {}", known.join(", "))
         };
         let message = format!("there is no tool \"{id}\": {advice}");
-        Failure::new(FailureKind::Tool, message).with_hint(Hint::SearchForTools)
+        Failure::new(FailureKind::Unknown, message).with_hint(Hint::SearchForTools)
     }
 }
 
