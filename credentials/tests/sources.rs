@@ -170,7 +170,7 @@ async fn op_and_the_keyring_are_asked_with_their_own_words() {
     program(folder.path(), "security", find);
     let path = std::env::var("PATH").unwrap();
     // Only this test reads programs by their names.
-    // SAFETY: no other thread of this test binary changes or iterates over the environment.
+    // SAFETY: every reader of the environment in this test binary goes through std, which locks it.
     unsafe { std::env::set_var("PATH", format!("{}:{path}", folder.path().display())) };
     let (credentials, _) = opened("{}", folder.path());
     for (written, value) in [
