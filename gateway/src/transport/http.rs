@@ -146,7 +146,10 @@ fn is_session_lost(answer: &Posted) -> bool {
 fn is_unauthorized(answer: &Posted) -> bool {
     match answer {
         Err(StreamableHttpError::AuthRequired(_)) => true,
-        Err(StreamableHttpError::HttpStatus(error)) => error.status == 401,
+        // As `bounded_http` words a refusal without a challenge.
+        Err(StreamableHttpError::UnexpectedServerResponse(message)) => {
+            message.starts_with("HTTP 401")
+        }
         _ => false,
     }
 }
