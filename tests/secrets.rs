@@ -287,3 +287,110 @@ fn a_server_of_an_ordinary_user_cannot_read_its_parent() {
     let text = run(&["run", "-e", "return await tools.leaky.spy()"]);
     assert!(text.contains("refused: Permission denied"), "{text}");
 }
+
+const BY_REFERENCE: &str = "tok-by-reference-7f3a91c0d2";
+
+fn leaky_by_reference(reference: &str) -> Value {
+    let mut server = leaky();
+    server["env"] = json!({ "SERVICE_TOKEN": reference, "MODE": "production", "SHORT": "true" });
+    server
+}
+
+#[test]
+fn a_secret_by_reference_is_in_no_output_recording_or_journal() {
+    let place = Place::with_servers(json!({ "leaky": leaky_by_reference("${secret:file/token}") }));
+    fs::write(place.folder().join("token"), BY_REFERENCE).unwrap();
+    let script = "
+        const value = await tools.leaky.leak();
+        const error = await tools.leaky.fail({}).catch((error) => error.message);
+        console.log(value);
+        return { value, error };";
+    for flags in [
+        &["--record-raw", "--record", "run.json"][..],
+        &["--durable", "--store", "sqlite:store.db"],
+    ] {
+        let mut command = place.command(&["run", "--json"]);
+        let output = command.args(flags).args(["-e", script]).output().unwrap();
+        let text = everything(&output);
+        let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let value = &outcome["result"]["value"]["value"];
+        assert_eq!(value["raw"], "${secret:file/token}", "{text}");
+        assert!(!text.contains("7f3a91c0d2"), "{text}");
+    }
+    let recorded = fs::read_to_string(place.folder().join("run.json")).unwrap();
+    assert!(!recorded.contains("7f3a91c0d2"), "{recorded}");
+    let doctor = everything(&place.run(&["doctor"]));
+    assert!(!doctor.contains("7f3a91c0d2"), "{doctor}");
+    let checked = place.run(&["secrets"]);
+    let text = everything(&checked);
+    assert!(checked.status.success(), "{text}");
+    assert_eq!(text.trim(), "secret:file/token  (leaky): ok");
+}
+
+#[test]
+fn a_secret_that_does_not_exist_is_one_sentence() {
+    let place =
+        Place::with_servers(json!({ "leaky": leaky_by_reference("${secret:env/NOT_SET}") }));
+    let checked = place.run(&["secrets", "--json"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let listed: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert_eq!(listed[0]["reference"], "secret:env/NOT_SET");
+    assert_eq!(
+        listed[0]["problem"],
+        "the secret `secret:env/NOT_SET` does not exist: set the variable NOT_SET where pml is started"
+    );
+    let text = everything(&place.run(&["call", "leaky:leak"]));
+    assert_eq!(text.matches("does not exist").count(), 1, "{text}");
+
+    let place = Place::with(
+        &json!({ "mcpServers": {}, "pml": { "store": { "url": "${secret:file/none}" } } }),
+    );
+    let refused = place.run(&["runs"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let text = everything(&refused);
+    assert!(
+        text.contains("`pml.store.url`: the secret `secret:file/none` does not exist"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_cloned_folder_reads_no_secret_and_runs_no_program_for_one() {
+    let place = Place::with(&json!({
+        "mcpServers": { "leaky": leaky_by_reference("${secret:exec/touch read}") },
+        "pml": { "store": { "key": "${secret:exec/touch read}" } },
+    }));
+    for args in [
+        &["secrets"][..],
+        &["tools"],
+        &["doctor"],
+        &["runs"],
+        &["call", "leaky:leak"],
+    ] {
+        let mut command = place.command(args);
+        let output = command
+            .env_remove("PML_TRUST")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(
+            !place.folder().join("read").exists(),
+            "{args:?}: {}",
+            everything(&output)
+        );
+    }
+    let trusted = everything(
+        &place
+            .command(&["trust"])
+            .env_remove("PML_TRUST")
+            .output()
+            .unwrap(),
+    );
+    assert!(trusted.contains("secret:exec/touch read"), "{trusted}");
+    place
+        .command(&["tools"])
+        .env_remove("PML_TRUST")
+        .output()
+        .unwrap();
+    assert!(place.folder().join("read").exists());
+}

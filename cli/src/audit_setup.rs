@@ -232,11 +232,13 @@ impl AuditSetup {
             let folder = log.folder().parent().unwrap_or(log.folder());
             self.shipping = Some(Shipping::start(folder, sinks));
         }
-        Some(AuditTrail::new(
-            log,
-            &format!("sha256:{policy}"),
-            &self.lock,
-        ))
+        let named = gateway.credentials().into_iter();
+        let credentials = named.map(|(server, references)| {
+            let written = references.iter().map(ToString::to_string);
+            (server, written.collect())
+        });
+        let trail = AuditTrail::new(log, &format!("sha256:{policy}"), &self.lock);
+        Some(trail.with_credentials(credentials.collect()))
     }
 
     /// Signs the last checkpoint, and sends the last events to the sinks.

@@ -11,8 +11,8 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
-    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, serve, test, tools,
-    trust, types, workflow,
+    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
+    test, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -56,6 +56,7 @@ enum Command {
     Trust(trust::TrustArgs),
     Lock(lock::LockArgs),
     Policy(policy::PolicyArgs),
+    Secrets(secrets::SecretsArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
@@ -127,6 +128,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Trust(args) => trust::run(&args),
         Command::Lock(args) => lock::run(&args, config),
         Command::Policy(args) => policy::run(&args, config),
+        Command::Secrets(args) => secrets::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),

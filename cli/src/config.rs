@@ -22,7 +22,7 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "approvals",
     "audit",
     "effects",
@@ -32,6 +32,7 @@ const SECTIONS: [&str; 13] = [
     "pool",
     "runs",
     "scrub",
+    "secrets",
     "speculate",
     "store",
     "telemetry",
@@ -156,6 +157,8 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     if origin == ConfigOrigin::Project {
         trust::check(&mut servers, &text, question);
     }
+    // Only checked: nothing is read before it is needed.
+    servers.credentials()?;
     let limits = servers.section("limits")?;
     let pool = servers.section("pool")?;
     let scrub = servers.section("scrub")?;

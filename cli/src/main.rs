@@ -41,6 +41,7 @@ mod runs;
 mod scrub;
 mod search;
 mod search_setup;
+mod secrets;
 mod serve;
 mod servers;
 mod store_setup;

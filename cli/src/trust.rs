@@ -136,8 +136,9 @@ pub enum Question {
 }
 
 /// The sections of `pml` that take data somewhere: where runs are stored and with which key, who is told
-/// of approvals, whether and where is recorded what happens, and which collector gets telemetry.
-const GUARDED_SECTIONS: [&str; 4] = ["approvals", "audit", "store", "telemetry"];
+/// of approvals, whether and where is recorded what happens, which Vault gets the token of the user, and
+/// which collector gets telemetry.
+const GUARDED_SECTIONS: [&str; 5] = ["approvals", "audit", "secrets", "store", "telemetry"];
 
 /// Makes the servers and the settings of a project's file unusable that the user does not trust. `text`
 /// is the content of the file that `config` was read from.
@@ -229,6 +230,9 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
                 }
                 Err(error) => format!("nothing yet ({error})"),
             };
+            let references: Vec<String> =
+                server.references.iter().map(ToString::to_string).collect();
+            variables.extend(references.iter().map(String::as_str));
             variables.sort_unstable();
             variables.dedup();
             let variables = match variables.is_empty() {

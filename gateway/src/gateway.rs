@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use pml_credentials::Reference;
 use pml_policy::authorize::{Action, PolicyFile, PolicyFileError, Requester};
 use pml_policy::labels::LabelRules;
 use pml_policy::lock::ObservedServer;
@@ -107,8 +108,10 @@ impl Gateway {
         let file = config.policy_file(&policy)?;
         let policy_digest = policy.digest(file.as_ref().map(PolicyFile::text));
         let secrets = config.secrets().clone();
+        let credentials = config.credentials()?;
         let context = Arc::new(ServerContext {
             secrets: secrets.clone(),
+            credentials,
             lock: config.lock().cloned(),
             transports: TransportContext::default(),
             policy: Policy::new(&policy).with_file(file, &policy),
@@ -164,6 +167,16 @@ impl Gateway {
         let connection = self.0.servers.get(server)?.live()?;
         let title = connection.source().info().title?;
         Some(self.0.secrets().hide(title).into_owned())
+    }
+
+    /// The references to secrets in the entry of each server that has some: a call of a server uses all
+    /// of them.
+    pub fn credentials(&self) -> BTreeMap<String, Vec<Reference>> {
+        let servers = self.0.servers.iter();
+        let named = servers.filter(|(_, server)| !server.config.references.is_empty());
+        named
+            .map(|(name, server)| (name.clone(), server.config.references.clone()))
+            .collect()
     }
 
     /// Starts every server that is not disabled. Returns when each is ready or has failed.

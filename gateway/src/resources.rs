@@ -2,7 +2,6 @@
 //!
 //! The policy treats them as two more tools of a server, `server:resources` and `server:prompts`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -17,7 +16,6 @@ use serde_json::{Map, Value};
 use crate::Gateway;
 use crate::call::{CallError, CallErrorKind, RunScope};
 use crate::listing_budget::ListingBudget;
-use crate::server::Connection;
 use crate::transport::{TOO_LARGE, without_paths};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -180,14 +178,14 @@ impl Gateway {
             ));
         }
         scope.budget().spend_call(&id).map_err(refuse)?;
-        let connection: Arc<Connection> = server
-            .connection()
+        let leased = server
+            .lease()
             .await
             .map_err(|unavailable| crate::call::unavailable_error(name, server, unavailable))?;
         if let Some(quarantine) = server.quarantine() {
             return Err(CallError::quarantined(&id, quarantine));
         }
-        let Some(session) = connection.mcp() else {
+        let Some(session) = leased.connection().mcp() else {
             // A source without them has none to list; that is not an error.
             return match wanted.name {
                 None => Ok(Value::Array(Vec::new())),
@@ -200,7 +198,6 @@ impl Gateway {
             .await
             .map_err(refuse)?;
         let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));
-        let _in_flight = connection.begin();
         // The other two branches drop the request, which cancels it at the server.
         let answer = tokio::select! {
             answer = request(session.peer.clone()) => answer,

@@ -13,6 +13,7 @@ mod openapi_documents;
 mod orphans;
 mod processes;
 mod real_servers;
+mod secrets;
 mod sessions;
 mod stateless;
 mod support;

@@ -1,6 +1,7 @@
 //! The layer that writes the audit log: the intent of every request that reaches a server, and its
 //! outcome.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub struct AuditTrail {
     log: Arc<AuditLog>,
     policy: Arc<str>,
     lock: Arc<str>,
+    /// The references of the credentials of each server.
+    credentials: Arc<BTreeMap<String, Vec<String>>>,
 }
 
 impl AuditTrail {
@@ -31,7 +34,15 @@ impl AuditTrail {
             log,
             policy: policy.into(),
             lock: lock.into(),
+            credentials: Arc::default(),
         }
+    }
+
+    /// Records which credentials a call used: of each server the references, never the values.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: BTreeMap<String, Vec<String>>) -> Self {
+        self.credentials = Arc::new(credentials);
+        self
     }
 
     fn actor(&self, run: &RunContext) -> Actor {
@@ -350,6 +361,15 @@ impl<'a> PendingCall<'a> {
             "ok": result.is_ok(),
             "ms": millis(self.began.elapsed()),
         });
+        let server = self.subject.split(':').next().unwrap_or_default();
+        if let Some(references) = self
+            .trail
+            .credentials
+            .get(server)
+            .filter(|_| answered != AnsweredBy::Journal)
+        {
+            data["credentials"] = json!(references);
+        }
         match result {
             Ok(text) => {
                 let digest = off_loop(&self.actor.principal, text.len(), || {
@@ -462,6 +482,30 @@ mod tests {
         assert_eq!(found[1]["data"]["intent"], found[0]["data"]["intent"]);
         assert_eq!(found[1]["data"]["error"], "unknown");
         assert!(!format!("{found:?}").contains("hunter2"));
+    }
+
+    /// Answers every call as a server does.
+    struct Sent;
+
+    impl ToolHost for Sent {
+        fn handle<'a>(&'a self, _: &'a Request, run: &'a RunContext) -> HostFuture<'a, ToolResult> {
+            run.mark_dispatched();
+            Box::pin(async { pml_protocol::to_result(&1) })
+        }
+    }
+
+    #[tokio::test]
+    async fn the_outcome_of_a_call_names_its_credentials_and_not_their_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = BTreeMap::from([("a".to_owned(), vec!["secret:env/TOKEN".to_owned()])]);
+        let host = Audit::new(trail(folder.path()).with_credentials(named), Sent);
+        for tool in ["a:b", "other:b"] {
+            let run = RunContext::local();
+            host.handle(&call(tool, "{}"), &run).await.unwrap();
+        }
+        let found = events(folder.path(), "pml.call.outcome");
+        assert_eq!(found[0]["data"]["credentials"], json!(["secret:env/TOKEN"]));
+        assert_eq!(found[1]["data"].get("credentials"), None);
     }
 
     #[tokio::test]

@@ -260,6 +260,7 @@ impl Inner {
             request: options.request,
             speculated: options.is_speculative.then_some(&call.tool),
             progress: options.progress,
+            renewal: Renewal::NotTried,
             arguments: SentArguments::new(call.arguments),
         };
         loop {
@@ -272,6 +273,10 @@ impl Inner {
             };
             if sending.arguments.is_sent() {
                 return Err(failed.error);
+            }
+            if sending.renewal == Renewal::Renewed && is_repeatable {
+                sending.renewal = Renewal::Used;
+                continue;
             }
             let Some(delay) = attempts.after(failed.failure) else {
                 return Err(failed.error);
@@ -335,8 +340,8 @@ impl Inner {
         if let Some(request) = sending.request {
             request.notes().add_server_wait(admission.waited());
         }
-        let connection = match server.connection().await {
-            Ok(connection) => connection,
+        let leased = match server.lease().await {
+            Ok(leased) => leased,
             Err(unavailable) => {
                 admission.finish(Outcome::Failed);
                 let failure = match unavailable.retry_after {
@@ -352,6 +357,7 @@ impl Inner {
                 });
             }
         };
+        let connection = leased.connection().clone();
         // The server may have been started anew, or have announced other tools, since the call was checked.
         if let Err(error) = server.check_pin(tool).await {
             return Err(refused(error));
@@ -391,10 +397,16 @@ impl Inner {
             Err(attempt) => {
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
-                    retire_if_dead(server, connection);
+                    retire_if_dead(server, connection.clone());
                 } else {
                     connection.mark_answered();
                     admission.finish(Outcome::Answered);
+                }
+                if sending.renewal == Renewal::NotTried
+                    && is_unauthorized(&attempt.error)
+                    && server.credentials_rejected(&connection).await
+                {
+                    sending.renewal = Renewal::Renewed;
                 }
                 Err(attempt)
             }
@@ -410,6 +422,7 @@ struct Sending<'a> {
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
     request: Option<&'a RunContext>,
+    renewal: Renewal,
     progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
 }
@@ -418,6 +431,24 @@ fn not_speculated(id: &str) -> CallError {
     let message =
         "only calls without effects, of tools that did not change, are made ahead of time";
     CallError::permanent(CallErrorKind::Denied, id, message)
+}
+
+/// Whether the secrets of the server were renewed for this call, because it rejected them.
+#[derive(PartialEq, Eq)]
+enum Renewal {
+    NotTried,
+    Renewed,
+    Used,
+}
+
+/// Whether the error of a tool says that its credential was rejected: the service behind a stdio server
+/// answers 401, and the server has no other words for it than its text, or the OpenAPI service itself.
+fn is_unauthorized(error: &CallError) -> bool {
+    let mut words = error
+        .message
+        .split(|letter: char| !letter.is_ascii_alphanumeric());
+    matches!(error.kind, CallErrorKind::Tool | CallErrorKind::Denied)
+        && words.any(|word| word == "401" || word.eq_ignore_ascii_case("unauthorized"))
 }
 
 /// The arguments that attempts send. Small ones are kept for further attempts. Large ones are moved

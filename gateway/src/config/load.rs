@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use pml_credentials::{Credentials, Filled, SecretSettings, Template};
 use pml_policy::authorize::{PolicyFile, PolicyFileError};
 use pml_policy::lock::LockFile;
 use serde_json::{Map, Value};
@@ -13,6 +14,7 @@ use super::expand::{Variables, expand};
 use super::{ConfigError, ServerConfig};
 use crate::policy::PolicyConfig;
 use crate::secrets::Secrets;
+use crate::transport::new_http_client;
 
 const FILE_NAME: &str = ".mcp.json";
 const TOP_LEVEL_KEYS: [&str; 2] = ["mcpServers", "pml"];
@@ -37,6 +39,8 @@ pub struct Config {
     sections: Map<String, Value>,
     document: Option<Document>,
     secrets: Secrets,
+    /// Made when a reference is first resolved.
+    credentials: OnceLock<Credentials>,
     lock: Option<Arc<LockFile>>,
 }
 
@@ -77,6 +81,28 @@ impl Config {
     /// The credentials of all servers, which are replaced in everything that leaves the gateway.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
+    }
+
+    /// Resolves the references to secrets, as `pml.secrets` says. Every value is hidden from then on.
+    ///
+    /// # Errors
+    /// `pml.secrets` is invalid.
+    pub fn credentials(&self) -> Result<Credentials, ConfigError> {
+        if let Some(credentials) = self.credentials.get() {
+            return Ok(credentials.clone());
+        }
+        let mut settings: SecretSettings = self.section("secrets")?;
+        settings.folder = self
+            .file
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_owned);
+        let secrets = self.secrets.clone();
+        let hide = Box::new(move |reference: &_, value: &str| {
+            secrets.add_referenced(reference, value);
+        });
+        let credentials = Credentials::new(settings, new_http_client, hide);
+        Ok(self.credentials.get_or_init(|| credentials).clone())
     }
 
     /// Uses only what this lock file pins.
@@ -207,6 +233,7 @@ impl Config {
             sections,
             document: Some(document),
             secrets: Secrets::default(),
+            credentials: OnceLock::new(),
             lock: None,
         };
         config.collect_secrets();
@@ -250,10 +277,11 @@ impl Config {
         }
     }
 
-    /// [`Config::section`] of a section with credentials: `${VAR}` in its strings is replaced.
+    /// [`Config::section`] of a section with credentials: `${VAR}` and `${secret:…}` in its strings are
+    /// replaced.
     ///
     /// # Errors
-    /// The section is invalid, or a variable is not set.
+    /// The section is invalid, a variable is not set, or a secret cannot be used.
     pub fn section_with_variables<T: serde::de::DeserializeOwned + Default>(
         &self,
         name: &str,
@@ -262,10 +290,40 @@ impl Config {
         match (&self.document, self.sections.get(name)) {
             (Some(document), Some(value)) => {
                 let at = KeyPath::root().key("pml").key(name);
-                let value = expand(document, value.clone(), &at, variables)?;
+                let mut value = expand(document, value.clone(), &at, variables)?;
+                self.fill(document, &mut value, &at)?;
                 document.read(value, &at)
             }
             _ => Ok(T::default()),
+        }
+    }
+
+    /// Puts the values of secrets into the strings of a section.
+    fn fill(
+        &self,
+        document: &Document,
+        value: &mut Value,
+        at: &KeyPath,
+    ) -> Result<(), ConfigError> {
+        match value {
+            Value::String(text) if Template::has_reference(text) => {
+                let invalid = |message: String| document.invalid(at, message);
+                let template = Template::parse(text).map_err(|error| invalid(error.to_string()))?;
+                let filled = filled_now(template, self.credentials()?);
+                let filled = filled.map_err(|error| {
+                    invalid(self.secrets.hide_for_people(error.to_string()).into_owned())
+                })?;
+                *text = filled.text.to_string();
+                Ok(())
+            }
+            Value::Array(values) => values
+                .iter_mut()
+                .enumerate()
+                .try_for_each(|(index, value)| self.fill(document, value, &at.index(index))),
+            Value::Object(map) => map
+                .iter_mut()
+                .try_for_each(|(key, value)| self.fill(document, value, &at.key(key.as_str()))),
+            _ => Ok(()),
         }
     }
 
@@ -308,6 +366,22 @@ impl Config {
             },
         }
     }
+}
+
+/// Fills a template while the configuration is read, which happens outside of the runtime of the
+/// servers.
+fn filled_now(template: Template, credentials: Credentials) -> Result<Filled, String> {
+    let fill = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let filled = runtime.block_on(template.fill(&credentials));
+        filled.map_err(|error| error.to_string())
+    };
+    // A thread of its own: the caller may already be inside of a runtime.
+    let done = std::thread::spawn(fill).join();
+    done.unwrap_or_else(|_| Err("reading the secret panicked".to_owned()))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod expansions;
 mod load;
 mod offered;
 mod open_api;
+mod references;
 mod server;
 mod trust;
 

@@ -156,6 +156,16 @@ pub(crate) fn basic(username: &str, password: &str) -> String {
 }
 
 impl Credential {
+    /// The texts that may name secrets.
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Basic { username, password } => vec![username, password],
+            Self::Client(client) => vec![&mut client.client_id, &mut client.client_secret],
+            Self::Login => Vec::new(),
+        }
+    }
+
     /// Its secret texts, with the name of each.
     pub(crate) fn secrets(&self) -> Vec<(&'static str, String)> {
         match self {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pml_credentials::Reference;
 use pml_policy::lock::ServerIdentity;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -19,6 +20,7 @@ use super::expand::{Variables, expand};
 use super::expansions::Expansions;
 use super::offered::Offered;
 use super::open_api::{Credential, DocumentAddress, OpenApi, OpenApiAccess};
+use super::references::references;
 use crate::secrets::shown_origin;
 
 /// A configured server.
@@ -55,6 +57,8 @@ pub struct ServerConfig {
     pub identity: ServerIdentity,
     /// The variables that were expanded in the entry.
     pub expansions: Expansions,
+    /// The secrets that its `env` or `headers` name, which are read when they are needed.
+    pub references: Vec<Reference>,
 }
 
 /// How a server is reached.
@@ -316,14 +320,14 @@ impl ServerConfig {
         };
         let expanded = expand(document, value.clone(), at, &noted);
         let expansions = expansions.into_inner();
+        let mut named = Vec::new();
         let (entry, unset) = match expanded {
             // An error may quote a value, which is shown as it was written.
-            Ok(expanded) => (
-                document
-                    .read::<Entry>(expanded, at)
-                    .map_err(|error| error.unexpanded(&expansions))?,
-                None,
-            ),
+            Ok(expanded) => {
+                named = references(document, &expanded, at, &expansions)?;
+                let entry = document.read::<Entry>(expanded, at);
+                (entry.map_err(|error| error.unexpanded(&expansions))?, None)
+            }
             Err(unset) => (document.read::<Entry>(value.clone(), at)?, Some(unset)),
         };
         let endpoint = match unset {
@@ -350,6 +354,7 @@ impl ServerConfig {
             identity: written_identity(value),
             address,
             expansions,
+            references: named,
         })
     }
 
@@ -402,6 +407,7 @@ impl ServerConfig {
             ignored_keys: Vec::new(),
             address: None,
             expansions: Expansions::default(),
+            references: Vec::new(),
         }
     }
 }

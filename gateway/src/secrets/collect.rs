@@ -1,5 +1,6 @@
 //! Collects the secrets of a configuration.
 
+use pml_credentials::Template;
 use serde_json::Value;
 use url::Url;
 
@@ -59,6 +60,10 @@ impl Secrets {
 
 /// The secrets in the value of the setting `name`.
 fn collect(found: &mut Found, name: &str, label: &str, value: &str) {
+    // What the references name is added when it is read.
+    if Template::has_reference(value) {
+        return;
+    }
     let trimmed = value.trim();
     if is_secret(name, trimmed) {
         let lower = trimmed.to_ascii_lowercase();
@@ -72,11 +77,8 @@ fn collect(found: &mut Found, name: &str, label: &str, value: &str) {
             }
             None => found.push((trimmed.to_owned(), label.to_owned())),
         }
-        for line in trimmed.lines().map(str::trim) {
-            if line.len() >= MIN_LINE && line.len() < trimmed.len() && looks_random(line) {
-                found.push((line.to_owned(), label.to_owned()));
-            }
-        }
+        let lines = long_lines(trimmed).map(|line| (line.to_owned(), label.to_owned()));
+        found.extend(lines);
     }
     if let Ok(url) = Url::parse(trimmed)
         && url.has_host()
@@ -88,6 +90,12 @@ fn collect(found: &mut Found, name: &str, label: &str, value: &str) {
     {
         collect_json(found, name, label, &document);
     }
+}
+
+/// The lines of a secret of several lines that are secrets of their own.
+pub(super) fn long_lines(value: &str) -> impl Iterator<Item = &str> {
+    let lines = value.lines().map(str::trim);
+    lines.filter(|line| line.len() >= MIN_LINE && line.len() < value.len() && looks_random(line))
 }
 
 /// The credential of an `Authorization` header: a token, or a user name and password in base64.

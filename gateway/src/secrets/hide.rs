@@ -1,21 +1,22 @@
 //! The collected secrets, and their replacement in text and JSON.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use pml_credentials::Reference;
 use serde_json::{Map, Value};
 use url::Url;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::encodings::forms;
 use super::escapes::Unescaped;
 use super::rule::{is_guessable, needs_whole_word};
 
-/// Secrets of one login that are kept: those of the last four or five refreshes.
-const MAX_OF_LOGIN: usize = 12;
+/// Secrets of one login or reference that are kept: those of the last four or five refreshes of a login.
+const MAX_OF_OWNER: usize = 12;
 
 /// Credentials that must not leave the gateway. Clones share them.
 ///
@@ -34,8 +35,6 @@ pub struct Secrets(Arc<RwLock<State>>);
 struct State {
     /// Every value once, the oldest first.
     values: Vec<Known>,
-    /// The same values.
-    known: HashSet<String>,
     /// Those that cannot be guessed, for what scripts read.
     finder: Option<Arc<Finder>>,
     /// All of them, for what only people read.
@@ -45,11 +44,12 @@ struct State {
 
 /// One secret.
 struct Known {
-    value: String,
+    value: Zeroizing<String>,
     /// What takes its place.
     label: Arc<str>,
-    /// The server whose login it is of; `None` for a value of the configuration.
-    login: Option<Url>,
+    /// The address of the server whose login it is of, or its reference; `None` for a value of the
+    /// configuration, which does not change.
+    owner: Option<String>,
 }
 
 struct Finder {
@@ -87,16 +87,32 @@ impl Secrets {
     ) {
         let mut state = self.write();
         for (value, label) in secrets {
-            state.forget(server, &value);
-            state.add(value, &label, Some(server));
+            state.forget(server.as_str(), &value);
+            state.add(value, &label, Some(server.as_str()));
         }
-        state.forget_oldest(server);
+        state.forget_oldest(server.as_str());
+        state.update();
+    }
+
+    /// Adds the value of a reference. Of each reference, only the latest values are kept.
+    pub(crate) fn add_referenced(&self, reference: &Reference, value: &str) {
+        if self.contains(value) {
+            return;
+        }
+        let owner = reference.to_string();
+        let mut state = self.write();
+        state.add(value.to_owned(), &owner, Some(&owner));
+        // A key of several lines can be quoted line by line.
+        for line in super::collect::long_lines(value) {
+            state.add(line.to_owned(), &owner, Some(&owner));
+        }
+        state.forget_oldest(&owner);
         state.update();
     }
 
     /// Whether the value is known already.
     pub(crate) fn contains(&self, value: &str) -> bool {
-        self.read().known.contains(value)
+        self.read().contains(value)
     }
 
     /// Bytes of the longest form of a secret: a text that is cut must have so many more when its
@@ -173,29 +189,34 @@ impl Secrets {
 }
 
 impl State {
-    fn add(&mut self, value: String, label: &str, login: Option<&Url>) {
-        if value.is_empty() || !self.known.insert(value.clone()) {
+    fn contains(&self, value: &str) -> bool {
+        self.values.iter().any(|known| *known.value == value)
+    }
+
+    fn add(&mut self, value: String, label: &str, owner: Option<&str>) {
+        let value = Zeroizing::new(value);
+        if value.is_empty() || self.contains(&value) {
             return;
         }
         self.is_outdated = true;
         self.values.push(Known {
             value,
             label: format!("${{{}}}", plain(label)).into(),
-            login: login.cloned(),
+            owner: owner.map(str::to_owned),
         });
     }
 
-    /// Forgets one value of a login, if it is known as one.
-    fn forget(&mut self, login: &Url, value: &str) {
-        let is_it = |known: &Known| known.login.as_ref() == Some(login) && known.value == value;
+    /// Forgets one value of an owner, if it is known as one.
+    fn forget(&mut self, owner: &str, value: &str) {
+        let is_it = |known: &Known| known.owner.as_deref() == Some(owner) && *known.value == value;
         if let Some(at) = self.values.iter().position(is_it) {
             self.remove(at);
         }
     }
 
-    fn forget_oldest(&mut self, login: &Url) {
-        let is_of = |known: &Known| known.login.as_ref() == Some(login);
-        while self.values.iter().filter(|known| is_of(known)).count() > MAX_OF_LOGIN
+    fn forget_oldest(&mut self, owner: &str) {
+        let is_of = |known: &Known| known.owner.as_deref() == Some(owner);
+        while self.values.iter().filter(|known| is_of(known)).count() > MAX_OF_OWNER
             && let Some(oldest) = self.values.iter().position(is_of)
         {
             self.remove(oldest);
@@ -203,8 +224,7 @@ impl State {
     }
 
     fn remove(&mut self, at: usize) {
-        let removed = self.values.remove(at);
-        self.known.remove(&removed.value);
+        self.values.remove(at);
         self.is_outdated = true;
     }
 
@@ -244,12 +264,14 @@ impl Finder {
             .match_kind(MatchKind::LeftmostLongest)
             .build(&patterns)
             .inspect_err(|error| tracing::error!(%error, "the secrets cannot be searched for"))
-            .ok()?;
+            .ok();
+        let longest = patterns.iter().map(String::len).max();
+        patterns.zeroize();
         Some(Self {
-            automaton,
+            automaton: automaton?,
             replacements,
             // Each character may be an escape of up to six.
-            longest: patterns.iter().map(String::len).max()?.saturating_mul(6),
+            longest: longest?.saturating_mul(6),
             has_numbers,
         })
     }
@@ -349,7 +371,7 @@ fn is_whole_word(text: &[u8], range: Range<usize>) -> bool {
 
 /// A label without characters that mean something in JSON or in a terminal.
 fn plain(label: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-:".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-:/#~".contains(c);
     label
         .chars()
         .map(|c| if is_plain(c) { c } else { '_' })
@@ -440,7 +462,7 @@ mod tests {
             let all = [token(number), client.to_owned(), token(number + 1_000)];
             secrets.add_login(&server, all.map(|secret| (secret, label())));
         }
-        assert_eq!(secrets.read().values.len(), 1 + MAX_OF_LOGIN);
+        assert_eq!(secrets.read().values.len(), 1 + MAX_OF_OWNER);
         let text = format!("{} {client} k3y-0f-the-0per4tor", token(99));
         assert_eq!(secrets.hide(text), "${oauth.secret} ${oauth.secret} ${KEY}");
         assert!(!secrets.contains(&token(0)));

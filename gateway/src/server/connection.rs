@@ -7,12 +7,15 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::credentials::Versions;
 use crate::call::{FailedAttempt, ToolCall};
 use crate::source::{McpSession, ToolSource};
 
 /// An open source with the times of its use.
 pub(crate) struct Connection {
     source: Box<dyn ToolSource>,
+    /// Of the values of the server's secrets that it was opened with.
+    pub secret_versions: Versions,
     opened: Instant,
     used_at_ms: AtomicU64,
     in_flight: AtomicUsize,
@@ -20,9 +23,10 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub fn new(source: Box<dyn ToolSource>) -> Self {
+    pub fn new(source: Box<dyn ToolSource>, secret_versions: Versions) -> Self {
         Self {
             source,
+            secret_versions,
             opened: Instant::now(),
             used_at_ms: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
@@ -100,8 +104,14 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// A request in flight.
+/// A request in flight. Its connection is not drained before it is dropped.
 pub(crate) struct InFlight(Arc<Connection>);
+
+impl InFlight {
+    pub fn connection(&self) -> &Arc<Connection> {
+        &self.0
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {

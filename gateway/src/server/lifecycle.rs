@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use pml_credentials::Credentials;
 use pml_policy::lock::LockFile;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -13,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::changes::ToolsChanged;
 use super::connection::Connection;
+use super::credentials::ServerCredentials;
 use super::start_history::StartHistory;
 use crate::config::ServerConfig;
 use crate::policy::Policy;
@@ -31,6 +33,8 @@ const QUOTED_LINES: usize = 5;
 pub(crate) struct ServerContext {
     pub transports: TransportContext,
     pub secrets: Secrets,
+    /// Resolves the references of the configuration.
+    pub credentials: Credentials,
     /// What is pinned, if there is a lock file.
     pub lock: Option<Arc<LockFile>>,
     pub policy: Policy,
@@ -59,8 +63,12 @@ enum Slot {
 pub(crate) struct Server {
     pub config: ServerConfig,
     pub(super) context: Arc<ServerContext>,
+    /// The secrets that its entry names.
+    pub credentials: ServerCredentials,
     login: Option<Login>,
     slot: Mutex<Slot>,
+    /// Held while the process is replaced.
+    pub(super) replacing: tokio::sync::Mutex<()>,
     pub(super) tools: RwLock<Option<Arc<ToolSet>>>,
     /// What the server said of itself when it was started last.
     pub(super) instructions: Mutex<Option<String>>,
@@ -76,11 +84,14 @@ pub(crate) struct Server {
 
 impl Server {
     pub fn new(config: ServerConfig, context: Arc<ServerContext>, login: Option<Login>) -> Self {
+        let credentials = ServerCredentials::new(context.credentials.clone(), &config.references);
         Self {
             config,
             context,
+            credentials,
             login,
             slot: Mutex::new(Slot::Idle),
+            replacing: tokio::sync::Mutex::new(()),
             tools: RwLock::new(None),
             instructions: Mutex::new(None),
             listing: tokio::sync::Mutex::new(()),
@@ -127,6 +138,20 @@ impl Server {
         match &*self.slot() {
             Slot::Live(connection) if !connection.closed() => Some(connection.clone()),
             _ => None,
+        }
+    }
+
+    /// Whether this connection is the one that requests are sent to.
+    pub(super) fn is_live(&self, connection: &Arc<Connection>) -> bool {
+        self.with_live(|live| Arc::ptr_eq(live, connection).then_some(()))
+            .is_some()
+    }
+
+    /// Runs `f` on the connection that requests are sent to. It is not replaced meanwhile.
+    pub(super) fn with_live<T>(&self, f: impl FnOnce(&Arc<Connection>) -> Option<T>) -> Option<T> {
+        match &*self.slot() {
+            Slot::Live(connection) => f(connection),
+            Slot::Idle | Slot::Starting(_) => None,
         }
     }
 
@@ -265,15 +290,26 @@ impl Server {
                 return Err(error);
             }
         };
-        self.history().started(began.elapsed());
-        // The new process may answer differently.
-        self.forget_cached_answers();
-        *self.slot() = Slot::Live(connection.clone());
-        tokio::spawn(self.clone().follow_changes(connection.clone()));
+        self.went_live(connection.clone(), began.elapsed());
         Ok(connection)
     }
 
-    async fn open_in_time(&self, stderr: &StderrTail) -> Result<Arc<Connection>, StartError> {
+    /// Sends requests to `connection` from now on.
+    pub(super) fn went_live(self: &Arc<Self>, connection: Arc<Connection>, took: Duration) {
+        self.history().started(took);
+        // The new process may answer differently.
+        self.forget_cached_answers();
+        *self.slot() = Slot::Live(connection.clone());
+        if !self.credentials.references().is_empty() {
+            tokio::spawn(self.clone().follow_leases(connection.clone()));
+        }
+        tokio::spawn(self.clone().follow_changes(connection));
+    }
+
+    pub(super) async fn open_in_time(
+        &self,
+        stderr: &StderrTail,
+    ) -> Result<Arc<Connection>, StartError> {
         let timeout = self.config.start_timeout;
         tokio::select! {
             opened = tokio::time::timeout(timeout, self.open(stderr)) => {
@@ -294,21 +330,25 @@ impl Server {
             .as_ref()
             .map_err(|error| error.clone())?;
         let opening = async {
+            // Before the values: a change in between is seen as one.
+            let versions = self.credentials.versions().await?;
+            let endpoint = self.credentials.fill(endpoint).await?;
             let opening = Opening {
                 config: &self.config,
                 context: &self.context,
                 login: self.login.clone(),
+                credentials: &self.credentials,
                 changed: self.changed.clone(),
                 stderr,
             };
-            let source = source::open(endpoint, opening).await?;
+            let source = source::open(&endpoint, opening).await?;
             self.changed.reset();
             self.set_instructions(source.info().instructions.as_deref());
             let listed = source.list().await.map_err(|reason| {
                 handshake(&format!("its tools could not be listed: {reason}"), stderr)
             })?;
             self.set_tools(listed).await;
-            Ok(Arc::new(Connection::new(source)))
+            Ok(Arc::new(Connection::new(source, versions)))
         };
         tokio::pin!(opening);
         {

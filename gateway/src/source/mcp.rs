@@ -40,6 +40,7 @@ impl McpSession {
             config,
             context,
             login,
+            credentials,
             changed,
             stderr,
         } = opening;
@@ -51,6 +52,7 @@ impl McpSession {
             login,
             stderr: stderr.clone(),
             secrets: &context.secrets,
+            credentials,
         };
         let link = connect(endpoint, handler.clone(), options).await?;
         let peer = link.service.peer().clone();

@@ -10,7 +10,7 @@ use super::mcp::McpSession;
 use super::open_api::OpenApiSource;
 use crate::call::{FailedAttempt, ToolCall};
 use crate::config::{Endpoint, ServerConfig};
-use crate::server::{ServerContext, ToolsChanged};
+use crate::server::{ServerContext, ServerCredentials, ToolsChanged};
 use crate::transport::{Login, StartError, StderrTail};
 
 /// An open source of tools, shared by all runs.
@@ -74,6 +74,8 @@ pub(crate) struct Opening<'a> {
     pub config: &'a ServerConfig,
     pub context: &'a ServerContext,
     pub login: Option<Login>,
+    /// The secrets that the headers of a remote server name.
+    pub credentials: &'a ServerCredentials,
     /// Hears from the source that its tools changed.
     pub changed: Arc<ToolsChanged>,
     /// Gets the standard error of a process. The caller quotes it after a timeout.

@@ -15,12 +15,14 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use super::body_memory::ServerShare;
 use super::http::HttpOptions;
 use super::process::ServerProcess;
+use super::secret_headers::SecretHeaders;
 use super::sse::{SseError, SseTransport};
 use super::stdio::StdioTransport;
 use super::traffic::Traffic;
 use super::{Login, StartError, StderrTail, TransportContext, http, without_paths};
 use crate::config::{Command, Endpoint, Protocol, Remote};
 use crate::secrets::{Secrets, shown_origin};
+use crate::server::ServerCredentials;
 
 /// How long to wait for the exit status of a process that closed its output.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -45,6 +47,8 @@ pub struct ConnectOptions<'a> {
     pub stderr: StderrTail,
     /// Replaced in quotations of what the server sent.
     pub secrets: &'a Secrets,
+    /// Of the headers of a remote server.
+    pub credentials: &'a ServerCredentials,
 }
 
 /// Connects to `endpoint`. The caller sets the timeout.
@@ -111,6 +115,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
             let transport = HttpOptions {
                 client: options.transports.client()?,
                 login: options.login.clone(),
+                secret_headers: SecretHeaders::new(remote, options.credentials.clone()),
                 secrets: options.secrets.clone(),
                 share: ServerShare::new(options.server),
                 traffic: traffic.clone(),
@@ -119,6 +124,7 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 SseTransport::open(remote, transport)
                     .await
                     .map_err(|error| match error {
+                        SseError::Secret(error) => StartError::Secret(error),
                         SseError::Status(401) => StartError::LoginNeeded {
                             server: options.server.to_owned(),
                             challenge: None,
@@ -155,6 +161,7 @@ async fn over_http<S: Service<RoleClient>>(
         HttpOptions {
             client: options.transports.client()?,
             login: options.login.clone(),
+            secret_headers: SecretHeaders::new(remote, options.credentials.clone()),
             secrets: options.secrets.clone(),
             share: ServerShare::new(options.server),
             traffic: traffic.clone(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pml_credentials::SecretError;
 use url::Url;
 
 use crate::config::ConfigError;
@@ -110,6 +111,10 @@ pub enum StartError {
         reason: String,
     },
 
+    /// A secret that its entry names cannot be used.
+    #[error("{0}")]
+    Secret(#[from] SecretError),
+
     /// The gateway is shutting down.
     #[error("the gateway is shutting down")]
     ShuttingDown,
@@ -118,6 +123,9 @@ pub enum StartError {
 impl StartError {
     /// Whether the same start may succeed later without a change of the configuration.
     pub fn is_transient(&self) -> bool {
+        if let Self::Secret(error) = self {
+            return error.is_transient();
+        }
         !matches!(
             self,
             Self::Disabled
@@ -150,6 +158,12 @@ impl StartError {
             } => {
                 secrets.hide_for_people_in(configured);
                 (Some(reason), None)
+            }
+            Self::Secret(error) => {
+                error
+                    .texts_mut()
+                    .for_each(|text| secrets.hide_for_people_in(text));
+                (None, None)
             }
             Self::Handshake { reason, stderr } => (Some(reason), Some(stderr)),
             Self::Exited { status, stderr, .. } => (Some(status), Some(stderr)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
 use futures::stream::BoxStream;
+use pml_credentials::Template;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -19,6 +20,7 @@ use super::body_memory::ServerShare;
 use super::bounded_http::{self, Envelope};
 use super::large_events::Parking;
 use super::parked_messages::ParkingTransport;
+use super::secret_headers::{HeaderValues, SecretHeaders};
 use super::size_limit::MAX_EVENT_BYTES;
 use super::traffic::Traffic;
 use crate::config::Remote;
@@ -66,6 +68,8 @@ pub fn new_http_client() -> reqwest::Result<reqwest::Client> {
 pub struct HttpOptions {
     pub client: reqwest::Client,
     pub login: Option<Login>,
+    /// Headers whose values are read for every request.
+    pub secret_headers: SecretHeaders,
     pub secrets: Secrets,
     pub share: ServerShare,
     /// Receives the memory of large results until their calls have them.
@@ -91,6 +95,7 @@ pub fn transport(
     let client = AuthorizedClient {
         client: options.client,
         login: options.login,
+        secret_headers: options.secret_headers,
         secrets: options.secrets,
         parking,
     };
@@ -99,11 +104,12 @@ pub fn transport(
 }
 
 /// The configured headers, which the configuration has validated, without those that the transport
-/// sets itself.
+/// sets itself and those with secrets, see [`SecretHeaders`].
 pub fn headers(remote: &Remote) -> HashMap<HeaderName, HeaderValue> {
     remote
         .headers
         .iter()
+        .filter(|(_, value)| !Template::has_reference(value))
         .filter(|(name, _)| {
             let is_it = |own: &str| name.eq_ignore_ascii_case(own);
             !OWN_HEADERS.into_iter().any(is_it)
@@ -136,14 +142,29 @@ fn is_session_lost(answer: &Posted) -> bool {
     message.contains("session") || message.contains("not initialized")
 }
 
-/// The HTTP client of one server, which adds its access token.
+/// Whether the server rejected the credentials: HTTP 401, with or without a challenge.
+fn is_unauthorized(answer: &Posted) -> bool {
+    match answer {
+        Err(StreamableHttpError::AuthRequired(_)) => true,
+        // As `bounded_http` words a refusal without a challenge.
+        Err(StreamableHttpError::UnexpectedServerResponse(message)) => {
+            message.starts_with("HTTP 401")
+        }
+        _ => false,
+    }
+}
+
+/// The HTTP client of one server, which adds its access token and its secrets.
 #[derive(Debug, Clone)]
 pub struct AuthorizedClient {
     client: reqwest::Client,
     login: Option<Login>,
+    secret_headers: SecretHeaders,
     secrets: Secrets,
     parking: Parking,
 }
+
+type Headers = HashMap<HeaderName, HeaderValue>;
 
 impl AuthorizedClient {
     async fn token(&self, given: Option<String>) -> Option<String> {
@@ -156,6 +177,19 @@ impl AuthorizedClient {
     /// The token for a retry after the server rejected `token`.
     async fn other_token(&self, token: Option<&str>) -> Option<String> {
         self.login.as_ref()?.after_rejection(token?).await
+    }
+
+    /// Adds the headers with secrets. Their values are usually kept; a source that fails is the error
+    /// of the request.
+    async fn with_secrets(
+        &self,
+        mut headers: Headers,
+    ) -> Result<(Headers, HeaderValues), StreamableHttpError<reqwest::Error>> {
+        let values = self.secret_headers.values().await.map_err(|error| {
+            StreamableHttpError::UnexpectedServerResponse(error.to_string().into())
+        })?;
+        headers.extend(values.headers.iter().cloned());
+        Ok((headers, values))
     }
 }
 
@@ -171,21 +205,25 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Posted {
         let auth = self.token(auth).await;
-        let post = |token| {
+        let post = |token, headers| {
             let envelope = Envelope {
                 session: session.as_deref(),
                 token,
-                headers: headers.clone(),
+                headers,
                 secrets: &self.secrets,
                 parking: &self.parking,
             };
             bounded_http::post(&self.client, &uri, &message, envelope)
         };
-        let mut answer = post(auth.clone()).await;
-        if matches!(answer, Err(StreamableHttpError::AuthRequired(_)))
-            && let Some(token) = self.other_token(auth.as_deref()).await
-        {
-            answer = post(Some(token)).await;
+        let (sent, values) = self.with_secrets(headers.clone()).await?;
+        let mut answer = post(auth.clone(), sent.clone()).await;
+        if is_unauthorized(&answer) {
+            if let Some(token) = self.other_token(auth.as_deref()).await {
+                answer = post(Some(token), sent).await;
+            } else if self.secret_headers.renew(&values.used).await {
+                let (renewed, _) = self.with_secrets(headers).await?;
+                answer = post(auth, renewed).await;
+            }
         }
         if session.is_some() && is_session_lost(&answer) {
             // The transport creates a new session and sends the message again.
@@ -222,6 +260,7 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), StreamableHttpError<reqwest::Error>> {
         let auth = self.token(auth).await;
+        let (headers, _) = self.with_secrets(headers).await?;
         self.client
             .delete_session(uri, session, auth, headers)
             .await
@@ -236,6 +275,7 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<reqwest::Error>>
     {
+        let (headers, _) = self.with_secrets(headers).await?;
         let envelope = Envelope {
             session: session.as_deref(),
             token: self.token(auth).await,

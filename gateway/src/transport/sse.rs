@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::http::HeaderMap;
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use pml_credentials::SecretError;
 use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -17,6 +18,7 @@ use super::bounded_http::no_room;
 use super::events::{ReceivedEvent, events_of};
 use super::http::HttpOptions;
 use super::id_scanner::IdScanner;
+use super::secret_headers::{HeaderValues, SecretHeaders};
 use super::size_limit::limit_event;
 use super::traffic::Traffic;
 use super::{Login, http};
@@ -29,6 +31,8 @@ use crate::off_loop::{SMALL_TEXT, off_loop};
 pub enum SseError {
     #[error("{0}")]
     Request(#[from] reqwest::Error),
+    #[error("{0}")]
+    Secret(#[from] SecretError),
     #[error("the server answered HTTP {0}")]
     Status(u16),
     #[error("the server did not send an event stream: is this the address of an SSE server?")]
@@ -44,6 +48,7 @@ pub struct SseTransport {
     client: reqwest::Client,
     login: Option<Login>,
     headers: HeaderMap,
+    secret_headers: SecretHeaders,
     endpoint: Url,
     messages: BoxStream<'static, ServerJsonRpcMessage>,
 }
@@ -56,6 +61,7 @@ impl SseTransport {
         let HttpOptions {
             client,
             login,
+            secret_headers,
             share,
             traffic,
             ..
@@ -64,6 +70,7 @@ impl SseTransport {
         let mut request = client
             .get(remote.url.clone())
             .headers(headers.clone())
+            .headers(secret_headers.values().await?.headers.into_iter().collect())
             .header("accept", "text/event-stream");
         if let Some(token) = token(&login).await {
             request = request.bearer_auth(token);
@@ -103,6 +110,7 @@ impl SseTransport {
             client,
             login,
             headers,
+            secret_headers,
             endpoint,
             messages: messages(events, share, traffic),
         })
@@ -121,16 +129,25 @@ impl Transport<RoleClient> for SseTransport {
             .post(self.endpoint.clone())
             .headers(self.headers.clone())
             .json(&message);
-        let login = self.login.clone();
+        let (login, secret_headers) = (self.login.clone(), self.secret_headers.clone());
         async move {
             let request = match token(&login).await {
                 Some(token) => request.bearer_auth(token),
                 None => request,
             };
-            let response = request.send().await?;
-            match response.status() {
-                status if status.is_success() => Ok(()),
-                status => Err(SseError::Status(status.as_u16())),
+            let send = async |values: &HeaderValues| {
+                let request = request.try_clone().ok_or(SseError::NoStream)?;
+                let headers = values.headers.iter().cloned().collect();
+                Ok::<_, SseError>(request.headers(headers).send().await?.status())
+            };
+            let values = secret_headers.values().await?;
+            let mut status = send(&values).await?;
+            if status == 401 && secret_headers.renew(&values.used).await {
+                status = send(&secret_headers.values().await?).await?;
+            }
+            match status.is_success() {
+                true => Ok(()),
+                false => Err(SseError::Status(status.as_u16())),
             }
         }
     }
