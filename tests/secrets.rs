@@ -313,7 +313,7 @@ fn a_secret_by_reference_is_in_no_output_recording_or_journal() {
         let output = command.args(flags).args(["-e", script]).output().unwrap();
         let text = everything(&output);
         let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let value = &outcome["result"]["value"]["value"];
+        let value = &outcome["result"]["value"];
         assert_eq!(value["raw"], "${secret:file/token}", "{text}");
         assert!(!text.contains("7f3a91c0d2"), "{text}");
     }

@@ -35,7 +35,7 @@ async fn the_answer_of_a_script_is_the_same_with_and_without_speculation() {
                 others.push(plain.seen(&source).await.0);
             }
             let again = speculating.seen(&source).await.0;
-            let is_unstable = others.iter().any(|other| *other == seen);
+            let is_unstable = others.contains(&seen);
             assert!(
                 is_unstable || again == expected,
                 "script {number} of seed {seed}:\n{source}\nwith: {seen:#?}\nwithout: {expected:#?}"

@@ -343,7 +343,7 @@ fn results_are_declared_observed_or_unknown() {
         assert!(!kept.contains("secret-name"), "{kept}");
         files += 1;
     }
-    assert_eq!(files, 2);
+    assert_eq!(files, 3, "tools, shapes and the history of calls");
 }
 
 #[test]

@@ -64,7 +64,12 @@ pub fn recover(files: &LogFiles, checkpoint: Option<&Checkpoint>) -> Result<LogE
                     .map_err(AuditError::file(&path))?;
             }
             let bytes = whole as u64;
-            open = Some(OpenBundle { file, path, bytes });
+            open = Some(OpenBundle {
+                index,
+                file,
+                path,
+                bytes,
+            });
             break;
         }
         if entries.len() as u64 != TILE_WIDTH || whole != bytes.len() {

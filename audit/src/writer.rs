@@ -28,6 +28,7 @@ pub struct LogWriter {
 
 /// The bundle that entries are appended to.
 pub struct OpenBundle {
+    pub index: u64,
     pub file: File,
     pub path: PathBuf,
     pub bytes: u64,
@@ -81,8 +82,9 @@ impl LogWriter {
 
     /// Writes the buffer to the bundle, or leaves the bundle as it was.
     fn write(&mut self) -> Result<(), AuditError> {
-        // The bundle is full already where an earlier rename failed.
-        if self.size.is_multiple_of(TILE_WIDTH) && self.size > 0 && self.open.is_some() {
+        // The bundle is full already where an earlier rename failed, or the process ended before it.
+        let next = self.size / TILE_WIDTH;
+        if self.open.as_ref().is_some_and(|open| open.index < next) {
             self.close_bundle()?;
         }
         let open = match &mut self.open {
@@ -107,11 +109,10 @@ impl LogWriter {
         let Some(open) = &self.open else {
             return Ok(());
         };
-        let index = self.size / TILE_WIDTH - 1;
-        let path = tile::entry_bundle(&self.files.folder, index, TILE_WIDTH);
+        let path = tile::entry_bundle(&self.files.folder, open.index, TILE_WIDTH);
         fs::rename(&open.path, &path).map_err(AuditError::file(&path))?;
         // The folder of the partial bundle is empty now.
-        let _ = fs::remove_dir(tile::partial_bundles(&self.files.folder, index));
+        let _ = fs::remove_dir(tile::partial_bundles(&self.files.folder, open.index));
         self.open = None;
         self.filled.push(path);
         Ok(())
@@ -144,5 +145,10 @@ fn create(files: &LogFiles, index: u64) -> Result<OpenBundle, AuditError> {
     let open = OpenOptions::new().create(true).append(true).open(&path);
     let file = open.map_err(AuditError::file(&path))?;
     let bytes = file.metadata().map_err(AuditError::file(&path))?.len();
-    Ok(OpenBundle { file, path, bytes })
+    Ok(OpenBundle {
+        index,
+        file,
+        path,
+        bytes,
+    })
 }

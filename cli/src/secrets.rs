@@ -25,7 +25,7 @@ use crate::{config, exit};
     vault/PATH#FIELD, exec/PROGRAM ARGUMENTS.\n\
     Exit codes: 0 all can be read, 1 one cannot, 2 wrong usage or configuration.")]
 pub struct SecretsArgs {
-    /// Print JSON
+    /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
 }

@@ -57,8 +57,8 @@ impl FromStr for Reference {
                 "a secret has no default: remove `:-` and what follows",
             ));
         }
-        if named.starts_with("op://") {
-            let parts = named["op://".len()..].split('/');
+        if let Some(path) = named.strip_prefix("op://") {
+            let parts = path.split('/');
             let is_whole = parts.clone().count() >= 3 && parts.clone().all(|part| !part.is_empty());
             return match is_whole {
                 true => Ok(Self::OnePassword(named.to_owned())),

@@ -16,4 +16,4 @@ async function* allBooks(filter: { author?: string; since?: number }) {
 const added = await tools.library.addBook({ body: { title: "Notes", author: "Ada Lovelace", year: 1991 } });
 const titles: string[] = [];
 for await (const book of allBooks({ author: "Ada Lovelace", since: 1960 })) titles.push(book.title);
-return { added: added.title, titles };
+export default { added: added.title, titles };

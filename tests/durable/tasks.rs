@@ -172,6 +172,8 @@ fn the_result_of_a_task_is_that_of_the_direct_call_scrubbed_alike() {
                 .as_object()
                 .expect("stats")
                 .keys()
+                // Whether anything is read ahead depends on what the servers have listed by then.
+                .filter(|key| *key != "speculation")
                 .cloned()
                 .collect()
         };

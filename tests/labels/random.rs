@@ -61,8 +61,9 @@ fn place(mode: &str) -> Place {
             json!({ "command": "python3", "args": [script, file], "trust": "annotations" });
         servers.insert(name.to_owned(), server);
     }
-    let labels =
-        json!({ "mode": mode, "sources": { "mail:*": "trusted" }, "sinks": { "log:*": "any" } });
+    // What a closed-world write returns is not private by default.
+    let sources = json!({ "mail:*": "trusted", "crm:*": ["trusted", "private"] });
+    let labels = json!({ "mode": mode, "sources": sources, "sinks": { "log:*": "any" } });
     let config = json!({ "mcpServers": servers, "pml": { "labels": labels } });
     fs::write(place.file(), config.to_string()).unwrap();
     place

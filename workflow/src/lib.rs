@@ -56,7 +56,7 @@ pub use report::{RunState, TaskReport, TaskState, Times, WorkflowReport};
 pub use run_time::run_time;
 pub use runner::{ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask};
 pub use scheduler::{RunOptions, run};
-pub use script_plans::{ScriptPlanParts, ScriptPlans};
+pub use script_plans::{CodeHost, ScriptPlanParts, ScriptPlans};
 pub use validate::{KnownTool, check_tools, missing_inputs};
 
 #[cfg(test)]

@@ -28,6 +28,9 @@ const MAX_AT_ONCE: usize = 4;
 /// Bytes of a plan that is read on the event loop.
 const SMALL_PLAN: usize = 32 * 1024;
 
+/// Makes the host of a task's code from that of the script.
+pub type CodeHost = Box<dyn Fn(&Arc<dyn ToolHost>) -> Arc<dyn ToolHost> + Send + Sync>;
+
 /// What the plans of a script need.
 pub struct ScriptPlanParts {
     /// The bounds of each plan.
@@ -37,7 +40,7 @@ pub struct ScriptPlanParts {
     /// The limits of one code task.
     pub code: Limits,
     /// The host of one code task, above the pipeline.
-    pub code_host: Box<dyn Fn(&Arc<dyn ToolHost>) -> Arc<dyn ToolHost> + Send + Sync>,
+    pub code_host: CodeHost,
     /// Time and randomness of code, if the script has a clock of its own.
     pub clock: Option<(VirtualClock, [u8; 32])>,
     /// The program.

@@ -80,6 +80,20 @@ fn kill_9_loses_no_acknowledged_event_and_leaves_a_whole_log() {
 }
 
 #[test]
+fn a_process_that_ends_before_the_first_entry_of_a_bundle_leaves_the_bundle_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // With the event of the start, the first bundle is full.
+    crate::fixture::write_events(folder.path(), 255);
+    let empty = folder.path().join("log-0/tile/entries/001.p");
+    std::fs::create_dir_all(&empty).unwrap();
+    std::fs::write(empty.join("0"), b"").unwrap();
+    crate::fixture::write_events(folder.path(), 10);
+    let verified = verify_folder(folder.path(), &[]).unwrap();
+    assert!(verified.is_whole(), "{verified:#?}");
+    assert_eq!(verified.logs[0].size, 267);
+}
+
+#[test]
 fn a_part_of_an_entry_at_the_end_is_removed_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     crate::fixture::write_events(folder.path(), 10);

@@ -20,7 +20,7 @@ use pml_reply::ReplyScrubber;
 use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, RunOptions, Script, WorkerOptions};
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_store::Store;
-use pml_workflow::{LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
+use pml_workflow::{CodeHost, LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::audit_setup::AuditSetup;
@@ -421,9 +421,7 @@ impl PreparedRun {
 }
 
 /// The host of the code of a plan: with a virtual clock of its own, if the script has one.
-fn code_host(
-    tools: &RunTools,
-) -> Box<dyn Fn(&Arc<dyn ToolHost>) -> Arc<dyn ToolHost> + Send + Sync> {
+fn code_host(tools: &RunTools) -> CodeHost {
     match tools.options().clock {
         Some(_) => Box::new(|host| Arc::new(OwnClock::new(host.clone()))),
         None => Box::new(|host| host.clone()),

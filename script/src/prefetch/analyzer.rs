@@ -1,7 +1,6 @@
 //! The state of the evaluation, and its entry.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use pml_protocol::{PrefetchPlan, PrefetchStep, PrefetchValue};
 use serde_json::Value as Json;
@@ -91,6 +90,13 @@ impl Analyzer {
 
     pub fn burn(&mut self) -> Eval<()> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Stop)?;
+        Ok(())
+    }
+
+    /// Pays for a copy of so many values.
+    pub fn spend(&mut self, values: usize) -> Eval<()> {
+        let values = u32::try_from(values).map_err(|_| Stop)?;
+        self.fuel = self.fuel.checked_sub(values).ok_or(Stop)?;
         Ok(())
     }
 
@@ -234,24 +240,28 @@ impl Analyzer {
         }
     }
 
-    /// The end of a script: its result is walked, and the promises in it are awaited.
-    pub fn finish(&mut self, result: Value<'_>) {
-        match result {
+    /// The end of a script: its result is walked, and the promises in it are awaited. A result with a
+    /// cycle is walked as deep as anything else.
+    pub fn finish(&mut self, result: &Value<'_>) -> Eval<()> {
+        self.deeper(|this| match result {
             Value::Promise(promised) => {
-                self.settle(&promised.calls);
-                self.finish(promised.value.clone());
+                this.settle(&promised.calls);
+                this.finish(&promised.value)
             }
-            Value::Promises(calls) => self.settle(&calls),
-            Value::List(items) => {
-                let items = items.borrow().clone().unwrap_or_default();
-                items.into_iter().for_each(|item| self.finish(item));
+            Value::Promises(calls) => {
+                this.settle(calls);
+                Ok(())
             }
+            Value::List(items) => match &*items.borrow() {
+                Some(items) => items.iter().try_for_each(|item| this.finish(item)),
+                None => Ok(()),
+            },
             Value::Object(fields) => {
-                let fields = Rc::clone(&fields).borrow().clone();
-                fields.into_iter().for_each(|(_, value)| self.finish(value));
+                let fields = fields.borrow();
+                fields.iter().try_for_each(|(_, value)| this.finish(value))
             }
-            _ => {}
-        }
+            _ => Ok(()),
+        })
     }
 }
 

@@ -198,6 +198,7 @@ impl Analyzer {
                 }
                 _ => return Err(Stop),
             };
+            self.spend(spread.as_ref().map_or(0, Vec::len))?;
             items = items.zip(spread).map(|(mut items, spread)| {
                 items.extend(spread);
                 items

@@ -93,15 +93,14 @@ impl Analyzer {
             },
             Value::List(items) if name == "push" => {
                 self.check_may_change()?;
-                let mut items = items.borrow_mut();
                 match self.uncertain + self.looping {
                     0 => {
-                        if let Some(items) = &mut *items {
+                        if let Some(items) = &mut *items.borrow_mut() {
                             items.extend(args);
                         }
                     }
                     // Promises that are not known would be lost from sight.
-                    _ if args.iter().all(Value::is_data) => *items = None,
+                    _ if args.iter().all(Value::is_data) => *items.borrow_mut() = None,
                     _ => return Err(Stop),
                 }
                 Ok(Value::Unknown)

@@ -78,8 +78,7 @@ impl Analyzer {
             Value::Function(function) => self.call_outermost(function)?,
             _ => result,
         };
-        self.finish(result);
-        Ok(())
+        self.finish(&result)
     }
 
     /// The last statement of a script. What handlers behind its promise do comes after all calls.

@@ -1,5 +1,7 @@
 //! Scripts and the calls that are foreseen in them.
 
+use std::collections::BTreeMap;
+
 use pml_protocol::{PrefetchStep, PrefetchValue};
 use serde_json::Value as Json;
 
@@ -34,11 +36,28 @@ fn steps(list: &[PrefetchStep]) -> String {
     list.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
+/// Whether objects keep the order of their keys depends on what else is built.
+fn sorted(json: &Json) -> Json {
+    match json {
+        Json::Object(fields) => {
+            let fields: BTreeMap<_, _> = fields.iter().collect();
+            let fields = fields.into_iter();
+            Json::Object(
+                fields
+                    .map(|(key, value)| (key.clone(), sorted(value)))
+                    .collect(),
+            )
+        }
+        Json::Array(items) => items.iter().map(sorted).collect(),
+        json => json.clone(),
+    }
+}
+
 fn value(of: &PrefetchValue) -> String {
     let list = |parts: &[PrefetchValue]| parts.iter().map(value).collect::<Vec<_>>().join(",");
     match of {
         PrefetchValue::Json(Json::Object(fields)) if fields.is_empty() => String::new(),
-        PrefetchValue::Json(json) => json.to_string(),
+        PrefetchValue::Json(json) => sorted(json).to_string(),
         PrefetchValue::Result(id) => format!("#{id}"),
         PrefetchValue::Item(_) => "item".to_owned(),
         PrefetchValue::Get(of, key) => format!("{}.{key}", value(of)),
@@ -331,4 +350,33 @@ fn a_plan_is_bounded_whatever_the_script_says() {
     }
     let deep = format!("await tools.s.a({}1{})", "[".repeat(300), "]".repeat(300));
     assert_eq!(plan(&deep), "");
+}
+
+#[test]
+fn results_with_cycles_and_shared_values_are_walked_in_bounds() {
+    let shared = (0..60).fold("const v0 = [1];\n".to_owned(), |code, n| {
+        format!("{code}const v{} = [v{n}, v{n}];\n", n + 1)
+    });
+    let doubled = (0..40).fold("let list = [1];\n".to_owned(), |code, _| {
+        code + "list = [...list, ...list];\n"
+    });
+    check(&[
+        (
+            "await tools.s.a(); const a = { n: 1 }; a.self = a; a.list = [a]; a",
+            "s:a()",
+        ),
+        (
+            "await tools.s.a(); const a = []; if (args[5]) a.push(a); a.push(a); return a",
+            "s:a()",
+        ),
+        (&format!("await tools.s.a(); {shared} return v60"), "s:a()"),
+        (
+            &format!("await tools.s.a(); {shared} return JSON.stringify(v60)"),
+            "s:a()",
+        ),
+        (
+            &format!("await tools.s.a(); {doubled} return list"),
+            "s:a()",
+        ),
+    ]);
 }

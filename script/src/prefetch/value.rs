@@ -1,6 +1,6 @@
 //! The values of the evaluation.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use pml_protocol::PrefetchValue;
@@ -104,8 +104,9 @@ impl Global {
     }
 }
 
-/// The deepest value that is converted.
+/// The deepest value that is converted, and the most values in it. One that is in a list twice counts twice.
 const MAX_DEPTH: usize = 16;
+const MAX_CONVERTED: usize = 10_000;
 
 impl<'a> Value<'a> {
     pub fn json(value: impl Into<Json>) -> Self {
@@ -139,11 +140,11 @@ impl<'a> Value<'a> {
     /// Whether the value consists of data: converting it to a string or to JSON runs no function of
     /// the script.
     pub fn is_data(&self) -> bool {
-        self.is_data_within(MAX_DEPTH)
+        self.is_data_within(MAX_DEPTH, &Cell::new(MAX_CONVERTED))
     }
 
-    fn is_data_within(&self, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else {
+    fn is_data_within(&self, depth: usize, left: &Cell<usize>) -> bool {
+        let Some(depth) = inside(depth, left) else {
             return false;
         };
         match self {
@@ -156,22 +157,22 @@ impl<'a> Value<'a> {
             Self::List(items) => items
                 .borrow()
                 .as_ref()
-                .is_none_or(|items| items.iter().all(|item| item.is_data_within(depth))),
+                .is_none_or(|items| items.iter().all(|item| item.is_data_within(depth, left))),
             Self::Object(fields) => fields
                 .borrow()
                 .iter()
-                .all(|(_, value)| value.is_data_within(depth)),
+                .all(|(_, value)| value.is_data_within(depth, left)),
             _ => false,
         }
     }
 
     /// The value as JSON will have it; `None` if that is not known.
     pub fn to_known(&self) -> Option<PrefetchValue> {
-        self.to_known_within(MAX_DEPTH)
+        self.to_known_within(MAX_DEPTH, &Cell::new(MAX_CONVERTED))
     }
 
-    fn to_known_within(&self, depth: usize) -> Option<PrefetchValue> {
-        let depth = depth.checked_sub(1)?;
+    fn to_known_within(&self, depth: usize, left: &Cell<usize>) -> Option<PrefetchValue> {
+        let depth = inside(depth, left)?;
         match self {
             Self::Known(known) => Some(known.clone()),
             Self::Answer(id) => Some(PrefetchValue::Object(vec![
@@ -182,7 +183,7 @@ impl<'a> Value<'a> {
                 let items = items.borrow();
                 let items = items.as_ref()?.iter().map(|item| match item {
                     Self::Undefined => Some(PrefetchValue::Json(Json::Null)),
-                    item => item.to_known_within(depth),
+                    item => item.to_known_within(depth, left),
                 });
                 Some(folded_list(items.collect::<Option<_>>()?))
             }
@@ -191,12 +192,18 @@ impl<'a> Value<'a> {
                 let fields = fields
                     .iter()
                     .filter(|(_, value)| !matches!(value, Self::Undefined))
-                    .map(|(key, value)| Some((key.clone(), value.to_known_within(depth)?)));
+                    .map(|(key, value)| Some((key.clone(), value.to_known_within(depth, left)?)));
                 Some(folded_object(fields.collect::<Option<_>>()?))
             }
             _ => None,
         }
     }
+}
+
+/// The depth that is left inside of the next value; `None` at a bound.
+fn inside(depth: usize, left: &Cell<usize>) -> Option<usize> {
+    left.set(left.get().checked_sub(1)?);
+    depth.checked_sub(1)
 }
 
 fn folded_list(items: Vec<PrefetchValue>) -> PrefetchValue {

@@ -201,8 +201,8 @@ impl ToolSource for OpenApiSource {
     }
 
     async fn list(&self) -> Result<Vec<Value>, String> {
-        let parse = |text: &Box<str>| serde_json::from_str(text).map_err(|it| it.to_string());
-        self.tools.iter().map(parse).collect()
+        let parse = |text: &str| serde_json::from_str(text).map_err(|it| it.to_string());
+        self.tools.iter().map(|text| parse(text)).collect()
     }
 
     async fn call(&self, call: ToolCall<'_>) -> Result<Value, FailedAttempt> {
