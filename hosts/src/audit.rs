@@ -101,7 +101,7 @@ impl AuditTrail {
         self.note(&Event::new("pml.anomaly", &data).about(&anomaly.tool));
     }
 
-    /// Records that a tool is withheld: it is listed by its server, and nobody can call it.
+    /// Records that a tool is withheld: it is listed by its server, and cannot be called.
     pub fn tool_withheld(&self, tool: &str, reason: &str) {
         let data = json!({ "reason": reason });
         self.note(&Event::new("pml.tool.withheld", &data).about(tool));

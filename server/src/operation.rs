@@ -72,7 +72,7 @@ impl Operation {
         }
     }
 
-    /// What the run of the call is a part of; `None` if nobody records it.
+    /// What the run of the call is a part of; `None` if neither the client nor pml traces it.
     pub fn trace(&self) -> Option<TraceContext> {
         let is_traced = self.is_of_client || self.telemetry.records_spans();
         let span = self.span.as_ref().filter(|_| is_traced);

@@ -38,7 +38,7 @@ pub trait BeforeSend: Send + Sync {
 pub struct CallOptions<'a> {
     /// Runs directly before the call is sent.
     pub before_send: Option<&'a dyn BeforeSend>,
-    /// Nobody has asked for the call yet: it is sent only if it has no effect and its tool is still the
+    /// The script has not made the call yet: it is sent only if it has no effect and its tool is still the
     /// one that was first seen, and the budget of the run is spent when its result is used
     /// ([`RunScope::spend`](crate::RunScope::spend)).
     pub is_speculative: bool,

@@ -417,7 +417,7 @@ impl Inner {
 /// What the attempts of a call share.
 struct Sending<'a> {
     effect: &'a Effect,
-    /// The tool of a call that nobody has asked for yet.
+    /// The tool of a call that the script has not made yet.
     speculated: Option<&'a Arc<Tool>>,
     /// Runs before the first attempt that is sent, and is `None` from then on.
     before_send: Option<&'a dyn BeforeSend>,
