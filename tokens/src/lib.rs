@@ -1,0 +1,2 @@
+//! Capability tokens: minted, attenuated offline, verified and revoked.
+#![forbid(unsafe_code)]
