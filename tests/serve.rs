@@ -10,6 +10,7 @@ mod fuzz;
 mod hostile_servers;
 pub mod http;
 mod http_access;
+mod operate;
 mod placeholders;
 mod scripted;
 mod scrubbed;

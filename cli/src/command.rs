@@ -10,9 +10,9 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
-    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
-    test, tools, trust, types, workflow,
+    add, approvals, audit, call, check, completions, control, demo_server, diagnostics, doctor,
+    exit, index, init, lock, login, logout, model, policy, remove, resume, run, runs, scrub,
+    search, secrets, serve, test, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -53,6 +53,7 @@ enum Command {
     Types(types::TypesArgs),
     Init(init::InitArgs),
     Add(add::AddArgs),
+    Remove(remove::RemoveArgs),
     Trust(trust::TrustArgs),
     Lock(lock::LockArgs),
     Policy(policy::PolicyArgs),
@@ -66,6 +67,8 @@ enum Command {
     Index(index::IndexArgs),
     Model(model::ModelArgs),
     Serve(serve::ServeArgs),
+    Logs(control::logs::LogsArgs),
+    Restart(control::restart::RestartArgs),
     Audit(audit::AuditArgs),
     Scrub(scrub::ScrubArgs),
     Completions(completions::CompletionsArgs),
@@ -79,6 +82,8 @@ impl Command {
         match self {
             Self::Test(_) => Some("test"),
             Self::Model(_) => Some("model"),
+            Self::Logs(_) => Some("logs"),
+            Self::Restart(_) => Some("restart"),
             Self::Completions(_) => Some("completions"),
             Self::DemoServer(_) => Some("demo-server"),
             _ => None,
@@ -125,6 +130,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Types(args) => types::run(&args, config),
         Command::Init(args) => init::run(&args, config),
         Command::Add(args) => add::run(&args, config),
+        Command::Remove(args) => remove::run(&args, config),
         Command::Trust(args) => trust::run(&args),
         Command::Lock(args) => lock::run(&args, config),
         Command::Policy(args) => policy::run(&args, config),
@@ -138,6 +144,8 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Index(args) => index::run(&args, config),
         Command::Model(args) => model::run(&args),
         Command::Serve(args) => serve::run(&args, config),
+        Command::Logs(args) => control::logs::run(&args),
+        Command::Restart(args) => control::restart::run(&args),
         Command::Audit(args) => audit::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
         Command::Completions(args) => completions::run(&args),
@@ -176,13 +184,35 @@ fn with_suggestion(
     }
     let visible = parent.get_subcommands().filter(|verb| !verb.is_hide_set());
     let nearest = pml_nearest::typo_of(typed, visible.map(clap::Command::get_name));
-    if let Some(name) = nearest.map(str::to_owned) {
+    let suggested = match nearest {
+        Some(name) => vec![name.to_owned()],
+        None if std::ptr::eq(parent, command) => names_for(typed),
+        None => Vec::new(),
+    };
+    if !suggested.is_empty() {
         error.insert(
             ContextKind::SuggestedSubcommand,
-            ContextValue::Strings(vec![name]),
+            ContextValue::Strings(suggested),
         );
     }
     error
+}
+
+/// The commands for what other programs call differently.
+fn names_for(typed: &str) -> Vec<String> {
+    let names: &[&str] = match typed {
+        "list" | "ls" => &["tools", "runs"],
+        "exec" | "execute" | "eval" => &["run"],
+        "config" | "configure" | "setup" => &["init", "add", "doctor"],
+        "install" | "register" => &["add"],
+        "rm" | "delete" | "uninstall" => &["remove"],
+        "status" | "ping" | "inspect" => &["doctor"],
+        "start" | "server" | "mcp" => &["serve"],
+        "stop" | "kill" => &["restart"],
+        "log" => &["logs", "audit"],
+        _ => &[],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -219,6 +249,9 @@ mod tests {
             (&["pml", "demoserver"], "'demo-server'"),
             (&["pml", "--config", "a.json", "model", "lsit"], "'list'"),
             (&["pml", "model", "sue", "x"], "'use'"),
+            (&["pml", "list"], "'tools'"),
+            (&["pml", "exec", "a.ts"], "'run'"),
+            (&["pml", "config"], "'init'"),
         ] {
             let refusal = refusal(argv);
             assert!(refusal.contains(suggested), "{argv:?}\n{refusal}");

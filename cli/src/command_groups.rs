@@ -27,13 +27,21 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "add", "trust", "lock", "policy", "secrets", "doctor", "tools", "search",
-            "call", "login", "logout", "index", "model",
+            "init", "add", "remove", "trust", "lock", "policy", "secrets", "doctor", "tools",
+            "search", "call", "login", "logout", "index", "model",
         ],
     },
     Group {
         heading: "Operations",
-        commands: &["serve", "audit", "scrub", "completions", "demo-server"],
+        commands: &[
+            "serve",
+            "logs",
+            "restart",
+            "audit",
+            "scrub",
+            "completions",
+            "demo-server",
+        ],
     },
 ];
 

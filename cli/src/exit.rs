@@ -44,6 +44,17 @@ pub fn usage_error(error: anyhow::Error) -> ExitCode {
     usage()
 }
 
+/// Reports an error of what was asked for; its usage was right.
+pub fn success_or_failure(done: anyhow::Result<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            diagnostics::error(format_args!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
 pub fn interrupted() -> ExitCode {
     ExitCode(INTERRUPTED)
 }

@@ -80,7 +80,7 @@ fn with_trust(path: &Path, text: &str, name: &str) -> Result<Option<String>, Imp
     }
 }
 
-fn not_edited(path: &Path) -> ImportError {
+pub(crate) fn not_edited(path: &Path) -> ImportError {
     ImportError::Write {
         path: path.to_owned(),
         source: io::Error::other("it cannot be edited as JSON"),
@@ -142,7 +142,7 @@ fn input(value: &Value) -> CstInputValue {
 }
 
 /// A file that others may read stays readable, and one with tokens does not become so.
-fn access(file: &Path) -> Access {
+pub(crate) fn access(file: &Path) -> Access {
     #[cfg(unix)]
     if let Ok(metadata) = file.metadata() {
         use std::os::unix::fs::PermissionsExt;

@@ -22,6 +22,16 @@ pub enum ImportError {
         /// The name.
         name: String,
     },
+    /// The file has no server of that name.
+    #[error("{path} has no server `{name}`; {}", has(known))]
+    NoServer {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// The names that it has.
+        known: Vec<String>,
+    },
     /// The file, or the entry for it, is invalid.
     #[error(transparent)]
     Invalid(#[from] pml_gateway::config::ConfigError),
@@ -33,4 +43,13 @@ pub enum ImportError {
         /// The error of the operating system.
         source: io::Error,
     },
+}
+
+fn has(known: &[String]) -> String {
+    let quoted: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => "it has none".to_owned(),
+        Some((only, [])) => format!("it has {only}"),
+        Some((last, others)) => format!("it has {} and {last}", others.join(", ")),
+    }
 }

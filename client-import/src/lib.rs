@@ -3,7 +3,7 @@
 //! [`find`] reads every file that the clients keep MCP servers in, [`merge`] makes one list of them
 //! in which servers of the same name are kept apart, [`write_config`] writes that to a `.mcp.json`,
 //! and [`Snippet::new`] says how to point a client at `pml serve`. No file of a client is changed.
-//! [`add_server`] adds one server to a `.mcp.json`.
+//! [`add_server`] adds one server to a `.mcp.json`, [`remove_server`] removes one.
 //!
 //! ```no_run
 //! use pml_client_import::{ClientDirs, find, merge};
@@ -25,6 +25,7 @@ mod entry;
 mod error;
 mod find;
 mod merge;
+mod remove;
 mod snippet;
 mod variables;
 mod write;
@@ -35,5 +36,6 @@ pub use client_dirs::ClientDirs;
 pub use error::ImportError;
 pub use find::{Found, FoundServer, Problem, Source, find};
 pub use merge::{MergedServer, merge};
+pub use remove::remove_server;
 pub use snippet::Snippet;
 pub use write::write_config;

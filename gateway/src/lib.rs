@@ -24,6 +24,7 @@ mod labels;
 mod listing_budget;
 pub mod oauth;
 pub mod off_loop;
+mod operate;
 pub mod policy;
 mod printable;
 mod registry;

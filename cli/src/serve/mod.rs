@@ -27,7 +27,7 @@ use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
-use crate::{exit, search_setup, servers};
+use crate::{control, exit, search_setup, servers};
 use cached_tools::CachedTools;
 use print_config::ClientName;
 
@@ -195,6 +195,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             },
         });
         close_on_signal(&state)?;
+        let _control = control::listen(&gateway);
         if let Some(address) = &args.metrics {
             let address = serve_status(state.clone(), address).await?;
             tracing::info!(address = %StatusUrl(&address), "metrics are served");

@@ -1,5 +1,6 @@
-//! Replaces the process of a stdio server, or an open OpenAPI service, whose secrets have changed: new
-//! requests go to the new one, and the old one ends when its last request is answered.
+//! Replaces the process of a stdio server, or an open OpenAPI service, whose secrets have changed, and any
+//! server that an operator restarts: new requests go to the new one, and the old one ends when its last
+//! request is answered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,6 +68,21 @@ impl Server {
             return Err(Unavailable { error, retry_after });
         }
         tracing::info!(server = %self.config.name, "a secret has changed: the process is replaced");
+        self.replace(live).await
+    }
+
+    /// Starts a new process in the place of the running one, also where its failures would have it wait.
+    pub async fn restart(self: &Arc<Self>) -> Result<(), Unavailable> {
+        let _turn = self.replacing.lock().await;
+        self.history().forget_failures();
+        match self.live() {
+            Some(live) => self.replace(live).await,
+            None => self.connection().await.map(drop),
+        }
+    }
+
+    /// Opens a new connection in the place of `live`, which goes on if that fails.
+    async fn replace(self: &Arc<Self>, live: Arc<Connection>) -> Result<(), Unavailable> {
         let began = Instant::now();
         let stderr = StderrTail::new(self.context.secrets.clone());
         let opened = self.open_in_time(&stderr).await;

@@ -50,6 +50,12 @@ impl StartHistory {
         }
     }
 
+    /// Lets the server be started at once.
+    pub fn forget_failures(&mut self) {
+        self.failures = 0;
+        self.not_before = None;
+    }
+
     /// How long until the server may be started again; zero if it may be started now.
     pub fn pause_left(&self) -> Duration {
         self.not_before.map_or(Duration::ZERO, |at| {

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::secrets::Secrets;
 
-const MAX_LINES: usize = 64;
+const MAX_LINES: usize = 256;
 const MAX_LINE_BYTES: usize = 1024;
 
 /// A bounded ring buffer of lines. Clones share it.

@@ -99,8 +99,7 @@ impl JobSender {
         let due = match &job {
             Job::Write(command) if command.can_wait() => {
                 waiting.bytes += command.write.size();
-                let is_full =
-                    waiting.bytes > LINGER_BYTES || waiting.jobs.len() + 1 >= GROUP_MAX;
+                let is_full = waiting.bytes > LINGER_BYTES || waiting.jobs.len() + 1 >= GROUP_MAX;
                 match (is_full, waiting.due) {
                     (true, _) => Instant::now(),
                     (false, Some(due)) => due,

@@ -100,6 +100,12 @@ impl Breakers {
         }
     }
 
+    /// Closes the breaker of a server that was started anew, and forgets the calls that it counted.
+    pub fn reset(&self, server: &str) {
+        // The outcomes of calls under way are counted by the circuit that admitted them.
+        lock(&self.circuits).remove(server);
+    }
+
     fn circuit(&self, server: &str) -> Arc<Mutex<Circuit>> {
         let mut circuits = lock(&self.circuits);
         if let Some(circuit) = circuits.get(server) {
