@@ -13,6 +13,7 @@ mod durable;
 mod effects;
 mod examples;
 mod faults;
+mod first_hour;
 mod gateway;
 mod hostile;
 mod labels;
