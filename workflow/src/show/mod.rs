@@ -1,6 +1,7 @@
 //! Plans as pictures: text, Mermaid, Graphviz and SVG, with the times of a run if there is one.
 
 mod dot;
+mod layout;
 mod mermaid;
 mod svg;
 mod text;
