@@ -1,5 +1,7 @@
 //! The layer that asks a person before certain requests are sent.
 
+mod task;
+
 use std::sync::Arc;
 
 use pml_approvals::ApprovalRules;
@@ -7,7 +9,7 @@ use pml_gateway::policy::approval::Approval;
 use pml_gateway::{Gateway, RunLabels, Tool};
 use pml_protocol::{
     Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost,
-    ToolResult,
+    ToolResult, to_result,
 };
 use pml_store::StoredApproval;
 use serde_json::value::RawValue;
@@ -23,6 +25,7 @@ use crate::gateway_host::failure;
 use crate::run_placeholders::RunPlaceholders;
 use crate::shown_call::{ShortenedCall, shown_tool};
 use crate::stored_approvals::{BoundCall, Standing, StoredApprovals, standing};
+use task::AskedTask;
 
 /// How often a tool may change while a person is asked about its call.
 const MAX_DEFINITIONS: usize = 4;
@@ -41,6 +44,8 @@ pub struct Approve<H> {
 /// with.
 pub struct Person {
     gate: Arc<ApprovalGate>,
+    /// Asks about tasks of plans.
+    task_gate: Arc<ApprovalGate>,
     placeholders: Arc<RunPlaceholders>,
     if_unasked: IfUnasked,
     rules: Arc<ApprovalRules>,
@@ -65,22 +70,42 @@ impl Person {
         if_unasked: IfUnasked,
         rules: Arc<ApprovalRules>,
     ) -> Self {
+        let gate = ApprovalGate::new(approver, gateway.approval_time());
         Self {
-            gate: ApprovalGate::new(approver, gateway.approval_time()),
+            task_gate: gate.clone(),
+            gate,
             placeholders,
             if_unasked,
             rules,
         }
     }
 
-    /// Whether the client can ask its user about a tool, and the user may decide.
-    fn can_ask(&self, tool: &str, run: &RunContext) -> bool {
-        self.gate.can_ask() && self.rules.may_answer(tool, run.principal().as_str())
+    /// The same person, who is asked about tasks of plans in another way than about calls.
+    #[must_use]
+    pub fn with_task_approver(self, approver: Arc<dyn Approver>, gateway: &Gateway) -> Self {
+        Self {
+            task_gate: ApprovalGate::new(approver, gateway.approval_time()),
+            ..self
+        }
+    }
+
+    fn gate_of(&self, asked: &Asked<'_>) -> &Arc<ApprovalGate> {
+        match asked.task {
+            Some(_) => &self.task_gate,
+            None => &self.gate,
+        }
+    }
+
+    /// Whether the client can ask its user, and the user may decide.
+    fn can_ask(&self, asked: &Asked<'_>, run: &RunContext) -> bool {
+        let principal = run.principal().as_str();
+        self.gate_of(asked).can_ask() && self.rules.may_answer(asked.id, principal)
     }
 
     async fn ask(&self, asked: Asked<'_>, run: &RunContext) -> Result<(), Failure> {
+        let gate = self.gate_of(&asked).clone();
         let call = self.gated(asked).await?;
-        self.gate.admit(call, run.clock()).await
+        gate.admit(call, run.clock()).await
     }
 
     /// The question about a call. A call that will be refused is not asked about.
@@ -97,7 +122,8 @@ impl Person {
         let mut map = turn.lock();
         let shown = shortened.and_then(|call| call.shown(&foreign, &mut map));
         Ok(GatedCall {
-            id: asked.id.to_owned(),
+            // What is allowed or refused for a task is not for the calls of its tool.
+            id: asked.task.unwrap_or(asked.id).to_owned(),
             tool: shown_tool(asked.id, &mut map),
             digest,
             arguments: shown.ok_or_else(|| refused_unshown(asked.id))?,
@@ -114,6 +140,8 @@ struct Asked<'a> {
     definition: &'a str,
     details: Details<'a>,
     claims: Vec<&'static str>,
+    /// Of a question about a task of a plan: what the question is known by.
+    task: Option<&'a str>,
 }
 
 /// What is wanted of a server. Arguments are parsed only if the request needs approval.
@@ -203,7 +231,8 @@ impl DurableQuestion<'_> {
             run,
             call,
         } = *self;
-        let is_live = person.can_ask(asked.id, run);
+        let gate = person.gate_of(&asked).clone();
+        let is_live = person.can_ask(&asked, run);
         let must_ask = needed == Approval::Needed || stored.has_approvers(asked.id);
         if !is_live && !must_ask && stored.find(call, run).await?.is_none() {
             return unasked(Some(person), needed, asked.id);
@@ -219,7 +248,10 @@ impl DurableQuestion<'_> {
         }
         let approval = stored.ask(call, &shown, request, run).await?;
         let standing = match standing(&approval) {
-            Standing::Open => self.wait(&approval, is_live.then_some(shown)).await?,
+            Standing::Open => {
+                let live = is_live.then_some((gate, shown));
+                self.wait(&approval, live).await?
+            }
             answered => answered,
         };
         match standing {
@@ -235,7 +267,7 @@ impl DurableQuestion<'_> {
     async fn wait(
         &self,
         approval: &StoredApproval,
-        live: Option<GatedCall>,
+        live: Option<(Arc<ApprovalGate>, GatedCall)>,
     ) -> Result<Standing, Failure> {
         let (stored, run) = (self.stored, self.run);
         tokio::select! {
@@ -247,11 +279,11 @@ impl DurableQuestion<'_> {
     async fn ask_live(
         &self,
         approval: &StoredApproval,
-        live: Option<GatedCall>,
+        live: Option<(Arc<ApprovalGate>, GatedCall)>,
     ) -> Result<Standing, Failure> {
         let (stored, run) = (self.stored, self.run);
-        if let Some(call) = live {
-            let decision = self.person.gate.decide(call, run.clock()).await;
+        if let Some((gate, call)) = live {
+            let decision = gate.decide(call, run.clock()).await;
             match stored.record(approval, decision, run).await? {
                 Standing::Open => {}
                 answered => return Ok(answered),
@@ -314,7 +346,7 @@ impl<H> Approve<H> {
                 run.notes().mark_asked();
                 durable.admit(needed, asked).await
             }
-            (Some(person), ..) if person.can_ask(asked.id, run) => {
+            (Some(person), ..) if person.can_ask(&asked, run) => {
                 run.notes().mark_asked();
                 person.ask(asked, run).await
             }
@@ -358,6 +390,7 @@ impl<H> Approve<H> {
                         definition: &known.fingerprint,
                         details: Details::Arguments(args),
                         claims: claims(&known),
+                        task: None,
                     };
                     self.admit(needed, asked, request, run).await?;
                     if needed == Approval::NotNeeded {
@@ -398,6 +431,7 @@ impl<H> Approve<H> {
                     definition: "",
                     details,
                     claims: Vec::new(),
+                    task: None,
                 };
                 self.admit(needed, asked, request, run).await
             }
@@ -413,6 +447,20 @@ impl<H: ToolHost> ToolHost for Approve<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
+            if let Request::ApproveTask {
+                task,
+                tool,
+                question,
+            } = request
+            {
+                let asked = AskedTask {
+                    task,
+                    tool: tool.as_deref(),
+                    question: question.as_deref(),
+                };
+                self.admit_task(asked, request, run).await?;
+                return to_result(&());
+            }
             self.admit_request(request, run).await?;
             self.inner.handle(request, run).await
         })

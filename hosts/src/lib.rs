@@ -51,6 +51,7 @@ mod storage;
 mod stored_approvals;
 mod stream_pieces;
 mod streams;
+mod time_limit;
 mod timer_gate;
 mod trace;
 mod track_labels;

@@ -10,11 +10,12 @@
 //! Trace                                 spans and metrics, where there is telemetry
 //!   TrackLabels                         what the run has read; refuses calls that must not get it
 //!     Approve                           asks a person; the run's clock is paused meanwhile
-//!       TakeSpeculated                  results that are there already, if the run speculates
-//!         ConcurrencyLimit              permits; a call's time counts from here
-//!           Observe                     notifies observers of successful calls
-//!             RouteSearch → StoreValues requests that reach no server
-//!               gateway                 restores placeholders; policy, budgets; the intent of a call
+//!       TimeLimit                       the timeout of a task of a plan
+//!         TakeSpeculated                results that are there already, if the run speculates
+//!           ConcurrencyLimit            permits; a call's time counts from here
+//!             Observe                   notifies observers of successful calls
+//!               RouteSearch → StoreValues requests that reach no server
+//!                 gateway               restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
 //! ```
 //!
@@ -53,6 +54,7 @@ use crate::speculation::{SpeculatedCalls, Speculator, TakeSpeculated};
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
 use crate::streams::Streams;
+use crate::time_limit::TimeLimit;
 use crate::trace::Trace;
 use crate::track_labels::{AnswerLabels, TrackLabels};
 
@@ -145,6 +147,7 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
         Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
         None => Arc::new(limited),
     };
+    let limited = TimeLimit::new(limited);
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
@@ -197,7 +200,7 @@ pub fn streamed(host: Arc<dyn ToolHost>) -> Arc<dyn ToolHost> {
 pub fn limited(host: impl ToolHost + 'static, limits: &Limits) -> Arc<dyn ToolHost> {
     let timed = CallTimeout::new(
         Duration::from_millis(limits.tool_ms),
-        MemoryCheckpoints::new(host),
+        MemoryCheckpoints::new(TimeLimit::new(host)),
     );
     Arc::new(ConcurrencyLimit::new(limits.concurrent_calls, timed))
 }

@@ -154,9 +154,6 @@ async fn execute(
     let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
-        approver: Arc::new(CannotAsk),
-        replies: client_run.replies().clone(),
-        clock: run.clock().clone(),
         report: Box::new(|_| {}),
         logs: PlanLogs::default(),
     });

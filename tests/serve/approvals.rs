@@ -534,3 +534,33 @@ fn a_client_that_has_left_is_waited_for_no_longer() {
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(said.contains("false"), "{said}");
 }
+
+#[test]
+fn a_task_that_asks_is_asked_about_in_its_own_words() {
+    let plan = json!({ "tasks": [
+        { "id": "note", "tool": "demo:add_note", "approve": "add it for ada@example.com?", "args": { "title": "t", "text": "x" } },
+        { "id": "after", "code": "return $OUTPUT[note].id" },
+    ] });
+    let steps = json!([{ "tool": "execute_workflow", "args": { "plan": plan } }]);
+    let accept = json!({ "action": "accept", "content": { "decision": "Allow these" } });
+    let decline = json!({ "action": "decline" });
+    for (answer, expected) in [(accept, "done"), (decline, "failed")] {
+        let (_data, place) = place_with(json!({ "workflows": { "tool": true } }));
+        let heard = python(&with_elicitation(
+            plan_for_stdio(&place, "legacy", steps.clone()),
+            answer,
+        ));
+        let asked = heard["asked"].to_string();
+        assert!(asked.contains("add it for [EMAIL_1"), "{heard}");
+        assert_eq!(heard["asked"].as_array().unwrap().len(), 1, "{heard}");
+        let report = &envelope(&heard["steps"][0])["result"];
+        assert_eq!(report["state"], expected, "{heard}");
+    }
+    // Without a person and without a journal, the task is refused.
+    let (_data, place) =
+        place_with(json!({ "workflows": { "tool": true }, "runs": { "durable": false } }));
+    let heard = python(&plan_for_stdio(&place, "legacy", steps));
+    let report = &envelope(&heard["steps"][0])["result"];
+    let why = report["tasks"][0]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("this client cannot ask"), "{heard}");
+}

@@ -18,10 +18,10 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use pml_bench::{build_pml, describe_machine};
 use pml_hosts::{StaticHost, stack};
-use pml_protocol::{EffectClass, Failure, Limits, LogLine, RequestedLimits, RunContext, ToolHost};
+use pml_protocol::{EffectClass, Limits, LogLine, RequestedLimits, RunContext, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_workflow::{
-    ApprovalAsk, LazyPool, PipelineRunner, Plan, PlanLimits, RunOptions, RunnerHooks, RunnerParts,
+    LazyPool, PipelineRunner, Plan, PlanLimits, RunOptions, RunnerHooks, RunnerParts,
     TaskEvent, TaskFuture, WorkflowReport, run, show,
 };
 use serde_json::{Value, json};
@@ -130,10 +130,6 @@ struct Hooks;
 impl RunnerHooks for Hooks {
     fn effect<'a>(&'a self, _: &'a str) -> TaskFuture<'a, EffectClass> {
         Box::pin(std::future::ready(EffectClass::Read))
-    }
-
-    fn approve<'a>(&'a self, _: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>> {
-        Box::pin(std::future::ready(Ok(())))
     }
 
     fn log(&self, _: &str, _: &LogLine) {}

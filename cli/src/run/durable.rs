@@ -127,6 +127,7 @@ impl DurableRun {
             is_workflow,
         };
         let mut spec = DurableSpec::new(script, limits);
+        spec.settles = true;
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         spec.config = settings.servers.file.clone().and_then(|file| {
             // The run may be resumed from another folder.
@@ -155,6 +156,7 @@ impl OpenRun {
             journal: self.journal.clone(),
             approvals: self.approvals.clone(),
             placeholders: Arc::new(RunPlaceholders::new(&placeholders, "").await),
+            task_approver: None,
         })
     }
 
@@ -181,6 +183,10 @@ impl OpenRun {
     pub async fn ended(&self, outcome: &mut Outcome, is_interrupted: bool) {
         let id = self.journal.id();
         outcome.run = Some(id.clone());
+        let unknown = outcome.error.as_ref().filter(|_| !is_interrupted);
+        if let Some(error) = unknown.and_then(|error| self.journal.left_unknown(error)) {
+            outcome.error = Some(error);
+        }
         let stored = match is_interrupted {
             true => self.journal.interrupt().await,
             false => self.journal.finish(outcome).await,

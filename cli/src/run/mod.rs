@@ -28,7 +28,7 @@ use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
-use crate::workflow::CliHooks;
+use crate::workflow::{CliHooks, TaskApprovals};
 use crate::{diagnostics, exit, interrupt, progress, search_setup};
 use durable::{DurableArgs, DurableRun};
 use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
@@ -376,7 +376,7 @@ impl PreparedRun {
                 hooks: Arc::new(CliHooks {
                     gateway: tools.gateway().cloned(),
                     // The person at the terminal started the script.
-                    approves_all: true,
+                    approvals: TaskApprovals::All,
                     live: None,
                     lines: None,
                     logs: is_live.then_some(style),

@@ -9,8 +9,8 @@ use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
-    CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders, SpeculatedCalls,
+    Approver, CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record,
+    RecordMissing, Recording, RunPlaceholders, SpeculatedCalls,
 };
 use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
@@ -62,6 +62,8 @@ pub struct DurableTools {
     pub approvals: Approvals,
     /// Questions to approvers show placeholders instead of private values.
     pub placeholders: Arc<RunPlaceholders>,
+    /// Answers the questions before tasks of plans; with `None`, they wait for `pml approvals`.
+    pub task_approver: Option<Arc<dyn Approver>>,
 }
 
 impl DurableTools {
@@ -70,7 +72,20 @@ impl DurableTools {
     fn person(&self, gateway: &Gateway) -> Person {
         let (placeholders, rules) = (self.placeholders.clone(), self.approvals.rules().clone());
         let approver = Arc::new(CannotAsk);
-        Person::new(approver, gateway, placeholders, IfUnasked::Send, rules)
+        let person = Person::new(approver, gateway, placeholders, IfUnasked::Send, rules);
+        match &self.task_approver {
+            Some(approver) => person.with_task_approver(approver.clone(), gateway),
+            None => person,
+        }
+    }
+
+    /// The same tools with somebody who answers the questions before tasks.
+    #[must_use]
+    pub fn with_task_approver(self, approver: Arc<dyn Approver>) -> Self {
+        Self {
+            task_approver: Some(approver),
+            ..self
+        }
     }
 }
 

@@ -20,9 +20,10 @@ use serde_json::Value;
 
 use super::estimate::{self, Known};
 use super::event_lines::EventLines;
-use super::hooks::CliHooks;
+use super::hooks::{CliHooks, TaskApprovals};
 use super::plan_file::{self, InputArgs, PlanArgs};
 use super::printed;
+use super::task_question::TaskApprover;
 use crate::amounts::parse_time;
 use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
@@ -223,7 +224,9 @@ impl PreparedWorkflow {
         let style = Style::for_stderr();
         let plan_limits = self.settings.workflows.limits();
         let plan = plan_file::parse(&self.text, &self.name, &plan_limits)?;
-        let missing = missing_inputs(&plan, &self.input);
+        let missing = missing_inputs(&plan, &self.input, |name| {
+            format!("pass it with `--input {name}=VALUE`")
+        });
         if !missing.is_empty() {
             return Err(PlanError::Invalid(missing).into());
         }
@@ -252,7 +255,13 @@ impl PreparedWorkflow {
             false => None,
         };
         let durable_tools = match &durable {
-            Some(durable) => Some(durable.tools(&scrub_rules).await?),
+            Some(durable) => {
+                let approver = TaskApprover {
+                    approves_all: self.approves_all,
+                };
+                let tools = durable.tools(&scrub_rules).await?;
+                Some(tools.with_task_approver(Arc::new(approver)))
+            }
             None => None,
         };
         let is_live = !self.output.json && !self.output.scrub && !self.is_streamed;
@@ -299,7 +308,11 @@ impl PreparedWorkflow {
             context,
             hooks: Arc::new(CliHooks {
                 gateway: tools.gateway().cloned(),
-                approves_all: self.approves_all,
+                approvals: match (&durable, self.approves_all) {
+                    (Some(_), _) => TaskApprovals::Pipeline,
+                    (None, true) => TaskApprovals::All,
+                    (None, false) => TaskApprovals::Terminal,
+                },
                 live: is_live.then_some(style),
                 lines: self
                     .is_streamed
@@ -352,11 +365,14 @@ fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Arc<LazyPool>> {
     })
 }
 
-/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read.
+/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read: code that looks for
+/// them as checkpoints reads it.
 fn kept_outputs(journal: &Arc<RunJournal>, flow: &RunFlow) -> KeptOutputs {
-    let (read, reader) = (journal.clone(), flow.clone());
+    let read = journal.clone();
     let (write, writer) = (journal.clone(), flow.clone());
-    let find: Find = Box::new(move |key| read.kept(key, &reader));
+    // Code that asks for nothing has read what the tasks before it have, and they run again or are answered from
+    // the journal.
+    let find: Find = Box::new(move |key| read.kept(key, &RunFlow::default()));
     let keep = move |key: &str, value| write.keep(key, value, writer.current());
     KeptOutputs::new(&find, Box::new(keep))
 }
@@ -398,7 +414,10 @@ impl Finished<'_> {
         if let Some(durable) = durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
-        if let Some(error) = stopped.filter(|_| !is_interrupted) {
+        let is_said = |error: &&RunError| stopped.is_some() || error.kind == ErrorKind::Unknown;
+        if let Some(error) = outcome.error.as_ref().filter(is_said)
+            && !is_interrupted
+        {
             diagnostics::error(&error.message);
         }
         if !output.json {

@@ -390,11 +390,15 @@ impl Inner {
         }
         match connection.call(call).await {
             Ok(value) => {
+                sending.attempt_ended();
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
                 Ok(value)
             }
             Err(attempt) => {
+                if attempt.failure != Failure::Unanswered {
+                    sending.attempt_ended();
+                }
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
                     retire_if_dead(server, connection.clone());
@@ -425,6 +429,14 @@ struct Sending<'a> {
     renewal: Renewal,
     progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
+}
+
+impl Sending<'_> {
+    fn attempt_ended(&self) {
+        if let Some(request) = self.request {
+            request.notes().attempt_ended();
+        }
+    }
 }
 
 fn not_speculated(id: &str) -> CallError {

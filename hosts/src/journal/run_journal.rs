@@ -75,6 +75,8 @@ struct OpenEntry {
     occurrence: u32,
     title: String,
     class: Option<EffectClass>,
+    /// Its intent is on disk, and it has no answer.
+    is_intended: bool,
 }
 
 /// What the journal knows of a request.
@@ -293,6 +295,7 @@ impl RunJournal {
                 digest,
                 occurrence,
                 title: request.title.clone(),
+                is_intended: matches!(known, Known::Unknown),
                 class: recorded.and_then(|entry| entry.class),
             };
             state.open.insert(number, open);
@@ -340,6 +343,7 @@ impl RunJournal {
                 return Ok(());
             };
             open.class = Some(class);
+            open.is_intended = class.needs_intent();
             if !class.needs_intent() {
                 return Ok(());
             }
@@ -403,6 +407,40 @@ impl RunJournal {
         let state = self.lock();
         let class = state.open.get(&number).and_then(|open| open.class);
         class.is_some_and(EffectClass::needs_intent)
+    }
+
+    /// Whether the request was intended and must not be sent again: if it gets no answer, its outcome is
+    /// unknown.
+    pub(super) fn must_be_settled(&self, number: u32) -> bool {
+        let state = self.lock();
+        self.spec.settles
+            && state
+                .open
+                .get(&number)
+                .is_some_and(OpenEntry::may_have_happened)
+    }
+
+    /// The error of a run that has ended otherwise while calls of it may have happened: a person says what became of
+    /// them, and the run is resumed. `None` if there are none, or if the run can be resumed anyway.
+    pub fn left_unknown(&self, ended: &RunError) -> Option<RunError> {
+        let is_resumable = matches!(
+            ended.kind,
+            ErrorKind::Unknown | ErrorKind::Waiting | ErrorKind::Internal | ErrorKind::Cancelled
+        );
+        if is_resumable || !self.spec.settles {
+            return None;
+        }
+        let state = self.lock();
+        let open = state
+            .open
+            .iter()
+            .filter(|(_, open)| open.may_have_happened());
+        let (number, open) = open.min_by_key(|(number, _)| **number)?;
+        let why = format!(
+            "it was sent, and no answer had come when the run ended: {}",
+            ended.message
+        );
+        Some(unsettled(self.id(), *number, &open.title, &why))
     }
 
     /// Appends the answer of a request that was sent, as the answer with this place.
@@ -530,6 +568,10 @@ impl OpenEntry {
         }
     }
 
+    fn may_have_happened(&self) -> bool {
+        self.is_intended && self.class.is_none_or(|class| !class.is_repeatable())
+    }
+
     fn entry(&self, number: u32, request: Vec<u8>) -> JournalEntry {
         JournalEntry {
             number,
@@ -545,6 +587,18 @@ impl OpenEntry {
             at: unix_ms(),
         }
     }
+}
+
+/// Why a run waits for a person to say what became of a request.
+pub(super) fn unsettled(id: &RunId, number: u32, title: &str, why: &str) -> RunError {
+    let what = match title.strip_prefix("call ") {
+        Some(tool) => format!("call {number} of run {id} (`{tool}`)"),
+        None => format!("request {number} of run {id}"),
+    };
+    let message = format!(
+        "the outcome of {what} is unknown: {why}. Look whether it happened; then `pml runs settle {id} {number} --happened JSON`, `--send` or `--give-up`, and `pml resume {id}`"
+    );
+    RunError::new(ErrorKind::Unknown, message)
 }
 
 fn known_of(entry: &JournalEntry) -> Known {

@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod execute;
+mod run_end;
 mod run_result;
 mod search;
 mod workflow;

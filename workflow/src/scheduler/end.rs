@@ -51,7 +51,9 @@ impl Scheduler<'_> {
         let node = &mut self.nodes[end.id.node];
         node.busy += end.time;
         node.attempts += end.attempts;
-        if let Some(tool) = self.plan.tasks[end.id.node].tool() {
+        // A fallback has another tool.
+        let is_task = end.id.kind == StepKind::Task;
+        if let Some(tool) = self.plan.tasks[end.id.node].tool().filter(|_| is_task) {
             let (count, mean) = self.means.entry(tool).or_default();
             *count += 1;
             *mean = (*mean * (*count - 1) + end.time) / *count;
@@ -60,13 +62,7 @@ impl Scheduler<'_> {
 
     /// The fallback sees the failure as `$ERROR`.
     fn begin_fallback(&mut self, id: StepId, failure: &Failure) {
-        self.errors[id.node] = Some(Arc::new(failure_value(failure)));
-        // The slots of a pool are those of the task: its fallback takes one as well.
-        let _ = self.pools.take(id.node);
-        self.start(StepId {
-            kind: StepKind::Fallback,
-            ..id
-        });
+        self.queue_fallback(id, failure_value(failure));
     }
 
     fn step_succeeded(&mut self, id: StepId, value: Value) {
@@ -210,9 +206,7 @@ impl Scheduler<'_> {
                 if self.nodes[member].state.is_some() {
                     continue;
                 }
-                if self.cancel_steps(member) {
-                    self.cancelled.push(member);
-                }
+                self.cancel_steps(member);
                 let failure = cancelled(&format!("`{name}` won the race"));
                 self.set_ended(member, TaskState::Cancelled, None, Some(failure));
             }
