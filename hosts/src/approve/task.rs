@@ -54,7 +54,10 @@ impl<H> Approve<H> {
                 Failure::new(FailureKind::Denied, message)
             }
             FailureKind::Denied => {
-                let message = format!("task `{task}` was not started: {}", failure.message);
+                // The words behind those about a call, which there is none of.
+                let why = failure.message.split_once(" was not called: ");
+                let why = why.map_or(failure.message.as_str(), |(_, why)| why);
+                let message = format!("task `{task}` was not started: {why}");
                 Failure { message, ..failure }
             }
             _ => failure,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::layout::{BOX, Line, layout, path};
-use super::{does, edges, is_direction_mark, outcome, report_of, time};
+use super::{does, edges, has_speedup, is_direction_mark, outcome, report_of, time};
 use crate::plan::Plan;
 use crate::report::{TaskReport, WorkflowReport};
 
@@ -126,7 +126,10 @@ fn summary(plan: &Plan, report: Option<&WorkflowReport>) -> String {
     match report {
         Some(report) => {
             let times = &report.times;
-            format!("{}, {:.1} times faster", time(times.wall_ms), times.speedup)
+            match has_speedup(times) {
+                true => format!("{}, {:.1} times faster", time(times.wall_ms), times.speedup),
+                false => time(times.wall_ms),
+            }
         }
         None => {
             let s = |count: usize| if count == 1 { "" } else { "s" };
