@@ -329,16 +329,16 @@ impl<'a> Scheduler<'a> {
         self.settle_cancelled().await;
     }
 
-    /// A cancelled call with an effect may have happened.
+    /// A cancelled call with an effect may have happened. The tasks are reported when that is known.
     async fn settle_cancelled(&mut self) {
-        for node in std::mem::take(&mut self.cancelled) {
-            let Some(tool) = self.plan.tasks[node].tool() else {
-                continue;
-            };
+        while let Some(&node) = self.cancelled.first() {
             // Of a list, other items may be in flight when one fails.
             let state = self.nodes[node].state;
             let is_cut_off = matches!(state, Some(TaskState::Cancelled | TaskState::Failed));
-            if is_cut_off && self.runner.effect(tool).await.needs_intent() {
+            let tool = self.plan.tasks[node].tool().filter(|_| is_cut_off);
+            if let Some(tool) = tool
+                && self.runner.effect(tool).await.needs_intent()
+            {
                 let node = &mut self.nodes[node];
                 node.state = Some(TaskState::Unknown);
                 if let Some(error) = &mut node.error {
@@ -347,6 +347,8 @@ impl<'a> Scheduler<'a> {
                         .push_str("; its call may have been sent, and may have happened");
                 }
             }
+            self.cancelled.remove(0);
+            self.emit(node);
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct Fake {
     pub calls: Mutex<Vec<Called>>,
     pub ended: Mutex<Vec<(String, TaskState)>>,
     pub parts: Mutex<Vec<(String, usize)>>,
+    /// The outputs that were reported.
+    pub outputs: Mutex<Vec<(String, Value)>>,
     pub now: Mutex<(usize, usize)>,
     pub approved: bool,
     /// How long the person thinks.
@@ -37,6 +39,7 @@ impl Fake {
             calls: Mutex::default(),
             ended: Mutex::default(),
             parts: Mutex::default(),
+            outputs: Mutex::default(),
             now: Mutex::default(),
             approved: true,
             thinks: Duration::ZERO,
@@ -166,8 +169,15 @@ impl TaskRunner for Fake {
 
     fn event(&self, event: TaskEvent<'_>) {
         match event {
-            TaskEvent::Ended { task, state, .. } => {
+            TaskEvent::Ended {
+                task,
+                state,
+                output,
+                ..
+            } => {
                 self.ended.lock().unwrap().push((task.to_owned(), state));
+                let output = output.cloned().unwrap_or_default();
+                self.outputs.lock().unwrap().push((task.to_owned(), output));
             }
             TaskEvent::Part { task, item, .. } => {
                 self.parts.lock().unwrap().push((task.to_owned(), item));

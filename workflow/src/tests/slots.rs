@@ -90,6 +90,12 @@ async fn a_question_that_is_cut_off_has_had_no_effect_and_a_call_may_have() {
     assert_eq!(state(&report, "asked"), TaskState::Cancelled);
     assert_eq!(state(&report, "sent"), TaskState::Unknown);
     assert_eq!(state(&report, "bad"), TaskState::Skipped);
+    // The report and the events say the same.
+    let ended = fake.ended.lock().unwrap().clone();
+    assert_eq!(ended.len(), 4, "{ended:?}");
+    for (id, reported) in ended {
+        assert_eq!(state(&report, &id), reported, "{id}");
+    }
     let why = &report.tasks[1].error.as_ref().unwrap().message;
     assert!(why.contains("may have happened"), "{why}");
 }
@@ -104,6 +110,24 @@ async fn a_list_whose_item_fails_is_unknown_if_guarded_items_were_under_way() {
     assert_eq!(state(&guarded, "each"), TaskState::Unknown, "{guarded:?}");
     let read = run_plan(&Fake::new(), plan("work:do"), json!({})).await;
     assert_eq!(state(&read, "each"), TaskState::Failed, "{read:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn outputs_wait_for_their_report_and_are_dropped_behind_it() {
+    for order in ["completion", "submission"] {
+        let fake = Fake::new();
+        let plan = json!({ "order": order, "output": "$OUTPUT[last]", "tasks": [
+            { "id": "slow", "tool": "work:do", "args": { "ms": 50, "value": 1 } },
+            { "id": "fast", "tool": "work:do", "args": { "ms": 5, "value": 2 } },
+            { "id": "last", "tool": "work:do", "args": { "value": "$OUTPUT[fast]" } },
+        ] });
+        let report = run_plan(&fake, plan, json!({})).await;
+        assert_eq!(report.output, 2);
+        let mut outputs = fake.outputs.lock().unwrap().clone();
+        outputs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let values: Vec<Value> = outputs.into_iter().map(|(_, value)| value).collect();
+        assert_eq!(values, [json!(2), json!(2), json!(1)], "{order}");
+    }
 }
 
 #[test]
