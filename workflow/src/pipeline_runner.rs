@@ -86,21 +86,20 @@ impl PipelineRunner {
         }
     }
 
-    /// What a task has read, which begins with what those `after` which it runs have.
+    /// What a task has read, which begins with what those `after` which it runs have when it starts.
     fn flow_of(&self, task: &str, after: &[&str]) -> RunFlow {
         // A flow is added in one step.
         let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flow) = flows.get(task) {
+            return flow.clone();
+        }
         let mut start = self.start.clone();
         for flow in after.iter().filter_map(|before| flows.get(*before)) {
             start.join(&flow.current());
         }
-        let flow = flows.entry(task.to_owned());
-        let flow = flow.or_insert_with(|| self.parts.context.flow().part(start.clone()));
-        // A retry or a fallback may have more before it.
-        if !start.is_clean() {
-            flow.read(&start);
-        }
-        flow.clone()
+        let flow = self.parts.context.flow().part(start);
+        flows.insert(task.to_owned(), flow.clone());
+        flow
     }
 
     /// Waits until the pipeline ends the run, or every step in flight waits for a person.

@@ -43,7 +43,7 @@ pub struct ToolTask<'a> {
     pub item: Option<usize>,
     /// An object of named arguments.
     pub args: Value,
-    /// The tasks that it may depend on.
+    /// The tasks that it may depend on; empty for all but the first step of a task.
     pub after: &'a [&'a str],
     /// The time of the call, from its approval to its answer. After that, the runner fails it.
     pub timeout: Option<Duration>,
@@ -64,7 +64,7 @@ pub struct CodeTask<'a> {
     pub source: &'a str,
     /// What the code sees as globals: `$INPUT`, `$OUTPUT`, `$ERROR`, `$ITEM`, `$INDEX`, `context`.
     pub globals: Value,
-    /// The tasks that it may depend on.
+    /// The tasks that it may depend on; empty for all but the first step of a task.
     pub after: &'a [&'a str],
     /// Limits that the task asks for: `timeout`, `memory`, `calls`.
     pub limits: &'a CodeLimits,

@@ -256,9 +256,12 @@ impl<'a> Scheduler<'a> {
     fn sources(&self, id: StepId) -> Vec<&'a str> {
         let plan = self.plan;
         let mut found = Vec::new();
-        // A fallback depends on how its task failed.
-        if id.kind == StepKind::Fallback {
-            found.push(plan.tasks[id.node].id.as_str());
+        match id.kind {
+            // A fallback depends on how its task failed.
+            StepKind::Fallback => found.push(plan.tasks[id.node].id.as_str()),
+            // Further items of a list depend on what the first one does.
+            _ if self.nodes[id.node].start.is_some() => return found,
+            _ => {}
         }
         let mut seen = HashSet::new();
         let mut open = vec![id.node];
