@@ -13,7 +13,7 @@ use pml_runtime::Script;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_store::{Store, StoreError};
 
-use super::run_tools::DurableTools;
+use super::durable_tools::DurableTools;
 use super::script::Origin;
 use crate::config::Settings;
 use crate::diagnostics;

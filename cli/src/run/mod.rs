@@ -1,6 +1,7 @@
 //! `pml run`: one script, once.
 
 pub mod durable;
+mod durable_tools;
 pub mod report;
 mod run_audit;
 pub mod run_tools;

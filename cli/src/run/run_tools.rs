@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pml_approvals::Approvals;
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
-    Approver, CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record,
-    RecordMissing, Recording, RunPlaceholders, SpeculatedCalls,
+    DryRun, ObservedShapes, PlannedCall, Record, RecordMissing, Recording, SpeculatedCalls,
 };
 use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
@@ -20,6 +18,7 @@ use pml_search::{Search, ToolFinder};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::durable_tools::DurableTools;
 use super::run_audit::RunAudit;
 use super::tool_source::{LiveMode, ToolSource};
 use crate::audit_setup::AuditSetup;
@@ -54,39 +53,6 @@ pub struct RunToolsOptions {
     /// Whether calls are made before the script makes them.
     pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
-}
-
-/// What the tools of a durable run need besides.
-pub struct DurableTools {
-    pub journal: Arc<RunJournal>,
-    pub approvals: Approvals,
-    /// Questions to approvers show placeholders instead of private values.
-    pub placeholders: Arc<RunPlaceholders>,
-    /// Answers the questions before tasks of plans; with `None`, they wait for `pml approvals`.
-    pub task_approver: Option<Arc<dyn Approver>>,
-}
-
-impl DurableTools {
-    /// The person at the terminal started the script and is not asked; an operator's `ask` is answered
-    /// with `pml approvals`.
-    fn person(&self, gateway: &Gateway) -> Person {
-        let (placeholders, rules) = (self.placeholders.clone(), self.approvals.rules().clone());
-        let approver = Arc::new(CannotAsk);
-        let person = Person::new(approver, gateway, placeholders, IfUnasked::Send, rules);
-        match &self.task_approver {
-            Some(approver) => person.with_task_approver(approver.clone(), gateway),
-            None => person,
-        }
-    }
-
-    /// The same tools with somebody who answers the questions before tasks.
-    #[must_use]
-    pub fn with_task_approver(self, approver: Arc<dyn Approver>) -> Self {
-        Self {
-            task_approver: Some(approver),
-            ..self
-        }
-    }
 }
 
 /// The host behind a run, its servers, and the way out for its outcome.

@@ -7,7 +7,8 @@ use pml_gateway::policy::approval::Approval;
 use pml_protocol::{Failure, FailureKind, Request, RunContext};
 use serde_json::json;
 
-use super::{Approve, Asked, Details};
+use super::Approve;
+use super::person::{Asked, Details};
 
 /// What a task without a tool is asked about as.
 const CODE: &str = "pml:execute_code";

@@ -13,13 +13,12 @@ use pml_store::{
     Checkpoint, ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store,
     StoreError,
 };
-use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer_order::AnswerOrder;
 use super::checkpoints::{Checkpoints, SavedCheckpoint};
 use super::entry::{self, JournaledRequest};
+use super::settlement::{is_unknown, unsettled};
 use super::spec::DurableSpec;
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer, Recording};
@@ -33,17 +32,6 @@ pub enum ResumeError {
     /// The stored run cannot be read.
     #[error("{0}")]
     Spec(String),
-}
-
-/// A call whose outcome is unknown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UnknownCall {
-    /// Its number in the run, for `pml runs settle`.
-    pub call: u32,
-    /// `server:tool`
-    pub tool: String,
-    /// Its arguments, with placeholders.
-    pub args: Value,
 }
 
 /// The journal of one run. The layer [`super::Journal`] answers from it and appends answers; the
@@ -589,18 +577,6 @@ impl OpenEntry {
     }
 }
 
-/// Why a run waits for a person to say what became of a request.
-pub(super) fn unsettled(id: &RunId, number: u32, title: &str, why: &str) -> RunError {
-    let what = match title.strip_prefix("call ") {
-        Some(tool) => format!("call {number} of run {id} (`{tool}`)"),
-        None => format!("request {number} of run {id}"),
-    };
-    let message = format!(
-        "the outcome of {what} is unknown: {why}. Look whether it happened; then `pml runs settle {id} {number} --happened JSON`, `--send` or `--give-up`, and `pml resume {id}`"
-    );
-    RunError::new(ErrorKind::Unknown, message)
-}
-
 fn known_of(entry: &JournalEntry) -> Known {
     match (entry.state, &entry.answer) {
         (EntryState::Answered, Some(answer)) => {
@@ -621,23 +597,6 @@ fn delivered(entry: &JournalEntry) -> Option<(u32, u64)> {
     entry.answer_order.zip(entry.clock_ms)
 }
 
-/// Whether a journaled request may have happened and must not happen twice.
-fn is_unknown(entry: &JournalEntry) -> bool {
-    entry.state == EntryState::Intended && entry.class.is_none_or(|class| !class.is_repeatable())
-}
-
-/// The calls of a journal whose outcome is unknown.
-pub fn unknown_calls(entries: &[JournalEntry]) -> Vec<UnknownCall> {
-    let unknown = entries.iter().filter(|entry| is_unknown(entry));
-    unknown
-        .map(|entry| UnknownCall {
-            call: entry.number,
-            tool: called_tool(entry).to_owned(),
-            args: entry::arguments(entry::request_from_bytes(&entry.request)),
-        })
-        .collect()
-}
-
 /// The tool of a journaled call, or the title of another request.
 pub fn called_tool(entry: &JournalEntry) -> &str {
     entry.title.strip_prefix("call ").unwrap_or(&entry.title)
@@ -654,23 +613,6 @@ pub(crate) fn unix_ms() -> u64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The journal's form of the result of a call that happened, given as JSON.
-///
-/// # Errors
-///
-/// A text that is not JSON.
-pub fn happened(json: &str) -> Result<Vec<u8>, serde_json::Error> {
-    let value: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
-    Ok(entry::answer_to_bytes(&Ok(value), &Flow::default()))
-}
-
-/// The journal's form of the answer to a call that is given up.
-pub fn given_up() -> Vec<u8> {
-    let message = "the outcome of this call is unknown, and a person gave it up";
-    let given_up = Err(Failure::new(FailureKind::Cancelled, message));
-    entry::answer_to_bytes(&given_up, &Flow::default())
 }
 
 /// The answered requests of a journal as a recording.
