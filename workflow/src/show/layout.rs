@@ -67,16 +67,15 @@ pub fn layout(levels: &[usize], lines: &[Line]) -> Layout {
     let mut links = Links::default();
     for line in lines {
         let mut previous = Place::Box(line.from);
-        for column in levels[line.from] + 1..levels[line.to] {
-            if !has_lanes {
-                break;
-            }
+        let until = if has_lanes { levels[line.to] } else { 0 };
+        let passed = columns.iter_mut().enumerate().take(until);
+        for (column, places) in passed.skip(levels[line.from] + 1) {
             let lane = Place::Lane {
                 from: line.from,
                 is_fallback: line.is_fallback,
             };
             if links.add((column - 1, previous), (column, lane)) {
-                columns[column].push(lane);
+                places.push(lane);
             }
             previous = lane;
         }
