@@ -84,6 +84,8 @@ impl Durable {
             journal: Some(RunJournal::begin(self.approvals.store(), info, spec)),
             approvals: Some(self.approvals.clone()),
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
             speculated: None,
             progress: Box::new(|_| {}),
         });

@@ -8,6 +8,7 @@
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //! Trace                                 spans and metrics, where there is telemetry
+//!   RefuseSuspended                     refuses what is withdrawn until a person has looked at it
 //!   TrackLabels                         what the run has read; refuses calls that must not get it
 //!     Approve                           asks a person; the run's clock is paused meanwhile
 //!       TakeSpeculated                  results that are there already, if the run speculates
@@ -31,11 +32,13 @@ use std::time::Duration;
 
 use pml_approvals::Approvals;
 use pml_gateway::{Gateway, Progress, RunLimits};
+use pml_policy::suspensions::Suspensions;
 use pml_protocol::{Limits, Speculate, Speculation, ToolHost, VirtualClock};
 use pml_telemetry::Telemetry;
 
 use crate::approve::{Approve, Person};
 use crate::audit::{Audit, AuditTrail};
+use crate::call_costs::CallCosts;
 use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
@@ -46,6 +49,7 @@ use crate::reconcile::Reconciler;
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
+use crate::refuse_suspended::RefuseSuspended;
 use crate::resolve_spelling::ResolveSpelling;
 use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
@@ -80,6 +84,10 @@ pub struct LiveRun {
     pub approvals: Option<Approvals>,
     /// Where requests are observed; `None` without telemetry.
     pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// The calls that are made before the script makes them; with `None`, there are none.
     pub speculated: Option<Arc<SpeculatedCalls>>,
     /// Receives the progress of calls in flight.
@@ -149,9 +157,16 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     let tracked = TrackLabels::new(run.gateway.clone(), approved);
+    let refused = RefuseSuspended::new(run.suspensions.clone(), tracked);
     let traced: Arc<dyn ToolHost> = match run.telemetry {
-        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), tracked)),
-        None => Arc::new(tracked),
+        Some(telemetry) => Arc::new(Trace::new(
+            telemetry,
+            run.gateway.clone(),
+            run.costs,
+            run.suspensions,
+            refused,
+        )),
+        None => Arc::new(refused),
     };
     match run.journal {
         Some(journal) => {

@@ -246,6 +246,8 @@ impl Fixture {
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
             speculated: None,
             progress: Box::new(|_| {}),
         })
