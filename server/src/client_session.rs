@@ -277,6 +277,8 @@ impl ClientRun<'_> {
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             telemetry: state.telemetry().cloned(),
+            costs: state.costs().clone(),
+            suspensions: state.suspensions().clone(),
             speculated: speculated.clone(),
             progress: Box::new(progress),
         });

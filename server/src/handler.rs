@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use axum::http::request::Parts;
 use pml_hosts::{ApprovalRequest, Decision, IfUnasked};
 use pml_protocol::Principal;
+use pml_telemetry::Telemetry;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode,
@@ -26,7 +27,7 @@ use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
 use crate::log_context::LogContext;
 use crate::notice_pace::NoticePace;
-use crate::notifications::{Notifications, Subscriber, severity_number};
+use crate::notifications::{Notifications, Subscriber, report_anomalies, severity_number};
 use crate::operation::Operation;
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
@@ -64,7 +65,7 @@ pub struct Handler {
     state: ServerState,
     /// Requests of a connection share a session; stateless requests share one by its handle.
     connected: bool,
-    own: OnceLock<Arc<ClientSession>>,
+    own: Arc<OnceLock<Arc<ClientSession>>>,
     /// The client has closed its end of the connection, and will answer nothing.
     input_ended: CancellationToken,
     /// Ends the task that notifies the client of changes, together with the connection.
@@ -87,7 +88,7 @@ impl Handler {
             state,
             connected,
             input_ended,
-            own: OnceLock::new(),
+            own: Arc::default(),
             change_task: OnceLock::new(),
         }
     }
@@ -559,6 +560,15 @@ impl ServerHandler for Handler {
         let guard = connection_ended.clone().drop_guard();
         if self.change_task.set(guard).is_err() {
             return;
+        }
+        if let Some(anomalies) = state.telemetry().and_then(Telemetry::anomalies) {
+            let (peer, session) = (peer.clone(), self.own.clone());
+            let reporting = report_anomalies(peer, session, anomalies);
+            tokio::spawn(
+                connection_ended
+                    .clone()
+                    .run_until_cancelled_owned(reporting),
+            );
         }
         tokio::spawn(async move {
             let mut changes = state.gateway().changes();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_hosts::journal::{DurableSpec, RunJournal};
-use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
+use pml_hosts::{CannotAsk, IfUnasked, RunEnd, RunSpan};
 use pml_protocol::{Outcome, Principal, RunFlow, RunId, TenantId};
 use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
@@ -13,7 +13,6 @@ use pml_workflow::{Plan, PlanLimits, ScriptPlans};
 use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{PlanRun, refused, script_plan_parts};
 use crate::state::ServerState;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pml_approvals::ApprovalRules;
 use pml_gateway::{Gateway, Listing};
-use pml_hosts::{AuditTrail, Decision};
+use pml_hosts::{AuditTrail, CallCosts, Decision};
+use pml_policy::suspensions::Suspensions;
 use pml_protocol::{Limits, Principal};
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
@@ -61,6 +62,10 @@ pub struct ServerOptions {
     pub audit: Option<AuditTrail>,
     /// Where calls and runs are observed; `None` without telemetry.
     pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// Plans of clients and scripts.
     pub workflows: WorkflowOptions,
 }
@@ -96,6 +101,8 @@ struct Parts {
     observer: Arc<dyn ToolObserver>,
     audit: Option<AuditTrail>,
     telemetry: Option<Telemetry>,
+    costs: CallCosts,
+    suspensions: Suspensions,
     closing: CancellationToken,
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
@@ -133,6 +140,8 @@ impl ServerState {
             observer: options.observer,
             audit: options.audit,
             telemetry: options.telemetry,
+            costs: options.costs,
+            suspensions: options.suspensions,
             closing,
             durable,
             in_flight: watch::Sender::new(0),
@@ -271,6 +280,16 @@ impl ServerState {
     /// Where calls and runs are observed.
     pub(crate) fn telemetry(&self) -> Option<&Telemetry> {
         self.0.telemetry.as_ref()
+    }
+
+    /// What calls cost.
+    pub(crate) fn costs(&self) -> &CallCosts {
+        &self.0.costs
+    }
+
+    /// What is withdrawn until a person has looked at it.
+    pub(crate) fn suspensions(&self) -> &Suspensions {
+        &self.0.suspensions
     }
 
     /// Whether the servers were listed.

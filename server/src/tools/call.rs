@@ -8,6 +8,7 @@ use pml_reply::ReplyScrubber;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::redactions::count_redactions;
 use super::{TaskEvents, ToolCall, arguments};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
@@ -86,8 +87,15 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
     let bytes = pml_reply::result_bytes(&result);
     let held = session.show_result(&result, &run.flow().current(), &limits);
-    let make =
-        move |replies: &ReplyScrubber| ToolReply::call(&replies.call(&tool, result, &limits, held));
+    let (telemetry, audit) = (state.telemetry().cloned(), state.audit().cloned());
+    let make = move |replies: &ReplyScrubber| {
+        let reply = replies.call(&tool, result, &limits, held);
+        let redactions = count_redactions(telemetry.as_ref(), &reply);
+        if let Some(audit) = audit.filter(|_| !redactions.is_empty()) {
+            audit.reply_scrubbed(&run, &tool, redactions);
+        }
+        ToolReply::call(&reply)
+    };
     client_run.replies().make(bytes, make).await
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::RunEnd;
 use pml_hosts::journal::DurableScript;
+use pml_hosts::{RunEnd, RunSpan};
 use pml_protocol::{ErrorKind, Limits, RequestedLimits};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{RunOptions, Script};
@@ -13,12 +13,12 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
+use super::redactions::count_redactions;
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
@@ -232,14 +232,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let telemetry = state.telemetry().cloned();
     let make = move |replies: &ReplyScrubber| {
         let reply = replies.outcome(outcome, &limits);
-        if let Some(telemetry) = telemetry {
-            for (kind, count) in reply.redactions() {
-                telemetry.metrics().redacted(&kind, count as u64);
-            }
-        }
+        let redactions = count_redactions(telemetry.as_ref(), &reply);
         if let Some((audit, code, mut ended)) = audited {
-            let counts = reply.redactions();
-            ended.redactions = counts.map(|(kind, count)| (kind, count.into())).collect();
+            ended.redactions = redactions;
             audit.run_ended(&run, &code, &ended);
         }
         ToolReply::run(&reply)

@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod execute;
+mod redactions;
 mod run_result;
 mod search;
 mod workflow;

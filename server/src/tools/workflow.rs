@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::RunEnd;
 use pml_hosts::journal::DurableScript;
-use pml_protocol::{ErrorKind, FailureKind, Limits, Outcome, RequestedLimits, RunContext};
-use pml_reply::ReplyScrubber;
+use pml_hosts::{RunEnd, RunSpan};
+use pml_protocol::{ErrorKind, FailureKind, Limits, Outcome, RequestedLimits, RunId};
+use pml_reply::{ReplyScrubber, RunReply};
 use pml_workflow::{KnownTool, Plan, PlanError, PlanLimits, Problem, TaskState, check_tools};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{self, Whole};
+use super::redactions::count_redactions;
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::{ClientRun, ClientSession, RunApprover};
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{MAX_CALLS, PlanRun, with_inputs};
 use crate::tool_reply::ToolReply;
@@ -257,27 +257,38 @@ async fn run_plan(
         wall_ms = outcome.stats.wall_ms,
         "a plan ended"
     );
-    if let Some(audit) = audited {
-        audit.0.run_ended(&run, &audit.1, &RunEnd::new(&outcome));
-    }
+    let audited = audited.map(|(audit, plan)| (audit, plan, RunEnd::new(&outcome)));
     if is_task {
+        if let Some((audit, plan, ended)) = &audited {
+            audit.run_ended(&run, plan, ended);
+        }
         return ToolReply::text("the reply is in the store".into());
     }
     session.show(&mut outcome, &limits);
-    reply(outcome, &client_run, &run, limits).await
+    let telemetry = state.telemetry().cloned();
+    let (run, id) = (run.clone(), run.id().clone());
+    let note = move |reply: &RunReply| {
+        let redactions = count_redactions(telemetry.as_ref(), reply);
+        if let Some((audit, plan, mut ended)) = audited {
+            ended.redactions = redactions;
+            audit.run_ended(&run, &plan, &ended);
+        }
+    };
+    reply(outcome, &client_run, &id, limits, note).await
 }
 
 async fn reply(
     mut outcome: Outcome,
     client_run: &ClientRun<'_>,
-    run: &RunContext,
+    run: &RunId,
     limits: Limits,
+    note: impl FnOnce(&RunReply) + Send + 'static,
 ) -> ToolReply {
     if let Some(error) = &mut outcome.error
         && error.kind == ErrorKind::Waiting
         && error.hint.is_none()
     {
-        error.hint = Some(run_result::hint(run.id()));
+        error.hint = Some(run_result::hint(run));
     }
     let report = outcome.result.as_deref().map(RawValue::get);
     if let (false, Some(report)) = (
@@ -289,7 +300,11 @@ async fn reply(
         outcome.result = to_raw_value(&shown).ok();
     }
     let bytes = pml_reply::outcome_bytes(&outcome);
-    let make = move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));
+    let make = move |replies: &ReplyScrubber| {
+        let reply = replies.outcome(outcome, &limits);
+        note(&reply);
+        ToolReply::run(&reply)
+    };
     client_run.replies().make(bytes, make).await
 }
 
