@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use crate::config::Settings;
 use crate::exit::ExitCode;
 use crate::tools::LISTING_TIMEOUT;
-use crate::{diagnostics, exit, servers};
+use crate::{diagnostics, exit, servers, suspensions};
 
 /// The options of a batch.
 #[derive(Args)]
@@ -76,6 +76,7 @@ pub fn run(
         false => None,
     };
     let limits = settings.limits.limits();
+    let suspensions = suspensions::open(&settings)?;
     let tool_timeout = timeout.or_else(|| settings.limits.tool_timeout());
     servers::with_gateway(settings.servers, async |gateway| {
         let tools = tools_of(gateway, &batch).await;
@@ -93,6 +94,8 @@ pub fn run(
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions,
             speculated: None,
             progress: Box::new(|_| {}),
         });

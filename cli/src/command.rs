@@ -12,7 +12,7 @@ use crate::exit::ExitCode;
 use crate::{
     add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
     init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
-    test, tools, trust, types, workflow,
+    suspensions, test, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -67,6 +67,7 @@ enum Command {
     Model(model::ModelArgs),
     Serve(serve::ServeArgs),
     Audit(audit::AuditArgs),
+    Suspensions(suspensions::SuspensionsArgs),
     Scrub(scrub::ScrubArgs),
     Completions(completions::CompletionsArgs),
     DemoServer(demo_server::DemoServerArgs),
@@ -139,6 +140,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Model(args) => model::run(&args),
         Command::Serve(args) => serve::run(&args, config),
         Command::Audit(args) => audit::run(&args, config),
+        Command::Suspensions(args) => suspensions::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
         Command::Completions(args) => completions::run(&args),
         Command::DemoServer(args) => demo_server::run(&args),

@@ -33,7 +33,14 @@ const GROUPS: &[Group] = &[
     },
     Group {
         heading: "Operations",
-        commands: &["serve", "audit", "scrub", "completions", "demo-server"],
+        commands: &[
+            "serve",
+            "audit",
+            "suspensions",
+            "scrub",
+            "completions",
+            "demo-server",
+        ],
     },
 ];
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pml_gateway::Config;
 use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
 use pml_gateway::policy::globs::ToolGlob;
+use pml_hosts::CallCosts;
 use pml_policy::lock::{self, LockFile};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
@@ -80,11 +81,18 @@ pub struct WorkflowSettings {
     concurrency: Option<usize>,
     /// Whether clients of `pml serve` see the tool `execute_workflow`.
     pub tool: bool,
-    /// What one call costs, by tool: for the estimate of a dry run. The first glob that fits counts.
+    /// What one call costs, by tool: for the estimate of a dry run, metrics and audit events. The first
+    /// glob that fits counts.
     pub costs: BTreeMap<ToolGlob, f64>,
 }
 
 impl WorkflowSettings {
+    /// What calls cost.
+    pub fn call_costs(&self) -> CallCosts {
+        let costs = self.costs.iter();
+        CallCosts::new(costs.map(|(glob, cost)| (glob.clone(), *cost)))
+    }
+
     /// The bounds of a plan.
     pub fn limits(&self) -> PlanLimits {
         let standard = PlanLimits::default();

@@ -46,12 +46,14 @@ mod serve;
 mod servers;
 mod store_setup;
 mod style;
+mod suspensions;
 mod telemetry_setup;
 mod test;
 mod tool_cache;
 mod tools;
 mod trust;
 mod types;
+mod value_scrubber;
 mod workflow;
 
 fn main() {

@@ -1,26 +1,29 @@
 //! The tools of one run, and what is left to do when it has ended.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pml_approvals::Approvals;
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
-    CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders, SpeculatedCalls,
+    CallCosts, CannotAsk, IfUnasked, ObservedShapes, Person, PlannedCall, Recording, RunEnd,
+    RunPlaceholders, SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
+use pml_policy::suspensions::Suspensions;
+use pml_protocol::{Limits, Outcome, RunContext, Speculation, TimerMode, ToolHost};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
+use pml_telemetry::Telemetry;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::pipeline::{Live, Pipeline};
 use super::run_audit::RunAudit;
+use super::run_telemetry::RunTelemetry;
 use super::tool_source::{LiveMode, ToolSource};
 use crate::audit_setup::AuditSetup;
 use crate::observed_calls::ObservedCalls;
@@ -51,6 +54,12 @@ pub struct RunToolsOptions {
     pub durable: Option<DurableTools>,
     /// Where calls are recorded; `None` for runs that are not.
     pub audit: Option<AuditSetup>,
+    /// Where the run is observed; `None` for runs that are not.
+    pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// Whether calls are made before the script makes them.
     pub speculate: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
@@ -77,8 +86,14 @@ impl DurableTools {
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// The identity of the run.
+    context: RunContext,
     /// `None` where nothing is recorded.
     audit: Option<RunAudit>,
+    /// `None` where nothing is observed.
+    telemetry: Option<Arc<RunTelemetry>>,
+    /// Values that scrubbing replaced in what is printed, by kind.
+    redactions: Mutex<Map<String, Value>>,
     speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
@@ -94,35 +109,27 @@ struct LiveServers {
     calls: Arc<ObservedCalls>,
 }
 
-type Live = Arc<dyn ToolHost>;
-
-enum Pipeline {
-    Live(Live),
-    Replay {
-        host: Live,
-        clock: VirtualClock,
-    },
-    Record {
-        host: Arc<Record<Live>>,
-        clock: VirtualClock,
-        file: PathBuf,
-        raw: bool,
-    },
-    RecordMissing {
-        host: Arc<RecordMissing<Live>>,
-        recording: Recording,
-        file: PathBuf,
-        raw: bool,
-    },
-    DryRun(Arc<DryRun<Live>>),
-}
-
 impl RunTools {
     /// Opens the gateway, unless the run is a replay. Must be called inside the event loop.
     pub fn open(options: RunToolsOptions) -> anyhow::Result<Self> {
         let replies = options.scrubber.map(|scrubber| {
             ReplyScrubber::for_person(SharedPlaceholders::new(PlaceholderMap::new(scrubber)))
         });
+        let journal = options
+            .durable
+            .as_ref()
+            .map(|durable| durable.journal.clone());
+        let context = match &journal {
+            Some(journal) => journal.local_context(),
+            None => RunContext::local(),
+        };
+        let (telemetry, context) = match options.telemetry {
+            Some(telemetry) => {
+                let (telemetry, context) = RunTelemetry::begin(telemetry, context);
+                (Some(Arc::new(telemetry)), context)
+            }
+            None => (None, context),
+        };
         let mode = match options.source {
             ToolSource::Replay(replay) => {
                 return Ok(Self {
@@ -130,7 +137,10 @@ impl RunTools {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    context,
                     audit: None,
+                    telemetry,
+                    redactions: Mutex::default(),
                     speculation: Speculation::default(),
                     journal: None,
                     servers: None,
@@ -140,10 +150,6 @@ impl RunTools {
             ToolSource::Servers(mode) => mode,
         };
         let servers = LiveServers::open(options.config, options.search)?;
-        let journal = options
-            .durable
-            .as_ref()
-            .map(|durable| durable.journal.clone());
         // A recording and a dry run have the calls of the script alone.
         let speculates = options.speculate && matches!(mode, LiveMode::Send);
         let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
@@ -167,20 +173,27 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
-            telemetry: None,
+            telemetry: telemetry
+                .as_ref()
+                .map(|observed| observed.telemetry().clone()),
+            costs: options.costs,
+            suspensions: options.suspensions,
             speculated: speculated.clone(),
             progress: options.progress,
         };
         // A dry run sends nothing.
         let sends = !matches!(mode, LiveMode::DryRun(_));
-        let audit = options.audit.filter(|_| sends).and_then(|setup| {
-            let run = journal.as_ref().map(|journal| journal.local_context());
-            RunAudit::open(setup, &servers.gateway, run)
-        });
+        let audit = options
+            .audit
+            .filter(|_| sends)
+            .and_then(|setup| RunAudit::open(setup, &servers.gateway, context.clone()));
         let pipeline = Pipeline::new(mode, run);
         let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
+            context,
             audit,
+            telemetry,
+            redactions: Mutex::default(),
             speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
             pipeline,
@@ -193,11 +206,43 @@ impl RunTools {
         stack::streamed(recorded(self.pipeline.host(), self.audit.as_ref()))
     }
 
-    /// Records how the run ended, where it is recorded.
-    pub fn record_end(&self, script: &str, outcome: &Outcome) {
-        if let Some(audit) = &self.audit {
-            audit.ended(script, outcome);
+    /// The identity of the run.
+    pub fn context(&self) -> &RunContext {
+        &self.context
+    }
+
+    /// Where the run is observed; `None` where it is not.
+    pub fn telemetry(&self) -> Option<Arc<RunTelemetry>> {
+        self.telemetry.clone()
+    }
+
+    /// The run has ended, where that is observed.
+    pub fn ended(&self, outcome: &Outcome) {
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.ended(outcome);
+            tracing::info!(
+                run = %self.context.id(),
+                ok = outcome.ok,
+                kind = outcome.error.as_ref().map(|error| error.kind.to_string()),
+                wall_ms = outcome.stats.wall_ms,
+                calls = outcome.calls.len(),
+                "a script ended"
+            );
         }
+    }
+
+    /// Records how the run ended, where it is recorded, with what was replaced in the printed outcome.
+    pub fn record_end(&self, script: &str, mut ended: RunEnd) {
+        if let Some(audit) = &self.audit {
+            ended.redactions = self.redactions().clone();
+            audit.ended(script, &ended);
+        }
+    }
+
+    fn redactions(&self) -> MutexGuard<'_, Map<String, Value>> {
+        self.redactions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn options(&self) -> RunOptions {
@@ -208,7 +253,7 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
-            context: self.audit.as_ref().map(RunAudit::context),
+            context: Some(self.context.clone()),
             clock,
             timers,
             speculation: self.speculation.clone(),
@@ -216,7 +261,6 @@ impl RunTools {
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -229,7 +273,17 @@ impl RunTools {
     /// The outcome as it is printed.
     pub fn printed(&self, outcome: Outcome, limits: &Limits) -> Outcome {
         match &self.replies {
-            Some(replies) => replies.outcome(outcome, limits).into_outcome(),
+            Some(replies) => {
+                let reply = replies.outcome(outcome, limits);
+                for (kind, count) in reply.redactions() {
+                    if let Some(observed) = &self.telemetry {
+                        let metrics = observed.telemetry().metrics();
+                        metrics.redacted(&kind, count as u64);
+                    }
+                    self.redactions().insert(kind, count.into());
+                }
+                reply.into_outcome()
+            }
             None => limit_output(outcome, limits),
         }
     }
@@ -357,10 +411,13 @@ impl RunTools {
         cache.save_history(&servers.calls.take());
     }
 
-    /// Stops the servers, and closes the audit log.
+    /// Stops the servers, sends the last telemetry, and closes the audit log.
     pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(telemetry) = self.telemetry {
+            telemetry.close().await;
         }
         if let Some(audit) = self.audit {
             audit.close().await;
@@ -385,54 +442,5 @@ fn recorded(host: Live, audit: Option<&RunAudit>) -> Live {
     match audit {
         Some(audit) => audit.host(host),
         None => host,
-    }
-}
-
-impl Pipeline {
-    fn host(&self) -> Arc<dyn ToolHost> {
-        match self {
-            Self::Live(host) => host.clone(),
-            Self::Replay { host, .. } => host.clone(),
-            Self::Record { host, .. } => host.clone(),
-            Self::RecordMissing { host, .. } => host.clone(),
-            Self::DryRun(host) => host.clone(),
-        }
-    }
-
-    fn new(mode: LiveMode, run: LiveRun) -> Self {
-        match mode {
-            LiveMode::Send => Self::Live(stack::live(run)),
-            LiveMode::Record { file, raw } => {
-                let clock = clock_of_now();
-                Self::Record {
-                    host: stack::record(run, clock),
-                    clock,
-                    file,
-                    raw,
-                }
-            }
-            LiveMode::RecordMissing {
-                file,
-                recording,
-                raw,
-            } => Self::RecordMissing {
-                host: stack::record_missing(run, recording.clone()),
-                recording,
-                file,
-                raw,
-            },
-            LiveMode::DryRun(sources) => Self::DryRun(stack::dry_run(run, *sources)),
-        }
-    }
-}
-
-/// A virtual clock that starts now, with a seed of its own.
-fn clock_of_now() -> VirtualClock {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    VirtualClock {
-        seed: now.subsec_nanos(),
-        time_ms: u64::try_from(now.as_millis()).unwrap_or_default(),
     }
 }

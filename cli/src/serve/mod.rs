@@ -27,7 +27,7 @@ use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
-use crate::{exit, search_setup, servers};
+use crate::{exit, search_setup, servers, suspensions};
 use cached_tools::CachedTools;
 use print_config::ClientName;
 
@@ -169,8 +169,9 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let store = durable
             .as_ref()
             .map(|durable| durable.approvals.store().clone());
-        let mut audit = AuditSetup::open(&settings, args.http.is_none())?;
         let telemetry = settings.telemetry.start(&scrubber, &secrets)?;
+        let mut audit = AuditSetup::open(&settings, args.http.is_none())?;
+        let suspensions = suspensions::open(&settings)?;
         if let Some(telemetry) = &telemetry {
             lines.send_to(telemetry);
         }
@@ -189,6 +190,8 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             observer,
             audit: audit.trail(&gateway),
             telemetry: telemetry.clone(),
+            costs: settings.workflows.call_costs(),
+            suspensions,
             workflows: WorkflowOptions {
                 limits: settings.workflows.limits(),
                 tool: settings.workflows.tool,

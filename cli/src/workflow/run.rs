@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use pml_hosts::journal::RunJournal;
-use pml_hosts::{AnswerSources, Fixtures, OwnClock};
-use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, RunFlow, ToolHost};
+use pml_hosts::{AnswerSources, Fixtures, OwnClock, RunEnd};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunError, RunFlow, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
+use pml_server::log::in_run;
 use pml_store::Store;
 use pml_workflow::estimate::Estimate;
 use pml_workflow::{
@@ -27,13 +28,13 @@ use crate::amounts::parse_time;
 use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
 use crate::exit::{self, ExitCode};
-use crate::run::RunOutput;
 use crate::run::durable::{DurableArgs, DurableRun, OpenRun};
 use crate::run::run_tools::{RunTools, RunToolsOptions};
 use crate::run::tool_source::{LiveMode, ToolSource};
+use crate::run::{RunOutput, command_telemetry};
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
-use crate::{diagnostics, interrupt, progress, search_setup};
+use crate::{diagnostics, interrupt, progress, search_setup, suspensions};
 
 /// Calls of one plan: its tasks and items are bounded already.
 const MAX_CALLS: u32 = 1_000_000;
@@ -246,6 +247,10 @@ impl PreparedWorkflow {
             }
             None => None,
         };
+        let audit = AuditSetup::open_for_command(&self.settings)?;
+        let telemetry = command_telemetry(&self.settings)?;
+        let suspensions = suspensions::open(&self.settings)?;
+        let call_costs = self.settings.workflows.call_costs();
         let scrub_rules = std::mem::take(&mut self.settings.scrub);
         let scrubber = match self.output.scrub {
             true => Some(Arc::new(Scrubber::new(&scrub_rules)?)),
@@ -257,7 +262,6 @@ impl PreparedWorkflow {
         };
         let is_live = !self.output.json && !self.output.scrub && !self.is_streamed;
         let cache = ToolCache::for_settings(&self.settings);
-        let audit = AuditSetup::open_for_command(&self.settings)?;
         let known = Known {
             history: cache.history(),
             costs: std::mem::take(&mut self.settings.workflows.costs),
@@ -272,6 +276,9 @@ impl PreparedWorkflow {
             limits,
             durable: durable_tools,
             audit: Some(audit),
+            telemetry,
+            costs: call_costs,
+            suspensions,
             // A plan says itself what can be done at once.
             speculate: false,
             progress: Box::new(move |reported| {
@@ -280,10 +287,7 @@ impl PreparedWorkflow {
                 }
             }),
         })?;
-        let context = match &durable {
-            Some(durable) => durable.journal().local_context(),
-            None => RunContext::local(),
-        };
+        let context = tools.context().clone();
         let runner = Arc::new(PipelineRunner::new(RunnerParts {
             host: tools.host(),
             code_host: code_host(&tools, durable.is_some()),
@@ -318,13 +322,15 @@ impl PreparedWorkflow {
             known: known.times(&plan),
             time: None,
         };
-        let ended = run_to_end(&plan, &runner, start, interrupted).await;
+        let ended = run_to_end(&plan, &runner, start, interrupted);
+        let ended = in_run(tools.context(), ended).await;
         let estimate = tools.gateway().filter(|_| tools.dry_run_plan().is_some());
         let estimate = estimate
             .map(|gateway| estimate::of(&plan, &ended.report, &known, gateway, &plan_limits));
         let finished = Finished {
             plan: &plan,
             tools: &tools,
+            text: &self.text,
             ended,
             estimate,
             is_streamed: self.is_streamed,
@@ -377,6 +383,8 @@ fn code_host(
 struct Finished<'a> {
     plan: &'a Plan,
     tools: &'a RunTools,
+    /// The plan as it was written.
+    text: &'a str,
     ended: EndedPlan,
     /// Of a dry run.
     estimate: Option<Estimate>,
@@ -398,6 +406,8 @@ impl Finished<'_> {
         if let Some(durable) = durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
+        in_run(tools.context(), async { tools.ended(&outcome) }).await;
+        tools.record_end(self.text, RunEnd::new(&outcome));
         if let Some(error) = stopped.filter(|_| !is_interrupted) {
             diagnostics::error(&error.message);
         }
