@@ -205,6 +205,8 @@ async fn run_scripts(
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
             speculated: None,
             progress: Box::new(|_| {}),
         });

@@ -92,6 +92,8 @@ impl Bed {
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
             speculated: speculated.clone(),
             progress: Box::new(|_| {}),
         });
