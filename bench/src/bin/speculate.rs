@@ -112,6 +112,8 @@ async fn run(
         journal: None,
         approvals: None,
         telemetry: None,
+        costs: Default::default(),
+        suspensions: Default::default(),
         speculated: speculated.clone(),
         progress: Box::new(|_| {}),
     });
