@@ -10,9 +10,9 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
+    add, approvals, audit, call, capability, check, completions, demo_server, diagnostics, doctor, exit, index,
     init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
-    test, tools, trust, types, workflow,
+    test, token, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -36,6 +36,11 @@ struct Cli {
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
+    /// The capability token that bounds what the command may see and call; @FILE reads it from a file
+    /// [default: $PML_CAPABILITY]
+    #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
+    capability: Option<String>,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -56,6 +61,7 @@ enum Command {
     Trust(trust::TrustArgs),
     Lock(lock::LockArgs),
     Policy(policy::PolicyArgs),
+    Token(token::TokenArgs),
     Secrets(secrets::SecretsArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
@@ -73,6 +79,14 @@ enum Command {
 }
 
 impl Command {
+    /// The name of a command that has no use for `--capability`.
+    fn without_capability(&self) -> Option<&'static str> {
+        match self {
+            Self::Token(_) => Some("token"),
+            other => other.without_config(),
+        }
+    }
+
     /// The name of a command that has no use for `--config`. The flag is global, so clap accepts it
     /// there too.
     fn without_config(&self) -> Option<&'static str> {
@@ -114,6 +128,12 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
             "`pml {name}` reads no configuration file: leave out --config"
         ));
     }
+    if let (Some(_), Some(name)) = (&cli.capability, cli.command.without_capability()) {
+        return exit::usage_error(anyhow::anyhow!(
+            "`pml {name}` calls no tool: leave out --capability"
+        ));
+    }
+    capability::set_flag(cli.capability);
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Resume(args) => resume::run(&args, config),
@@ -128,6 +148,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Trust(args) => trust::run(&args),
         Command::Lock(args) => lock::run(&args, config),
         Command::Policy(args) => policy::run(&args, config),
+        Command::Token(args) => token::run(&args, config),
         Command::Secrets(args) => secrets::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),

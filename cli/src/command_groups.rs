@@ -27,7 +27,7 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "add", "trust", "lock", "policy", "secrets", "doctor", "tools", "search",
+            "init", "add", "trust", "lock", "policy", "token", "secrets", "doctor", "tools", "search",
             "call", "login", "logout", "index", "model",
         ],
     },

@@ -22,7 +22,7 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "approvals",
     "audit",
     "effects",
@@ -36,6 +36,7 @@ const SECTIONS: [&str; 14] = [
     "speculate",
     "store",
     "telemetry",
+    "tokens",
     "workflows",
 ];
 

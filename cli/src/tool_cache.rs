@@ -15,6 +15,7 @@ use pml_gateway::{StartError, Tool};
 use pml_scrub::{ScrubConfig, Scrubber};
 use pml_typegen::Shape;
 
+use crate::capability;
 use crate::config::{self, Settings};
 
 /// The tool cache of one configuration.
@@ -32,6 +33,10 @@ impl ToolCache {
     pub fn for_settings(settings: &Settings) -> Self {
         let config = &settings.servers;
         let place = || {
+            // The tools that a token permits are not all tools.
+            if capability::is_given() {
+                return None;
+            }
             let store = CatalogStore::new(pml_files::data_dir()?.join("catalog"));
             let file = config.file.as_deref()?;
             let mut text = std::fs::read(file).ok()?;

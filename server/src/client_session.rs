@@ -20,6 +20,7 @@ use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use pml_store::JournalEntry;
 
+use crate::client_identity::ClientIdentity;
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
 use crate::tool_observer::TimedCalls;
@@ -45,24 +46,23 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// A session of `principal`, without placeholders and stored values.
+    /// A session of a client, without placeholders and stored values.
     pub fn new(
-        principal: Principal,
+        client: &ClientIdentity,
         gateway: Gateway,
         search: Search,
         scrubber: Arc<Scrubber>,
     ) -> Self {
         let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
-        let tenant = TenantId::local();
-        let gateway = gateway.acting_for(tenant.as_str(), principal.as_str());
+        let (tenant, gateway) = client.reach(gateway);
         // Only the reply to a run can be too large to show.
         let keep = Arc::new(|_: &str| None);
         Self {
             id: SessionId::random(),
-            // A process serves one tenant, and each token is a principal of it.
+            // A plain bearer token is a principal of the local tenant; a capability token names its own.
             tenant,
             gateway: gateway.clone(),
-            principal,
+            principal: client.principal().clone(),
             replies: SessionReplies::new(ReplyScrubber::for_model(placeholders.clone(), keep)),
             placeholders,
             storage: Arc::default(),

@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod catch_panics;
+mod client_identity;
 mod client_session;
 mod durable_runs;
 mod elicitation;
@@ -47,5 +48,5 @@ pub use error::ServeError;
 pub use state::{ServerOptions, ServerState, WorkflowOptions};
 pub use tool_observer::ToolObserver;
 pub use transport::{
-    BearerTokens, HttpOptions, ListenAddress, serve_http, serve_status, serve_stdio,
+    Authentication, BearerTokens, HttpOptions, ListenAddress, serve_http, serve_status, serve_stdio,
 };

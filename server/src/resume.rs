@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
-use pml_protocol::{Outcome, Principal, RunFlow, RunId, TenantId};
+use pml_protocol::{Outcome, RunFlow, RunId, TenantId};
 use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 use pml_workflow::{Plan, PlanLimits, ScriptPlans};
@@ -133,8 +133,15 @@ async fn execute(
     runs: &Arc<DurableRuns>,
     claimed: ClaimedRun,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let principal = Principal::named(&claimed.run.principal);
-    let session = state.new_session(principal);
+    let Some(owner) = state.owner_of_run(&claimed.run.principal) else {
+        let _ = claimed.writer.release().await;
+        let principal = &claimed.run.principal;
+        let message = format!(
+            "it began with the authority of `{principal}`, which this server does not have: give the token to `pml resume` with --capability"
+        );
+        return Err(message.into());
+    };
+    let session = state.new_session(&owner);
     let id = claimed.run.id.clone();
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();

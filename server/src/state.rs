@@ -6,7 +6,7 @@ use std::time::Duration;
 use pml_approvals::ApprovalRules;
 use pml_gateway::{Gateway, Listing};
 use pml_hosts::{AuditTrail, Decision};
-use pml_protocol::{Limits, Principal};
+use pml_protocol::Limits;
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
@@ -17,6 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::client_identity::{ClientIdentity, SeenCapabilities};
 use crate::client_session::ClientSession;
 use crate::durable_runs::{DurableOptions, DurableRuns};
 use crate::observed_state;
@@ -100,6 +101,7 @@ struct Parts {
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
     stateless: StatelessClients,
+    seen_capabilities: SeenCapabilities,
     durable: Option<Arc<DurableRuns>>,
     pending: PendingApprovals,
     tasks: Arc<RunningTasks>,
@@ -138,6 +140,7 @@ impl ServerState {
             in_flight: watch::Sender::new(0),
             has_listed: watch::Sender::new(false),
             stateless: StatelessClients::default(),
+            seen_capabilities: SeenCapabilities::default(),
             pending: PendingApprovals::default(),
             tasks: Arc::default(),
         }));
@@ -326,13 +329,21 @@ impl ServerState {
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self, principal: Principal) -> ClientSession {
+    /// A session of the client that sent a request.
+    pub(crate) fn new_session(&self, client: &ClientIdentity) -> ClientSession {
+        self.0.seen_capabilities.note(client);
         ClientSession::new(
-            principal,
+            client,
             self.0.gateway.clone(),
             self.0.search.clone(),
             self.0.scrubber.clone(),
         )
+    }
+
+    /// The client that began a run; `None` if this process may not act for it.
+    pub(crate) fn owner_of_run(&self, principal: &str) -> Option<ClientIdentity> {
+        let seen = &self.0.seen_capabilities;
+        seen.owner_of_run(principal, self.gateway())
     }
 
     /// Returns when the servers were listed, or after 3 seconds.

@@ -8,7 +8,7 @@ use clap::Args;
 use pml_approvals::Approvals;
 use pml_hosts::RunPlaceholders;
 use pml_hosts::journal::{DurableScript, DurableSpec, NewRunInfo, RunJournal};
-use pml_protocol::{ErrorKind, Limits, Outcome, Principal, RunId, TenantId};
+use pml_protocol::{ErrorKind, Limits, Outcome, RunId, TenantId};
 use pml_runtime::Script;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_store::{Store, StoreError};
@@ -16,7 +16,7 @@ use pml_store::{Store, StoreError};
 use super::run_tools::DurableTools;
 use super::script::Origin;
 use crate::config::Settings;
-use crate::diagnostics;
+use crate::{capability, diagnostics};
 use crate::store_setup::{self, StoreArgs};
 
 /// What a run of this command is stored as: `pml resume --all` resumes it, `pml serve` does not.
@@ -135,7 +135,7 @@ impl DurableRun {
         let info = NewRunInfo {
             tenant,
             id,
-            principal: Principal::local().as_str().to_owned(),
+            principal: capability::principal(&settings.servers)?.as_str().to_owned(),
             origin: ORIGIN.to_owned(),
             task_ttl: None,
         };

@@ -12,7 +12,10 @@ use pml_hosts::{
     CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
     Recording, RunPlaceholders, SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
+use pml_protocol::{
+    Limits, Outcome, Principal, RunContext, SessionId, Speculation, TenantId, TimerMode, ToolHost,
+    VirtualClock,
+};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
@@ -79,6 +82,8 @@ pub struct RunTools {
     pipeline: Pipeline,
     /// `None` where nothing is recorded.
     audit: Option<RunAudit>,
+    /// The identity of the run, where it matters before the run begins.
+    context: Option<RunContext>,
     speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
@@ -131,6 +136,7 @@ impl RunTools {
                         host: stack::limited(replay, &options.limits),
                     },
                     audit: None,
+                    context: None,
                     speculation: Speculation::default(),
                     journal: None,
                     servers: None,
@@ -173,14 +179,15 @@ impl RunTools {
         };
         // A dry run sends nothing.
         let sends = !matches!(mode, LiveMode::DryRun(_));
+        let context = context(&servers.gateway, journal.as_deref());
         let audit = options.audit.filter(|_| sends).and_then(|setup| {
-            let run = journal.as_ref().map(|journal| journal.local_context());
-            RunAudit::open(setup, &servers.gateway, run)
+            RunAudit::open(setup, &servers.gateway, context.clone())
         });
         let pipeline = Pipeline::new(mode, run);
         let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
             audit,
+            context,
             speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
             pipeline,
@@ -208,7 +215,10 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
-            context: self.audit.as_ref().map(RunAudit::context),
+            context: match &self.audit {
+                Some(audit) => Some(audit.context()),
+                None => self.context.clone(),
+            },
             clock,
             timers,
             speculation: self.speculation.clone(),
@@ -216,7 +226,6 @@ impl RunTools {
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -224,6 +233,11 @@ impl RunTools {
             },
             None => options,
         }
+    }
+
+    /// The identity of the run.
+    pub fn context(&self) -> RunContext {
+        self.context.clone().unwrap_or_else(RunContext::local)
     }
 
     /// The outcome as it is printed.
@@ -377,6 +391,18 @@ impl LiveServers {
             shapes: Arc::default(),
             calls: Arc::default(),
         })
+    }
+}
+
+/// The identity of a durable run, or of one that a capability token bounds.
+fn context(gateway: &Gateway, journal: Option<&RunJournal>) -> Option<RunContext> {
+    let principal = gateway
+        .capability()
+        .map(|capability| Principal::named(&capability.name()));
+    match journal {
+        Some(journal) => Some(journal.local_context(principal.unwrap_or_else(Principal::local))),
+        None => principal
+            .map(|principal| RunContext::new(SessionId::random(), TenantId::local(), principal)),
     }
 }
 

@@ -280,10 +280,7 @@ impl PreparedWorkflow {
                 }
             }),
         })?;
-        let context = match &durable {
-            Some(durable) => durable.journal().local_context(),
-            None => RunContext::local(),
-        };
+        let context = tools.context();
         let runner = Arc::new(PipelineRunner::new(RunnerParts {
             host: tools.host(),
             code_host: code_host(&tools, durable.is_some()),

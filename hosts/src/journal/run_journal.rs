@@ -193,12 +193,12 @@ impl RunJournal {
     }
 
     /// The run as one of the local user, in a session of its own.
-    pub fn local_context(&self) -> RunContext {
+    pub fn local_context(&self, principal: Principal) -> RunContext {
         RunContext::with_id(
             self.id().clone(),
             SessionId::random(),
             TenantId::local(),
-            Principal::local(),
+            principal,
         )
         .with_flow(RunFlow::of_session(&self.spec.session))
     }
