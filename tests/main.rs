@@ -37,6 +37,7 @@ mod streams;
 mod surface;
 mod telemetry;
 mod testing;
+mod tokens;
 mod tools;
 mod trust;
 mod types;
