@@ -29,12 +29,13 @@ pub struct TokenSettings {
     trusted_keys: Option<Vec<String>>,
 }
 
-/// Keeps the value of `--capability`.
-pub fn set_flag(value: Option<String>) {
+/// Keeps the token that `--capability` names. A file is read once.
+pub fn set_flag(value: Option<&str>) -> anyhow::Result<()> {
     if let Some(value) = value {
         // The command line is parsed once.
-        let _ = FLAG.set(value);
+        let _ = FLAG.set(read(value)?);
     }
+    Ok(())
 }
 
 /// Whether a token binds this process.
@@ -45,7 +46,7 @@ pub fn is_given() -> bool {
 /// The token that binds this process; `None` if it has none.
 pub fn of_process(config: &Config) -> anyhow::Result<Option<Capability>> {
     let (source, text) = match FLAG.get() {
-        Some(value) => ("--capability", read(value)?),
+        Some(text) => ("--capability", text.clone()),
         None => match std::env::var(VARIABLE) {
             Ok(text) => (VARIABLE, text),
             Err(VarError::NotPresent) => return Ok(None),

@@ -133,7 +133,9 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
             "`pml {name}` calls no tool: leave out --capability"
         ));
     }
-    capability::set_flag(cli.capability);
+    if let Err(error) = capability::set_flag(cli.capability.as_deref()) {
+        return exit::usage_error(error);
+    }
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Resume(args) => resume::run(&args, config),

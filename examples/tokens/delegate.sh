@@ -11,13 +11,13 @@ parent=$(pml token mint --allow 'demo:list_*' --allow 'demo:read_*' --principal 
 child=$(pml token attenuate "$parent" --allow demo:read_json --budget calls=2)
 
 echo "tools of the parent:"
-PML_CAPABILITY="$parent" pml --config "$config" tools --names
+PML_CAPABILITY="$parent" pml --config "$config" tools
 echo "tools of the child:"
-PML_CAPABILITY="$child" pml --config "$config" tools --names
+PML_CAPABILITY="$child" pml --config "$config" tools
 
 # Three calls, of which the last is over the budget of the child.
 script='
-  const { success, error } = await callTool("demo:read_json", { path: "services/api.json" });
+  const { success, error } = await callTool("demo:read_json", { path: "services/billing.json" });
   return success ? "read" : `${error.kind}`'
 for _ in 1 2 3; do
   PML_CAPABILITY="$child" pml --config "$config" run -e "$script"

@@ -66,17 +66,21 @@ impl ClientIdentity {
 
     /// Whose data its runs work on, and the gateway as the client sees it.
     pub fn reach(&self, gateway: Gateway) -> (TenantId, Gateway) {
-        let gateway = match &self.capability {
-            Some(capability) => gateway.with_capability(capability.clone()),
+        let tenant_of = |capability: &Capability| {
+            TenantId::named(capability.token().grant().tenant())
+        };
+        if let Some(capability) = &self.capability {
+            return (tenant_of(capability), gateway.with_capability(capability.clone()));
+        }
+        match gateway.capability() {
             // The token of the gateway names the principal.
-            None if is_capability_name(self.principal.as_str()) => gateway,
-            None => gateway.acting_for(TenantId::local().as_str(), self.principal.as_str()),
-        };
-        let tenant = match gateway.capability() {
-            Some(capability) => TenantId::named(capability.token().grant().tenant()),
-            None => TenantId::local(),
-        };
-        (tenant, gateway)
+            Some(own) if own.name() == self.principal.as_str() => (tenant_of(own), gateway),
+            _ => {
+                let tenant = TenantId::local();
+                let gateway = gateway.acting_for(tenant.as_str(), self.principal.as_str());
+                (tenant, gateway)
+            }
+        }
     }
 }
 

@@ -154,7 +154,7 @@ fn library(error: LibraryError) -> TokenError {
         LibraryError::Format(
             Format::Signature(_) | Format::SealedSignature | Format::UnknownPublicKey,
         ) => TokenError::Forged,
-        LibraryError::AppendOnSealed => TokenError::Sealed,
+        LibraryError::AppendOnSealed | LibraryError::AlreadySealed => TokenError::Sealed,
         LibraryError::Format(_) | LibraryError::Base64(_) => TokenError::Damaged,
         error => TokenError::Library(error.to_string()),
     }
