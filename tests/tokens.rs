@@ -69,7 +69,11 @@ fn run_with(place: &Place, token: &str, args: &[&str]) -> Output {
 
 /// The envelope of a script that runs with a token.
 fn script(place: &Place, token: &str, flags: &[&str], code: &str) -> Value {
-    let output = run_with(place, token, &[&["run", "--json", "-e", code], flags].concat());
+    let output = run_with(
+        place,
+        token,
+        &[&["run", "--json", "-e", code], flags].concat(),
+    );
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
 }
 
@@ -114,7 +118,10 @@ fn what_a_token_does_not_permit_is_neither_seen_nor_called() {
         }
     }
     let search = "return (await searchTools('a file or a mail')).map(hit => hit.name)";
-    assert_eq!(script(&place, &token, &[], search)["result"], json!(["read_file"]));
+    assert_eq!(
+        script(&place, &token, &[], search)["result"],
+        json!(["read_file"])
+    );
 
     fs::write(place.folder().join("write.ts"), WRITE).unwrap();
     let checked = run_with(&place, &token, &["check", "write.ts"]);
@@ -128,7 +135,10 @@ fn what_a_token_does_not_permit_is_neither_seen_nor_called() {
     ] {
         for flags in [&[][..], &["--dry-run"]] {
             let envelope = script(&place, &token, flags, code);
-            assert_eq!(envelope["error"]["kind"], "denied", "{flags:?} {code}: {envelope:#}");
+            assert_eq!(
+                envelope["error"]["kind"], "denied",
+                "{flags:?} {code}: {envelope:#}"
+            );
         }
     }
     let error = script(&place, &token, &[], WRITE)["error"]["message"].to_string();
@@ -155,11 +165,17 @@ fn a_plan_and_a_child_of_a_script_have_no_more_than_the_token() {
     ] });
     let code = format!("return await runWorkflow({plan})");
     let envelope = script(&place, &token, &[], &code);
-    assert!(envelope.to_string().contains("may not be called"), "{envelope:#}");
+    assert!(
+        envelope.to_string().contains("may not be called"),
+        "{envelope:#}"
+    );
     let code = "return await runWorkflow({ tasks: [{ id: 'c', code: \
         \"return await tools.s.write_file({ path: 'b' })\" }] })";
     let envelope = script(&place, &token, &[], code);
-    assert!(envelope.to_string().contains("may not be called"), "{envelope:#}");
+    assert!(
+        envelope.to_string().contains("may not be called"),
+        "{envelope:#}"
+    );
     let log = fs::read_to_string(place.folder().join("server.json.calls")).unwrap_or_default();
     assert!(!log.contains("write_file"), "{log}");
 }
@@ -213,7 +229,10 @@ fn a_wrong_token_is_refused_in_one_sentence_and_starts_no_server() {
     let said: Value = serde_json::from_slice(&inspected.stdout).unwrap();
     assert_eq!(said["valid"], false, "{said}");
     assert_eq!(said["principal"], "agent", "{said}");
-    assert_eq!(place.run(&["token", "inspect", &valid]).status.code(), Some(0));
+    assert_eq!(
+        place.run(&["token", "inspect", &valid]).status.code(),
+        Some(0)
+    );
 }
 
 #[test]
@@ -233,7 +252,13 @@ fn the_calls_of_a_token_are_counted_over_processes_and_never_exceeded() {
     // Four processes at once.
     let made: u64 = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| script(&place, &token, &[], code)["result"].as_u64().unwrap()))
+            .map(|_| {
+                scope.spawn(|| {
+                    script(&place, &token, &[], code)["result"]
+                        .as_u64()
+                        .unwrap()
+                })
+            })
             .collect();
         runs.into_iter().map(|run| run.join().unwrap()).sum()
     });
@@ -257,8 +282,16 @@ fn the_root_key_and_the_lists_are_for_their_owner_alone() {
     script(&place, &minted, &[], READ);
     token(&place, &["revoke", &minted]);
     let folder = place.folder().join("../.local/share/pml/tokens");
-    let calls = fs::read_dir(folder.join("calls")).unwrap().next().unwrap().unwrap();
-    for file in [folder.join("root.key"), folder.join("revoked"), calls.path()] {
+    let calls = fs::read_dir(folder.join("calls"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    for file in [
+        folder.join("root.key"),
+        folder.join("revoked"),
+        calls.path(),
+    ] {
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", file.display());
     }
@@ -274,7 +307,11 @@ fn a_machine_without_the_key_accepts_the_tokens_of_a_pinned_one() {
     let key = token(&minter, &["key"]);
     let minted = mint(&minter, &["--allow", "s:read_*", "--principal", "ci"]);
     let output = run_with(&place, &minted, &["run", "-e", "return 1"]);
-    assert!(text(&output).contains("there is no root key"), "{}", text(&output));
+    assert!(
+        text(&output).contains("there is no root key"),
+        "{}",
+        text(&output)
+    );
     let mut config: Value =
         serde_json::from_str(&fs::read_to_string(place.file()).unwrap()).unwrap();
     config["pml"]["tokens"] = json!({ "trustedKeys": [key] });
@@ -283,11 +320,19 @@ fn a_machine_without_the_key_accepts_the_tokens_of_a_pinned_one() {
     // Its own tokens are not those of the pinned key.
     let own = mint(&place, &["--allow", "*"]);
     let output = run_with(&place, &own, &["run", "-e", "return 1"]);
-    assert!(text(&output).contains("not signed with the root key"), "{}", text(&output));
+    assert!(
+        text(&output).contains("not signed with the root key"),
+        "{}",
+        text(&output)
+    );
     config["pml"]["tokens"] = json!({ "trustedKeys": ["ed25519/12"] });
     fs::write(place.file(), config.to_string()).unwrap();
     let output = place.run(&["tools", "--capability", &minted]);
-    assert!(text(&output).contains("`pml.tokens.trustedKeys[0]`"), "{}", text(&output));
+    assert!(
+        text(&output).contains("`pml.tokens.trustedKeys[0]`"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]
@@ -296,15 +341,27 @@ fn http_clients_have_what_their_tokens_permit() {
     let reader = mint(&place, &["--allow", "s:read_*", "--principal", "ci"]);
     let writer = mint(&place, &["--allow", "s:*", "--principal", "ci"]);
     let server = serve(&place);
-    assert_eq!(http(&server, &reader, READ)["result"], json!({ "path": "a" }));
+    assert_eq!(
+        http(&server, &reader, READ)["result"],
+        json!({ "path": "a" })
+    );
     assert_eq!(http(&server, &reader, WRITE)["error"]["kind"], "denied");
-    assert_eq!(http(&server, &writer, WRITE)["result"], json!({ "path": "a" }));
-    assert_eq!(http(&server, PLAIN, WRITE)["result"], json!({ "path": "a" }));
+    assert_eq!(
+        http(&server, &writer, WRITE)["result"],
+        json!({ "path": "a" })
+    );
+    assert_eq!(
+        http(&server, PLAIN, WRITE)["result"],
+        json!({ "path": "a" })
+    );
     let search = "return (await searchTools('a file or a mail')).length";
     assert_eq!(http(&server, &reader, search)["result"], 1);
     assert_eq!(http(&server, &writer, search)["result"], 3);
     let (_, listed) = ask(&server, &reader, "tools/list", json!({}));
-    assert!(listed.contains("s 1") && !listed.contains("s 3"), "{listed}");
+    assert!(
+        listed.contains("s 1") && !listed.contains("s 3"),
+        "{listed}"
+    );
 
     // `call_tool` and `search_tools` without a script.
     let call = json!({ "name": "call_tool", "arguments": { "tool": "s:write_file", "arguments": { "path": "a" } } });
@@ -312,7 +369,10 @@ fn http_clients_have_what_their_tokens_permit() {
     assert!(answer.contains("may not be called"), "{answer}");
     let search = json!({ "name": "search_tools", "arguments": { "query": "a file or a mail" } });
     let (_, answer) = ask(&server, &reader, "tools/call", search);
-    assert!(answer.contains("read_file") && !answer.contains("write_file"), "{answer}");
+    assert!(
+        answer.contains("read_file") && !answer.contains("write_file"),
+        "{answer}"
+    );
 
     // The metrics are about all clients.
     let metrics = |token: &str| {
@@ -323,13 +383,19 @@ fn http_clients_have_what_their_tokens_permit() {
 
     // A token that was made from another one reaches none of its sessions.
     let of = |token: &str| format!("Bearer {token}");
-    let (of_writer, weaker) = (of(&writer), token(&place, &["attenuate", &writer, "--allow", "s:read_*"]));
+    let (of_writer, weaker) = (
+        of(&writer),
+        token(&place, &["attenuate", &writer, "--allow", "s:read_*"]),
+    );
     let (status, head, _) = server.post(&[("Authorization", &of_writer)], &initialize());
     assert_eq!(status, 200);
     let session = session_in(&head).to_owned();
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
     for (authorization, expected) in [(of(&weaker), 404), (of(&reader), 404), (of_writer, 200)] {
-        let headers = [("Authorization", &*authorization), ("Mcp-Session-Id", &session)];
+        let headers = [
+            ("Authorization", &*authorization),
+            ("Mcp-Session-Id", &session),
+        ];
         assert_eq!(server.post(&headers, &list).0, expected);
     }
 }
@@ -370,7 +436,11 @@ fn a_run_whose_token_expires_while_it_runs_makes_no_more_calls() {
         return await tools.s.write_file({ path: '2' })";
     let envelope = script(&place, &token, &["--timeout", "20s"], code);
     assert_eq!(envelope["error"]["kind"], "denied", "{envelope:#}");
-    assert!(envelope["error"]["message"].to_string().contains("expired at"));
+    assert!(
+        envelope["error"]["message"]
+            .to_string()
+            .contains("expired at")
+    );
     assert_eq!(calls(&place), 1);
 }
 
@@ -400,7 +470,7 @@ fn a_durable_run_goes_on_with_its_token_and_no_other() {
     assert_eq!(waiting["error"]["kind"], "waiting", "{waiting:#}");
     let id = text(&place.run(&["approvals", "list", "--json"]));
     let id: Value = serde_json::from_str(&id).unwrap();
-    let id = id[0]["id"].as_str().unwrap().to_owned();
+    let id = id["approvals"][0]["id"].as_str().unwrap().to_owned();
     let allowed = place.run(&["approvals", "allow", &id]);
     assert!(allowed.status.success(), "{}", text(&allowed));
     for refused in [
@@ -408,7 +478,11 @@ fn a_durable_run_goes_on_with_its_token_and_no_other() {
         run_with(&place, &stronger, &["resume", "bound"]),
     ] {
         assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
-        assert!(text(&refused).contains("began as `agent@"), "{}", text(&refused));
+        assert!(
+            text(&refused).contains("began as `agent@"),
+            "{}",
+            text(&refused)
+        );
     }
     let resumed = run_with(&place, &token, &["resume", "bound"]);
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
@@ -422,17 +496,27 @@ fn policies_know_the_principal_and_the_tenant_of_a_token() {
         serde_json::from_str(&fs::read_to_string(place.file()).unwrap()).unwrap();
     config["pml"]["policy"] = json!({ "file": "policy.cedar" });
     fs::write(place.file(), config.to_string()).unwrap();
-    let policy = "permit(principal == Principal::\"acme/ci\", action in Action::\"call\", resource);";
+    let policy =
+        "permit(principal == Principal::\"acme/ci\", action in Action::\"call\", resource);";
     fs::write(place.folder().join("policy.cedar"), policy).unwrap();
     let of = |tenant: &str, allow: &str| {
-        mint(&place, &["--allow", allow, "--principal", "ci", "--tenant", tenant])
+        mint(
+            &place,
+            &["--allow", allow, "--principal", "ci", "--tenant", tenant],
+        )
     };
     assert_eq!(script(&place, &of("acme", "*"), &[], WRITE)["ok"], true);
     // A policy permits nothing that the token does not, and a token nothing that no policy permits.
     let narrow = of("acme", "s:read_*");
-    assert_eq!(script(&place, &narrow, &[], WRITE)["error"]["kind"], "denied");
+    assert_eq!(
+        script(&place, &narrow, &[], WRITE)["error"]["kind"],
+        "denied"
+    );
     let other = of("other", "*");
-    assert_eq!(script(&place, &other, &[], WRITE)["error"]["kind"], "denied");
+    assert_eq!(
+        script(&place, &other, &[], WRITE)["error"]["kind"],
+        "denied"
+    );
 }
 
 #[test]
@@ -456,13 +540,25 @@ fn the_example_of_delegation_does_what_it_says() {
         .current_dir(repository())
         .env("HOME", home.folder())
         .env_remove("XDG_DATA_HOME")
-        .env("PATH", format!("{}:{path}", binary.parent().unwrap().display()))
+        .env(
+            "PATH",
+            format!("{}:{path}", binary.parent().unwrap().display()),
+        )
         .output()
         .unwrap();
     let shown = text(&output);
     assert!(output.status.success(), "{shown}");
     let (parent, child) = shown.split_once("tools of the child:").unwrap();
-    assert!(parent.contains("demo:list_files") && parent.contains("demo:read_json"), "{shown}");
-    assert!(!child.contains("list_files") && child.contains("demo:read_json"), "{shown}");
-    assert!(child.contains("read\nread\ncalls\nthe child is revoked"), "{shown}");
+    assert!(
+        parent.contains("demo:list_files") && parent.contains("demo:read_json"),
+        "{shown}"
+    );
+    assert!(
+        !child.contains("list_files") && child.contains("demo:read_json"),
+        "{shown}"
+    );
+    assert!(
+        child.contains("read\nread\ncalls\nthe child is revoked"),
+        "{shown}"
+    );
 }

@@ -10,9 +10,9 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, approvals, audit, call, capability, check, completions, demo_server, diagnostics, doctor, exit, index,
-    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
-    test, token, tools, trust, types, workflow,
+    add, approvals, audit, call, capability, check, completions, demo_server, diagnostics, doctor,
+    exit, index, init, lock, login, logout, model, policy, resume, run, runs, scrub, search,
+    secrets, serve, test, token, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]

@@ -27,8 +27,8 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "add", "trust", "lock", "policy", "token", "secrets", "doctor", "tools", "search",
-            "call", "login", "logout", "index", "model",
+            "init", "add", "trust", "lock", "policy", "token", "secrets", "doctor", "tools",
+            "search", "call", "login", "logout", "index", "model",
         ],
     },
     Group {

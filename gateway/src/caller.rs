@@ -93,11 +93,16 @@ impl Caller {
         capabilities.try_for_each(|token| token.spend_call().map_err(|error| spent(id, &error)))
     }
 
+    /// Whether a token has a number of calls.
+    pub fn counts_calls(&self) -> bool {
+        let mut capabilities = self.capabilities.iter();
+        capabilities.any(|capability| capability.token().call_budgets().next().is_some())
+    }
+
     /// Whether `calls` more calls could be counted.
     pub fn has_calls(&self, id: &str, calls: u32) -> Result<(), Refusal> {
         let mut capabilities = self.capabilities.iter();
-        capabilities
-            .try_for_each(|token| token.has_calls(calls).map_err(|error| spent(id, &error)))
+        capabilities.try_for_each(|token| token.has_calls(calls).map_err(|error| spent(id, &error)))
     }
 }
 

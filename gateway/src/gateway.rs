@@ -486,7 +486,9 @@ impl Inner {
                 Ok(tools) => {
                     let allowed = |tool: &&Arc<Tool>| self.sees(caller, Action::List, tool);
                     listing.tools.extend(tools.iter().filter(allowed).cloned());
-                    let refused = tools.refused().filter(|tool| caller.refusal(&tool.tool).is_none());
+                    let refused = tools
+                        .refused()
+                        .filter(|tool| caller.refusal(&tool.tool).is_none());
                     listing.refused.extend(refused.cloned());
                 }
                 Err(StartError::Disabled) => {}

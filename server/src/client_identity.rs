@@ -66,11 +66,13 @@ impl ClientIdentity {
 
     /// Whose data its runs work on, and the gateway as the client sees it.
     pub fn reach(&self, gateway: Gateway) -> (TenantId, Gateway) {
-        let tenant_of = |capability: &Capability| {
-            TenantId::named(capability.token().grant().tenant())
-        };
+        let tenant_of =
+            |capability: &Capability| TenantId::named(capability.token().grant().tenant());
         if let Some(capability) = &self.capability {
-            return (tenant_of(capability), gateway.with_capability(capability.clone()));
+            return (
+                tenant_of(capability),
+                gateway.with_capability(capability.clone()),
+            );
         }
         match gateway.capability() {
             // The token of the gateway names the principal.
@@ -113,7 +115,11 @@ impl SeenCapabilities {
             return Some(ClientIdentity::named(Principal::named(principal)));
         }
         if is_capability_name(principal) {
-            return self.lock().get(principal).cloned().map(ClientIdentity::holding);
+            return self
+                .lock()
+                .get(principal)
+                .cloned()
+                .map(ClientIdentity::holding);
         }
         own.is_none()
             .then(|| ClientIdentity::named(Principal::named(principal)))

@@ -13,7 +13,9 @@ pub enum TokenError {
     #[error("the capability token is damaged or truncated: copy all that `pml token mint` printed")]
     Damaged,
     /// It is longer than any token of ours.
-    #[error("the capability token is larger than {limit} bytes: mint a new one with fewer patterns")]
+    #[error(
+        "the capability token is larger than {limit} bytes: mint a new one with fewer patterns"
+    )]
     TooLarge {
         /// The most that is read.
         limit: usize,

@@ -32,7 +32,11 @@ impl Grant {
     ///
     /// # Errors
     /// A name or pattern that cannot be in a token, or no pattern at all.
-    pub fn new(tenant: &str, principal: &str, restriction: Restriction) -> Result<Self, TokenError> {
+    pub fn new(
+        tenant: &str,
+        principal: &str,
+        restriction: Restriction,
+    ) -> Result<Self, TokenError> {
         for name in [tenant, principal] {
             if !is_name(name) {
                 return Err(TokenError::Name(name.to_owned()));

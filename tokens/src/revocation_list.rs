@@ -51,7 +51,10 @@ impl RevocationList {
     /// The file cannot be read, or has another content: then nothing may be taken for valid.
     pub fn revoked(&self, ids: &[TokenId]) -> Result<Option<TokenId>, TokenError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.read_at.is_none_or(|read_at| read_at.elapsed() > MAX_AGE) {
+        if known
+            .read_at
+            .is_none_or(|read_at| read_at.elapsed() > MAX_AGE)
+        {
             self.refresh(&mut known)?;
             known.read_at = Some(Instant::now());
         }

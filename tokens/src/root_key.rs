@@ -142,7 +142,14 @@ mod tests {
     fn a_public_key_is_read_as_it_is_written() {
         let key = RootKey::generate().public();
         assert_eq!(key.to_string().parse::<RootPublicKey>().unwrap(), key);
-        for wrong in ["", "ed25519/", "ed25519/00", "secp256r1/00", "ed25519/zz", "x"] {
+        for wrong in [
+            "",
+            "ed25519/",
+            "ed25519/00",
+            "secp256r1/00",
+            "ed25519/zz",
+            "x",
+        ] {
             assert!(wrong.parse::<RootPublicKey>().is_err(), "{wrong}");
         }
         assert!(!format!("{:?}", RootKey::generate()).contains("private"));

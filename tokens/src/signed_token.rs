@@ -137,14 +137,17 @@ fn read(token: &Biscuit) -> Result<VerifiedToken, TokenError> {
     let ids = ids.ok_or(TokenError::Damaged)?;
     let foreign = |block| TokenError::UnknownStatement { block };
     // The statements of a third party are in no block of ours.
-    if let Some(block) = token.external_public_keys().iter().position(Option::is_some) {
+    if let Some(block) = token
+        .external_public_keys()
+        .iter()
+        .position(Option::is_some)
+    {
         return Err(foreign(block));
     }
     let source = |block| token.print_block_source(block).map_err(|_| foreign(block));
     let grant = datalog::read_grant(&source(0)?).ok_or_else(|| foreign(0))?;
-    let further = (1..ids.len()).map(|block| {
-        datalog::read_restriction(&source(block)?).ok_or_else(|| foreign(block))
-    });
+    let further = (1..ids.len())
+        .map(|block| datalog::read_restriction(&source(block)?).ok_or_else(|| foreign(block)));
     let further = further.collect::<Result<Vec<Restriction>, _>>()?;
     VerifiedToken::new(grant, further, ids)
 }

@@ -59,7 +59,12 @@ mod tests {
         assert_eq!(id.to_string().parse::<TokenId>().unwrap(), id);
         let whole = format!("{id}{}", "ab".repeat(48));
         assert_eq!(whole.parse::<TokenId>().unwrap(), id);
-        for wrong in ["", "00", "zz112233445566778899aabbccddeeff", "ü".repeat(20).as_str()] {
+        for wrong in [
+            "",
+            "00",
+            "zz112233445566778899aabbccddeeff",
+            "ü".repeat(20).as_str(),
+        ] {
             assert!(wrong.parse::<TokenId>().is_err(), "{wrong}");
         }
     }

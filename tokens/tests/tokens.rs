@@ -8,7 +8,9 @@ use biscuit_auth::builder::{BlockBuilder, Term};
 use biscuit_auth::datalog::ExternFunc;
 use biscuit_auth::{AuthorizerBuilder, Biscuit, PublicKey, UnverifiedBiscuit, builder::Algorithm};
 use pml_policy::tool_glob::ToolGlob;
-use pml_tokens::{CapabilityStore, Grant, Restriction, RootKey, RootPublicKey, SignedToken, TokenError};
+use pml_tokens::{
+    CapabilityStore, Grant, Restriction, RootKey, RootPublicKey, SignedToken, TokenError,
+};
 use proptest::prelude::*;
 
 fn globs(texts: &[&str]) -> Restriction {
@@ -54,7 +56,10 @@ fn every_block_takes_away_and_none_gives_back() {
             assert!(!verified.permits(denied), "{denied}");
         }
         assert_eq!(verified.expires(), Some(1_900_000_000));
-        assert_eq!(verified.call_budgets().map(|(_, calls)| calls).sum::<u32>(), 5);
+        assert_eq!(
+            verified.call_budgets().map(|(_, calls)| calls).sum::<u32>(),
+            5
+        );
     }
     let later = Restriction {
         expires: Some(2_000_000_000),
@@ -62,7 +67,11 @@ fn every_block_takes_away_and_none_gives_back() {
     };
     let later = child.attenuate(&later).unwrap();
     let verified = later.verify(&[key.public()]).unwrap();
-    assert_eq!(verified.expires(), Some(1_900_000_000), "the earliest counts");
+    assert_eq!(
+        verified.expires(),
+        Some(1_900_000_000),
+        "the earliest counts"
+    );
 }
 
 #[test]
@@ -146,7 +155,13 @@ fn no_name_or_pattern_leaves_its_statement() {
     ));
     let key = RootKey::generate();
     let token = mint(&key, globs(&["fs:*"]));
-    for pattern in ["a:\");\nonly(\"*:*", "a:\\", "a:\n", "a:\u{7f}", &format!("a:{}", "b".repeat(300))] {
+    for pattern in [
+        "a:\");\nonly(\"*:*",
+        "a:\\",
+        "a:\n",
+        "a:\u{7f}",
+        &format!("a:{}", "b".repeat(300)),
+    ] {
         assert!(token.attenuate(&globs(&[pattern])).is_err(), "{pattern:?}");
     }
 }
@@ -185,7 +200,10 @@ fn a_capability_ends_when_it_expires_is_revoked_or_spent() {
     let key = RootKey::generate();
     let store = CapabilityStore::new(folder.path(), vec![key.public()]);
     let soon = SystemTime::now() + Duration::from_secs(60);
-    let expires = soon.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    let expires = soon
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
     let limited = Restriction {
         expires: Some(expires),
         calls: Some(2),
@@ -204,19 +222,31 @@ fn a_capability_ends_when_it_expires_is_revoked_or_spent() {
     child.has_calls(2).unwrap();
     child.spend_call().unwrap();
     parent.spend_call().unwrap();
-    assert!(matches!(child.spend_call(), Err(TokenError::Spent { limit: 2 })));
+    assert!(matches!(
+        child.spend_call(),
+        Err(TokenError::Spent { limit: 2 })
+    ));
     assert!(child.has_calls(1).is_err() && child.has_calls(0).is_ok());
 
     store.revocations().revoke(child.id()).unwrap();
     std::thread::sleep(Duration::from_millis(150));
     let error = child.check(SystemTime::now()).unwrap_err();
-    assert!(matches!(error, TokenError::Revoked { id } if id == child.id()), "{error}");
+    assert!(
+        matches!(error, TokenError::Revoked { id } if id == child.id()),
+        "{error}"
+    );
     parent.check(SystemTime::now()).unwrap();
     store.revocations().revoke(parent.id()).unwrap();
     std::thread::sleep(Duration::from_millis(150));
     let error = child.check(SystemTime::now()).unwrap_err();
-    assert!(matches!(error, TokenError::Revoked { id } if id == parent.id()), "{error}");
-    assert!(matches!(store.open(&token), Err(TokenError::Revoked { .. })));
+    assert!(
+        matches!(error, TokenError::Revoked { id } if id == parent.id()),
+        "{error}"
+    );
+    assert!(matches!(
+        store.open(&token),
+        Err(TokenError::Revoked { .. })
+    ));
 }
 
 /// What the library itself decides about a tool, with the function for patterns.
@@ -321,7 +351,11 @@ fn base64_url(bytes: &[u8]) -> String {
         let word = u32::from_be_bytes([0, word[0], word[1], word[2]]);
         for n in 0..4 {
             let letter = LETTERS[(word >> (18 - 6 * n)) as usize & 63];
-            text.push(if n <= chunk.len() { letter as char } else { '=' });
+            text.push(if n <= chunk.len() {
+                letter as char
+            } else {
+                '='
+            });
         }
     }
     text

@@ -11,8 +11,8 @@ use clap::Args;
 use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_protocol::{Outcome, RunId, TenantId};
 use pml_reply::limit_output;
-use pml_tokens::is_capability_name;
 use pml_store::{ClaimedRun, RunState, Store, StoreError, StoredRun};
+use pml_tokens::is_capability_name;
 
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;

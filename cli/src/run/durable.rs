@@ -16,8 +16,8 @@ use pml_store::{Store, StoreError};
 use super::run_tools::DurableTools;
 use super::script::Origin;
 use crate::config::Settings;
-use crate::{capability, diagnostics};
 use crate::store_setup::{self, StoreArgs};
+use crate::{capability, diagnostics};
 
 /// What a run of this command is stored as: `pml resume --all` resumes it, `pml serve` does not.
 pub const ORIGIN: &str = "run";
@@ -135,7 +135,9 @@ impl DurableRun {
         let info = NewRunInfo {
             tenant,
             id,
-            principal: capability::principal(&settings.servers)?.as_str().to_owned(),
+            principal: capability::principal(&settings.servers)?
+                .as_str()
+                .to_owned(),
             origin: ORIGIN.to_owned(),
             task_ttl: None,
         };

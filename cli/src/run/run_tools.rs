@@ -180,9 +180,10 @@ impl RunTools {
         // A dry run sends nothing.
         let sends = !matches!(mode, LiveMode::DryRun(_));
         let context = context(&servers.gateway, journal.as_deref());
-        let audit = options.audit.filter(|_| sends).and_then(|setup| {
-            RunAudit::open(setup, &servers.gateway, context.clone())
-        });
+        let audit = options
+            .audit
+            .filter(|_| sends)
+            .and_then(|setup| RunAudit::open(setup, &servers.gateway, context.clone()));
         let pipeline = Pipeline::new(mode, run);
         let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {

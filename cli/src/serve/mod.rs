@@ -17,8 +17,8 @@ use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
 use pml_server::{
-    Authentication, HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions, serve_http,
-    serve_status, serve_stdio,
+    Authentication, HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions,
+    serve_http, serve_status, serve_stdio,
 };
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use pml_tokens::{
-    BlockText, Capability, CapabilityStore, Restriction, TokenError, TokenId,
-    written_time,
+    BlockText, Capability, CapabilityStore, Restriction, TokenError, TokenId, written_time,
 };
 use serde_json::{Value, json};
 
@@ -51,7 +50,10 @@ fn described<'a>(
     blocks: &'a [BlockText],
     known: Option<&'a Capability>,
 ) -> Result<Vec<Block<'a>>, TokenError> {
-    let mut restrictions = known.map(|known| known.token().restrictions()).into_iter().flatten();
+    let mut restrictions = known
+        .map(|known| known.token().restrictions())
+        .into_iter()
+        .flatten();
     let described = blocks.iter().map(|block| {
         let restriction = restrictions.next();
         let has_budget = restriction.is_some_and(|block| block.calls.is_some());
@@ -99,7 +101,12 @@ fn text(
     };
     if let Some(known) = known {
         let grant = known.token().grant();
-        let _ = writeln!(text, "principal  {} of tenant {}", grant.principal(), grant.tenant());
+        let _ = writeln!(
+            text,
+            "principal  {} of tenant {}",
+            grant.principal(),
+            grant.tenant()
+        );
         let expires = known.token().expires().map(written_time);
         let _ = writeln!(text, "expires    {}", expires.as_deref().unwrap_or("never"));
     }

@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use pml_policy::tool_glob::ToolGlob;
-use pml_tokens::{CapabilityStore, Grant, Restriction, RootKey, SignedToken, TokenId, written_time};
+use pml_tokens::{
+    CapabilityStore, Grant, Restriction, RootKey, SignedToken, TokenId, written_time,
+};
 use pml_units::HumanDuration;
 use serde_json::{Value, json};
 
@@ -268,7 +270,9 @@ fn mint(
 fn attenuate(argument: &str, limits: &LimitArgs, json: bool) -> anyhow::Result<ExitCode> {
     let restriction = limits.restriction(Expiry::Never)?;
     if matches!(limits.expires, Some(Expiry::Never)) {
-        bail!("a token that was made from another one cannot outlive it: leave out --expires never");
+        bail!(
+            "a token that was made from another one cannot outlive it: leave out --expires never"
+        );
     }
     ensure!(
         !restriction.is_empty(),

@@ -138,10 +138,10 @@ impl RunScope {
     }
 
     /// Whether the budget has room for a call of this tool besides `others`, which are under way and not
-    /// spent. Never, if the time of calls is limited: one that is not used would take it from others.
+    /// spent. Never, if the time of calls is limited, or a token counts them: one that is not used would
+    /// take it from others.
     pub fn has_room_to_speculate(&self, id: &str, others: u32) -> bool {
-        let with_others = others.saturating_add(1);
-        self.run.budget.has_room(id, others) && self.run.caller.has_calls(id, with_others).is_ok()
+        self.run.budget.has_room(id, others) && !self.run.caller.counts_calls()
     }
 
     /// Who runs it.

@@ -121,8 +121,14 @@ mod tests {
         let with = authentication("0123456789abcdef", folder.path(), &key);
         let valid = token(&key, None);
         for (given, words) in [
-            (token(&RootKey::generate(), None), "not signed with the root key"),
-            (token(&key, Some(1_000_000_000)), "expired at 2001-09-09T01:46:40Z"),
+            (
+                token(&RootKey::generate(), None),
+                "not signed with the root key",
+            ),
+            (
+                token(&key, Some(1_000_000_000)),
+                "expired at 2001-09-09T01:46:40Z",
+            ),
             (valid[..valid.len() / 2].to_owned(), "damaged or truncated"),
             ("0123456789abcdeg".to_owned(), "unknown"),
         ] {

@@ -20,8 +20,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::authentication::Authentication;
 use super::approval_replies;
+use super::authentication::Authentication;
 use super::connections::{Connection, ConnectionLimits, Connections, descriptor_limit};
 use super::http_gate::{self, HttpGate};
 use super::jsonrpc::MAX_MESSAGE_BYTES;
