@@ -129,7 +129,7 @@ fn what_a_token_does_not_permit_is_neither_seen_nor_called() {
 
     for code in [
         WRITE,
-        "return await callTool('s:send_mail', { path: 'a' })",
+        "return await tools.s.send_mail({ path: 'a' })",
         "return await describeTool('s:write_file')",
         "return await listResources('s')",
     ] {
@@ -487,6 +487,42 @@ fn a_durable_run_goes_on_with_its_token_and_no_other() {
     let resumed = run_with(&place, &token, &["resume", "bound"]);
     assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
     assert_eq!(calls(&place), 1);
+}
+
+#[test]
+fn a_server_that_restarted_leaves_a_run_to_the_holder_of_its_token() {
+    let place = place();
+    let token = mint(&place, &["--allow", "s:*"]);
+    let mut config: Value =
+        serde_json::from_str(&fs::read_to_string(place.file()).unwrap()).unwrap();
+    config["pml"]["policy"] = json!({ "ask": ["s:write_*"] });
+    fs::write(place.file(), config.to_string()).unwrap();
+    let mut server = serve(&place);
+    let params = json!({ "name": "execute_code", "arguments": { "code": WRITE } });
+    let (status, waiting) = ask(&server, &token, "tools/call", params);
+    assert_eq!(status, 200, "{waiting}");
+    let json = |args: &[&str]| -> Value {
+        let output = place.run(args);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)))
+    };
+    let listed = json(&["runs", "--json"]);
+    let run = listed["runs"][0]["id"].as_str().unwrap().to_owned();
+    server.terminate();
+    server
+        .ended_within(Duration::from_secs(20))
+        .expect("it ends");
+    let open = json(&["approvals", "list", "--json"]);
+    let id = open["approvals"][0]["id"].as_str().unwrap().to_owned();
+    assert!(place.run(&["approvals", "allow", &id]).status.success());
+    // The new server has the authority of its user, which is more than that of the token.
+    let server = serve(&place);
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(http(&server, PLAIN, READ)["ok"], true);
+    assert_eq!(calls(&place), 1, "the read alone");
+    drop(server);
+    let resumed = run_with(&place, &token, &["resume", &run]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed));
+    assert_eq!(calls(&place), 2);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use pml_hosts::journal::RunJournal;
 use pml_hosts::{AnswerSources, Fixtures, OwnClock};
-use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, RunFlow, ToolHost};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunError, RunFlow, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
 use pml_store::Store;
