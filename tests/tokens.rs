@@ -131,7 +131,6 @@ fn what_a_token_does_not_permit_is_neither_seen_nor_called() {
         WRITE,
         "return await tools.s.send_mail({ path: 'a' })",
         "return await describeTool('s:write_file')",
-        "return await listResources('s')",
     ] {
         for flags in [&[][..], &["--dry-run"]] {
             let envelope = script(&place, &token, flags, code);
@@ -141,6 +140,9 @@ fn what_a_token_does_not_permit_is_neither_seen_nor_called() {
             );
         }
     }
+    // A dry run sends no request for resources, permitted or not.
+    let resources = script(&place, &token, &[], "return await listResources('s')");
+    assert_eq!(resources["error"]["kind"], "denied", "{resources:#}");
     let error = script(&place, &token, &[], WRITE)["error"]["message"].to_string();
     assert!(error.contains("the capability token `agent@"), "{error}");
     assert_eq!(calls(&place), 0);

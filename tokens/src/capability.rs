@@ -139,9 +139,12 @@ impl Capability {
     /// # Errors
     /// As [`Capability::spend_call`].
     pub fn has_calls(&self, calls: u32) -> Result<(), TokenError> {
-        for (id, limit) in self.token.call_budgets() {
-            if self.counters.made(id)?.saturating_add(calls.into()) > limit.into() {
-                return Err(TokenError::Spent { limit });
+        for budget in self.token.call_budgets() {
+            let made = self.counters.made(budget.id)?;
+            if made.saturating_add(calls.into()) > budget.calls.into() {
+                return Err(TokenError::Spent {
+                    limit: budget.calls,
+                });
             }
         }
         Ok(())

@@ -48,4 +48,4 @@ pub use revocation_list::RevocationList;
 pub use root_key::{RootKey, RootPublicKey};
 pub use signed_token::{BlockText, SignedToken};
 pub use token_id::TokenId;
-pub use verified_token::VerifiedToken;
+pub use verified_token::{CallBudget, VerifiedToken};

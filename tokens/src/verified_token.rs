@@ -15,6 +15,17 @@ pub struct VerifiedToken {
     last: TokenId,
 }
 
+/// How many calls may be made with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallBudget {
+    /// The block.
+    pub id: TokenId,
+    /// How many.
+    pub calls: u32,
+    /// When every token with the block has expired, in seconds since 1970.
+    pub expires: Option<u64>,
+}
+
 impl VerifiedToken {
     pub(crate) fn new(
         grant: Grant,
@@ -55,10 +66,18 @@ impl VerifiedToken {
         self.restrictions().filter_map(|block| block.expires).min()
     }
 
-    /// The blocks with a number of calls, and the number.
-    pub fn call_budgets(&self) -> impl Iterator<Item = (TokenId, u32)> + '_ {
+    /// The numbers of calls that blocks have.
+    pub fn call_budgets(&self) -> impl Iterator<Item = CallBudget> + '_ {
+        let mut expires = None;
         let blocks = self.restrictions().zip(&self.ids);
-        blocks.filter_map(|(block, id)| Some((*id, block.calls?)))
+        blocks.filter_map(move |(block, id)| {
+            expires = expires.into_iter().chain(block.expires).min();
+            Some(CallBudget {
+                id: *id,
+                calls: block.calls?,
+                expires,
+            })
+        })
     }
 
     /// What each block says, the first one first.

@@ -57,7 +57,10 @@ fn every_block_takes_away_and_none_gives_back() {
         }
         assert_eq!(verified.expires(), Some(1_900_000_000));
         assert_eq!(
-            verified.call_budgets().map(|(_, calls)| calls).sum::<u32>(),
+            verified
+                .call_budgets()
+                .map(|budget| budget.calls)
+                .sum::<u32>(),
             5
         );
     }
