@@ -78,6 +78,37 @@ fn every_block_takes_away_and_none_gives_back() {
 }
 
 #[test]
+fn a_counter_is_needed_until_the_last_token_that_it_counts_for_expires() {
+    let key = RootKey::generate();
+    let limits = |expires, calls| Restriction {
+        expires,
+        calls: Some(calls),
+        ..Restriction::default()
+    };
+    let parent = Restriction {
+        tools: globs(&["*"]).tools,
+        ..limits(Some(1_900_000_000), 9)
+    };
+    let child = mint(&key, parent)
+        .attenuate(&limits(Some(1_800_000_000), 5))
+        .unwrap();
+    let grandchild = child.attenuate(&limits(None, 3)).unwrap();
+    let verified = grandchild.verify(&[key.public()]).unwrap();
+    let kept: Vec<_> = verified
+        .call_budgets()
+        .map(|budget| (budget.calls, budget.expires))
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            (9, Some(1_900_000_000)),
+            (5, Some(1_800_000_000)),
+            (3, Some(1_800_000_000))
+        ]
+    );
+}
+
+#[test]
 fn a_token_of_another_key_is_forged() {
     let (key, other) = (RootKey::generate(), RootKey::generate());
     let token = mint(&key, globs(&["*"]));
