@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 const LEAST_BIN: usize = 20;
 /// Bins at most.
 const MAX_BINS: usize = 10;
+/// Thresholds that are tried.
+const MAX_LEVELS: usize = 400;
 
 /// A predicted probability and what happened.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,22 +49,60 @@ pub fn lower_bound(right: usize, total: usize) -> f64 {
     ((middle - spread) / (1.0 + z * z / n)).max(0.0)
 }
 
-/// The least confidence from which on at least `precision` of held-out predictions were right, with 95 %
-/// certainty. `None` if no threshold reaches it: too few runs, or too hard a task.
-#[must_use]
-pub fn threshold(outcomes: &[Outcome], precision: f64) -> Option<f64> {
-    let mut sorted = outcomes.to_vec();
-    sorted.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let mut right = 0;
-    let mut found = None;
-    for (at, outcome) in sorted.iter().enumerate() {
-        right += usize::from(outcome.right);
-        let tied = sorted
-            .get(at + 1)
-            .is_some_and(|next| next.confidence >= outcome.confidence);
-        if !tied && lower_bound(right, at + 1) >= precision {
-            found = Some(outcome.confidence);
+/// The confidence in the surest task of a suggestion, in the two surest together, and so on, and whether
+/// all of them were called.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SubsetOutcomes(pub Vec<Outcome>);
+
+impl SubsetOutcomes {
+    /// Groups outcomes by their run; those of one run follow each other.
+    pub(crate) fn by_run(outcomes: Vec<(usize, Outcome)>) -> Vec<Self> {
+        let mut runs: Vec<(usize, Self)> = Vec::new();
+        for (run, outcome) in outcomes {
+            match runs.last_mut() {
+                Some((last, subsets)) if *last == run => subsets.push(outcome),
+                _ => {
+                    let mut subsets = Self::default();
+                    subsets.push(outcome);
+                    runs.push((run, subsets));
+                }
+            }
         }
+        runs.into_iter().map(|(_, subsets)| subsets).collect()
     }
-    found
+
+    /// More tasks are never surer than fewer.
+    fn push(&mut self, mut outcome: Outcome) {
+        if let Some(last) = self.0.last() {
+            outcome.confidence = outcome.confidence.min(last.confidence);
+        }
+        self.0.push(outcome);
+    }
+
+    /// The outcome of as many tasks as reach a confidence.
+    fn largest(&self, least: f64) -> Option<&Outcome> {
+        self.0
+            .iter()
+            .take_while(|outcome| outcome.confidence >= least)
+            .last()
+    }
+}
+
+/// The least confidence with which the tasks that reach it were all called in at least `precision` of the
+/// held-out runs, with 95 % certainty. `None` if there is none: too few runs, or too hard a task.
+#[must_use]
+pub fn threshold(runs: &[SubsetOutcomes], precision: f64) -> Option<f64> {
+    let mut levels: Vec<f64> = runs
+        .iter()
+        .flat_map(|run| &run.0)
+        .map(|outcome| outcome.confidence)
+        .collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    let step = levels.len().div_ceil(MAX_LEVELS).max(1);
+    levels.into_iter().step_by(step).find(|level| {
+        let chosen: Vec<&Outcome> = runs.iter().filter_map(|run| run.largest(*level)).collect();
+        let right = chosen.iter().filter(|outcome| outcome.right).count();
+        lower_bound(right, chosen.len()) >= precision
+    })
 }

@@ -156,9 +156,29 @@ impl<'a> IntentView<'a> {
         self.neighbours.iter().zip(self.weights.iter().copied())
     }
 
-    /// The best cosine of a tool's text.
-    pub fn best_text(&self) -> f32 {
-        self.text_best
+    /// How well a tool fits the intent, against the best one: by its text, by past intents, and how much
+    /// of its name the intent has.
+    pub fn fit(&self, tool: u32) -> [f32; 3] {
+        let at = tool as usize;
+        [
+            self.text[at] / self.text_best.max(1e-6),
+            self.intents[at] / self.intents_best.max(1e-6),
+            self.name_share[at],
+        ]
+    }
+
+    /// The share of the intent's words, by rarity, that the texts of `tools` have.
+    pub fn covered(&self, tools: &[u32]) -> f32 {
+        let (mut all, mut found) = (0.0, 0.0);
+        for (id, rarity) in &self.words {
+            let Some(id) = id else { continue };
+            all += rarity;
+            let has = |tool: &u32| self.toolbox.vector(*tool).has(*id);
+            if tools.iter().any(has) {
+                found += rarity;
+            }
+        }
+        if all > 0.0 { found / all } else { 0.0 }
     }
 
     /// The candidates behind the calls `context`, the end last, each with its numbers.
@@ -341,13 +361,7 @@ impl<'a, 'b> StepView<'a, 'b> {
         for tool in self.context {
             let vector = self.view.toolbox.vector(*tool);
             for (word, covered) in words.iter().zip(&mut covered) {
-                let known = |id: u32| {
-                    vector
-                        .0
-                        .binary_search_by_key(&id, |(term, _)| *term)
-                        .is_ok()
-                };
-                *covered |= word.0.is_some_and(known);
+                *covered |= word.0.is_some_and(|id| vector.has(id));
             }
         }
         let all: f32 = words.iter().map(|(_, rarity)| rarity).sum();

@@ -59,6 +59,8 @@ pub(crate) struct History {
     pub adjacent: PairCount,
     pub distant: PairCount,
     pub longest: usize,
+    /// How often exactly these tools were one run.
+    bags: HashMap<Vec<u32>, u32>,
 }
 
 /// How many pairs of calls there were, and how many of them an edge joins.
@@ -94,12 +96,14 @@ impl History {
             adjacent: PairCount::default(),
             distant: PairCount::default(),
             longest: 0,
+            bags: HashMap::new(),
             episodes: Vec::new(),
         };
         for episode in &episodes {
             history.count(episode);
             let mut used = episode.tools.clone();
             used.sort_unstable();
+            *history.bags.entry(used.clone()).or_default() += 1;
             used.dedup();
             for tool in used {
                 for (term, weight) in &episode.vector.0 {
@@ -263,6 +267,11 @@ impl History {
             .get(&(earlier, later, direct))
             .copied()
             .unwrap_or_default()
+    }
+
+    /// How many runs made exactly these calls, in any order; `bag` is sorted.
+    pub fn bag_count(&self, bag: &[u32]) -> u32 {
+        self.bags.get(bag).copied().unwrap_or_default()
     }
 
     pub fn is_empty(&self) -> bool {

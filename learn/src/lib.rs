@@ -14,6 +14,7 @@ mod model;
 mod plan;
 mod prior;
 mod regression;
+mod sequences;
 mod tool;
 mod toolbox;
 mod training;

@@ -3,7 +3,7 @@
 use crate::confidence::{Outcome, threshold};
 use crate::features::IntentView;
 use crate::history::{END, History};
-use crate::plan::decode;
+use crate::plan::{candidates, decode};
 use crate::prior::Parameters;
 use crate::regression::{dot, logistic, softmax};
 use crate::tool::{Episode, Tool};
@@ -28,8 +28,12 @@ pub struct Plan {
     pub tools: Vec<String>,
     /// Which task needs which: places in `tools`.
     pub edges: Vec<(usize, usize)>,
-    /// The probability that a run for this intent calls exactly these tools.
+    /// The probability that a run calls exactly these tools.
     pub confidence: f64,
+    /// The probability of each task that a run calls it.
+    pub task_confidence: Vec<f64>,
+    /// The tasks that are so sure that they may run ahead, if they only read: places in `tools`.
+    pub ahead: Vec<usize>,
     pub tier: Tier,
 }
 
@@ -50,7 +54,6 @@ pub struct Model {
     history: History,
     fit: Fit,
     act: Option<f64>,
-    propose: Option<f64>,
 }
 
 impl Model {
@@ -65,8 +68,7 @@ impl Model {
         let fit = CrossValidation::new(&toolbox, episodes, &encoded).fit(prior);
         let history = History::new(&toolbox, encoded);
         Self {
-            act: threshold(&fit.plans, ACT_PRECISION),
-            propose: threshold(&fit.plans, PROPOSE_PRECISION),
+            act: threshold(&fit.ahead, ACT_PRECISION),
             toolbox,
             history,
             fit,
@@ -106,35 +108,45 @@ impl Model {
     #[must_use]
     pub fn suggest(&self, intent: &str) -> Option<Plan> {
         let view = IntentView::new(&self.toolbox, &self.history, intent, SHARPNESS);
-        let decoded = decode(&view, &self.fit.parameters.next)?;
-        let confidence = logistic(dot(&self.fit.parameters.plan, &decoded.evidence));
-        Some(Plan {
-            tools: decoded
-                .tools
-                .iter()
-                .map(|tool| self.toolbox.tools[*tool as usize].id.clone())
-                .collect(),
-            edges: decoded.edges,
-            confidence,
-            tier: self.tier(confidence),
-        })
-    }
-
-    fn tier(&self, confidence: f64) -> Tier {
-        let reaches = |threshold: Option<f64>| threshold.is_some_and(|least| confidence >= least);
-        if reaches(self.act) {
+        let fitted = &self.fit.parameters;
+        let decoded = decode(&view, &candidates(&view, &fitted.next), &fitted.plan)?;
+        let task_confidence: Vec<f64> = decoded
+            .shares
+            .iter()
+            .map(|share| logistic(dot(&fitted.task, &[1.0, logit(*share)])))
+            .collect();
+        let mut ahead = Vec::new();
+        for subset in &decoded.subsets {
+            let confidence = logistic(dot(&fitted.ahead, &subset.evidence));
+            if self.act.is_none_or(|least| confidence < least) {
+                break;
+            }
+            ahead.clone_from(&subset.tasks);
+        }
+        ahead.sort_unstable();
+        let expected = task_confidence.iter().sum::<f64>() / task_confidence.len().max(1) as f64;
+        let tier = if !ahead.is_empty() {
             Tier::Act
-        } else if reaches(self.propose) {
+        } else if expected >= PROPOSE_PRECISION {
             Tier::Propose
         } else {
             Tier::List
-        }
+        };
+        let id = |tool: &u32| self.toolbox.tools[*tool as usize].id.clone();
+        Some(Plan {
+            tools: decoded.tools.iter().map(id).collect(),
+            edges: decoded.edges,
+            confidence: logistic(dot(&fitted.exact, &decoded.evidence)),
+            task_confidence,
+            ahead,
+            tier,
+        })
     }
 
     /// The held-out predictions of plans by which the confidence was calibrated.
     #[must_use]
     pub fn held_out_plans(&self) -> &[Outcome] {
-        &self.fit.plans
+        &self.fit.exact
     }
 
     /// The held-out predictions of next tools.

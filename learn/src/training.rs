@@ -1,22 +1,26 @@
-//! Held-out observations: every past run as a model sees it that was made from the other runs.
+//! Fitting on held-out runs: each past run as a model sees it that was made from the other runs.
 
 use sha2::{Digest, Sha256};
 
-use crate::confidence::Outcome;
+use crate::confidence::{Outcome, SubsetOutcomes};
 use crate::features::{FEATURES, IntentView};
 use crate::history::{END, History};
-use crate::plan::{Evidence, decode};
+use crate::plan::{
+    Candidate, Decoded, EVIDENCE, PLAN_FEATURES, candidates, contains, decode, overlap, sorted,
+};
 use crate::prior::Parameters;
-use crate::regression::{Choice, Prior, fit_choices, fit_logistic, softmax};
+use crate::regression::{Choice, Prior, dot, fit_choices, fit_logistic, logistic, softmax};
 use crate::tool::Episode;
 use crate::toolbox::{EncodedEpisode, Toolbox};
 
 /// Parts of the runs; each is held out once.
-const FOLDS: usize = 5;
-/// Runs that are held out, at most: more make the numbers no better, only slower.
-const MAX_HELD_OUT: usize = 800;
-/// How many observations the prior is worth.
+const FOLDS: usize = 10;
+/// Runs that are held out, at most: more make the numbers hardly better, only slower.
+const MAX_HELD_OUT: usize = 600;
+/// How many observations the prior of the choices is worth.
 pub(crate) const STRENGTH: f64 = 4.0;
+/// The same for probabilities of yes and no.
+const CALIBRATION_STRENGTH: f64 = 4.0;
 /// The power by which a similar intent outweighs a less similar one.
 pub(crate) const SHARPNESS: f32 = 3.0;
 
@@ -31,27 +35,43 @@ pub fn intent_hash(text: &str) -> f64 {
     head as f64 / (1_u64 << 48) as f64
 }
 
-/// The choices of one held-out run.
-struct HeldOut<'a> {
-    fold: usize,
-    episode: &'a Episode,
-    encoded: &'a EncodedEpisode,
+/// A yes or no of one fold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer<const N: usize> {
+    pub fold: usize,
+    /// The run that it is of.
+    pub run: usize,
+    pub row: [f32; N],
+    pub yes: bool,
 }
 
-/// All choices of held-out runs, each with its fold.
+/// Everything that held-out runs say.
+#[derive(Default)]
 pub(crate) struct Observations {
-    pub choices: Vec<(usize, Choice<FEATURES>)>,
+    pub next: Vec<(usize, Choice<FEATURES>)>,
+    pub plan: Vec<(usize, Choice<PLAN_FEATURES>)>,
+    pub step: Vec<Answer<2>>,
+    pub task: Vec<Answer<2>>,
+    pub exact: Vec<Answer<EVIDENCE>>,
+    pub ahead: Vec<Answer<EVIDENCE>>,
 }
 
 /// What was fitted, and what the held-out runs say of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
     pub parameters: Parameters,
-    /// The calibrated confidence of plans, and whether they were right.
-    pub plans: Vec<Outcome>,
+    /// The confidence that a plan is right, and whether it was.
+    pub exact: Vec<Outcome>,
     pub steps: Vec<Outcome>,
-    pub evidence: Vec<(Evidence, bool)>,
-    pub top: Vec<([f32; 2], bool)>,
+    pub tasks: Vec<Outcome>,
+    /// For each run, the confidence in its surest tasks.
+    pub ahead: Vec<SubsetOutcomes>,
+}
+
+struct HeldOut<'a> {
+    fold: usize,
+    episode: &'a Episode,
+    encoded: &'a EncodedEpisode,
 }
 
 /// The runs in folds, with a history of the others for each fold.
@@ -110,8 +130,59 @@ impl<'a> CrossValidation<'a> {
         IntentView::new(self.toolbox, history, &held_out.episode.intent, SHARPNESS)
     }
 
-    /// Every choice of the held-out runs, of which the right one is among the candidates.
-    pub fn observe(&'a self) -> Observations {
+    /// Fits everything, each probability on what the weights of other folds say of each fold.
+    pub fn fit(&'a self, prior: &Parameters) -> Fit {
+        self.observe(prior).1
+    }
+
+    /// What [`Self::fit`] saw as well.
+    pub fn observe(&'a self, prior: &Parameters) -> (Observations, Fit) {
+        let mut seen = Observations {
+            next: self.next_choices(),
+            ..Observations::default()
+        };
+        let (next, next_by_fold) = cross_fit_choices(&mut seen.next, &prior.next);
+        seen.step = top_choices(&seen.next, &next_by_fold);
+        let mut plans = Vec::new();
+        for held_out in &self.held_out {
+            let view = self.view(held_out);
+            let found = candidates(&view, &next_by_fold[held_out.fold]);
+            seen.plan
+                .extend(plan_choice(&found, held_out).map(|choice| (held_out.fold, choice)));
+            plans.push(found);
+        }
+        let (plan, plan_by_fold) = cross_fit_choices(&mut seen.plan, &prior.plan);
+        for (run, (held_out, found)) in self.held_out.iter().zip(&plans).enumerate() {
+            let view = self.view(held_out);
+            if let Some(decoded) = decode(&view, found, &plan_by_fold[held_out.fold]) {
+                seen.answer(run, held_out, &decoded);
+            }
+        }
+        let (step, steps) = cross_fit(&seen.step, &prior.step);
+        let (task, tasks) = cross_fit(&seen.task, &prior.task);
+        let (exact, exacts) = cross_fit(&seen.exact, &prior.exact);
+        let (ahead, aheads) = cross_fit(&seen.ahead, &prior.ahead);
+        let outcomes = |found: Vec<(usize, Outcome)>| found.into_iter().map(|(_, of)| of).collect();
+        let parameters = Parameters {
+            next,
+            plan,
+            step,
+            task,
+            exact,
+            ahead,
+        };
+        let fit = Fit {
+            parameters,
+            exact: outcomes(exacts),
+            steps: outcomes(steps),
+            tasks: outcomes(tasks),
+            ahead: SubsetOutcomes::by_run(aheads),
+        };
+        (seen, fit)
+    }
+
+    /// Every choice of the held-out runs of which the right one is among the candidates.
+    fn next_choices(&'a self) -> Vec<(usize, Choice<FEATURES>)> {
         let mut choices = Vec::new();
         for held_out in &self.held_out {
             let view = self.view(held_out);
@@ -133,133 +204,162 @@ impl<'a> CrossValidation<'a> {
                 ));
             }
         }
-        Observations { choices }
+        choices
     }
+}
 
-    /// Fits the weights, and the confidence on what the other folds' weights say of each fold.
-    pub fn fit(&'a self, prior: &Parameters) -> Fit {
-        let mut observations = self.observe();
-        let middle = Prior {
-            middle: &prior.next,
-            strength: STRENGTH,
-        };
-        let mut by_fold = Vec::new();
-        for held in 0..FOLDS {
-            for (fold, choice) in &mut observations.choices {
-                choice.weight = f64::from(u8::from(*fold != held));
-            }
-            by_fold.push(fit_choices(
-                observations.choices.iter().map(|(_, choice)| choice),
-                &middle,
-            ));
-        }
-        let next = {
-            for (_, choice) in &mut observations.choices {
-                choice.weight = 1.0;
-            }
-            fit_choices(
-                observations.choices.iter().map(|(_, choice)| choice),
-                &middle,
+impl Observations {
+    fn answer(&mut self, run: usize, held_out: &HeldOut<'_>, decoded: &Decoded) {
+        let fold = held_out.fold;
+        let truth = sorted(&held_out.encoded.tools);
+        let yes = sorted(&decoded.tools) == truth;
+        self.exact.push(Answer {
+            fold,
+            run,
+            row: decoded.evidence,
+            yes,
+        });
+        let called = |tasks: &[usize]| {
+            contains(
+                &truth,
+                &sorted(
+                    &tasks
+                        .iter()
+                        .map(|task| decoded.tools[*task])
+                        .collect::<Vec<_>>(),
+                ),
             )
         };
-        let top = top_choices(&observations, &by_fold);
-        let mut evidence = Vec::new();
-        for held_out in &self.held_out {
-            let view = self.view(held_out);
-            if let Some(plan) = decode(&view, &by_fold[held_out.fold]) {
-                evidence.push((
-                    held_out.fold,
-                    plan.evidence,
-                    same_bag(&plan.tools, &held_out.encoded.tools),
-                ));
-            }
+        for subset in &decoded.subsets {
+            let yes = called(&subset.tasks);
+            self.ahead.push(Answer {
+                fold,
+                run,
+                row: subset.evidence,
+                yes,
+            });
         }
-        calibrate(prior, next, top, evidence)
+        for (task, share) in decoded.shares.iter().enumerate() {
+            // The second call of a tool is right if the run calls it twice.
+            let same = (0..=task).filter(|other| decoded.tools[*other] == decoded.tools[task]);
+            let yes = called(&same.collect::<Vec<_>>());
+            self.task.push(Answer {
+                fold,
+                run,
+                row: [1.0, logit(*share)],
+                yes,
+            });
+        }
     }
+}
+
+/// The choice among plans; the right one has most in common with the run.
+fn plan_choice(found: &[Candidate], held_out: &HeldOut<'_>) -> Option<Choice<PLAN_FEATURES>> {
+    let truth = sorted(&held_out.encoded.tools);
+    let value = |at: &usize| overlap(&found[*at].bag, &truth);
+    let right = (0..found.len()).max_by(|a, b| {
+        value(a)
+            .total_cmp(&value(b))
+            .then(found[*a].row[0].total_cmp(&found[*b].row[0]))
+            .then(b.cmp(a))
+    })?;
+    let rows = found.iter().map(|candidate| candidate.row).collect();
+    (value(&right) > 0.0).then_some(Choice {
+        rows,
+        right,
+        weight: 1.0,
+    })
+}
+
+/// Weights from all choices, and for each fold those from the others.
+fn cross_fit_choices<const N: usize>(
+    choices: &mut [(usize, Choice<N>)],
+    middle: &[f64; N],
+) -> ([f64; N], Vec<[f64; N]>) {
+    let all = fit_choices(
+        choices.iter().map(|(_, choice)| choice),
+        &Prior {
+            middle,
+            strength: STRENGTH,
+        },
+    );
+    // The other folds' weights are close to those of all, which is where the search begins.
+    let by_fold = (0..FOLDS)
+        .map(|held| {
+            let others = choices
+                .iter()
+                .filter(|(fold, _)| *fold != held)
+                .map(|(_, choice)| choice);
+            fit_choices(
+                others,
+                &Prior {
+                    middle,
+                    strength: STRENGTH,
+                },
+            )
+        })
+        .collect();
+    (all, by_fold)
 }
 
 /// The likeliest candidate of each choice that is not an end, and whether it was right.
 fn top_choices(
-    observations: &Observations,
+    choices: &[(usize, Choice<FEATURES>)],
     by_fold: &[[f64; FEATURES]],
-) -> Vec<(usize, [f32; 2], bool)> {
-    observations
-        .choices
+) -> Vec<Answer<2>> {
+    let steps = choices
         .iter()
-        .filter(|(_, choice)| choice.right + 1 < choice.rows.len())
+        .filter(|(_, choice)| choice.right + 1 < choice.rows.len());
+    steps
         .filter_map(|(fold, choice)| {
             let rows = &choice.rows[..choice.rows.len() - 1];
             let shares = softmax(&by_fold[*fold], rows);
             let best =
                 (0..rows.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]).then(b.cmp(a)))?;
-            Some((*fold, [1.0, logit(shares[best])], best == choice.right))
+            let row = [1.0, logit(shares[best])];
+            Some(Answer {
+                fold: *fold,
+                run: 0,
+                row,
+                yes: best == choice.right,
+            })
         })
         .collect()
 }
 
 pub(crate) fn logit(share: f64) -> f32 {
-    let share = share.clamp(1e-5, 1.0 - 1e-5);
+    let share = share.clamp(1e-4, 1.0 - 1e-4);
     (share / (1.0 - share)).ln() as f32
 }
 
-/// Whether two lists have the same tools equally often.
-pub(crate) fn same_bag(a: &[u32], b: &[u32]) -> bool {
-    let sorted = |tools: &[u32]| {
-        let mut tools = tools.to_vec();
-        tools.sort_unstable();
-        tools
-    };
-    sorted(a) == sorted(b)
-}
-
-fn calibrate(
-    prior: &Parameters,
-    next: [f64; FEATURES],
-    top: Vec<(usize, [f32; 2], bool)>,
-    evidence: Vec<(usize, Evidence, bool)>,
-) -> Fit {
-    let (step, steps) = cross_fit(&top, &prior.step);
-    let (plan, plans) = cross_fit(&evidence, &prior.plan);
-    Fit {
-        parameters: Parameters { next, step, plan },
-        plans,
-        steps,
-        evidence: evidence
-            .into_iter()
-            .map(|(_, row, right)| (row, right))
-            .collect(),
-        top: top
-            .into_iter()
-            .map(|(_, row, right)| (row, right))
-            .collect(),
-    }
-}
-
-/// Fits a probability to all rows, and says for each row what the rows of the other folds make of it.
+/// Fits a probability to all answers, and says for each what the answers of the other folds make of it.
 fn cross_fit<const N: usize>(
-    rows: &[(usize, [f32; N], bool)],
+    answers: &[Answer<N>],
     middle: &[f64; N],
-) -> ([f64; N], Vec<Outcome>) {
+) -> ([f64; N], Vec<(usize, Outcome)>) {
     let prior = Prior {
         middle,
-        strength: 2.0,
+        strength: CALIBRATION_STRENGTH,
     };
-    let all: Vec<_> = rows.iter().map(|(_, row, right)| (*row, *right)).collect();
-    let mut outcomes = Vec::new();
-    for held in 0..FOLDS {
-        let others: Vec<_> = rows
-            .iter()
-            .filter(|row| row.0 != held)
-            .map(|(_, row, right)| (*row, *right))
-            .collect();
-        let weights = fit_logistic(&others, &prior);
-        for (_, row, right) in rows.iter().filter(|row| row.0 == held) {
-            let confidence = crate::regression::logistic(crate::regression::dot(&weights, row));
-            outcomes.push(Outcome {
-                confidence,
-                right: *right,
-            });
-        }
-    }
-    (fit_logistic(&all, &prior), outcomes)
+    let rows = |held: usize| -> Vec<([f32; N], bool)> {
+        let others = answers.iter().filter(|answer| answer.fold != held);
+        others.map(|answer| (answer.row, answer.yes)).collect()
+    };
+    let by_fold: Vec<[f64; N]> = (0..FOLDS)
+        .map(|held| fit_logistic(&rows(held), &prior))
+        .collect();
+    let outcomes = answers
+        .iter()
+        .map(|answer| {
+            let confidence = logistic(dot(&by_fold[answer.fold], &answer.row));
+            (
+                answer.run,
+                Outcome {
+                    confidence,
+                    right: answer.yes,
+                },
+            )
+        })
+        .collect();
+    (fit_logistic(&rows(FOLDS), &prior), outcomes)
 }

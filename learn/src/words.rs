@@ -25,6 +25,11 @@ impl SparseVector {
         sum
     }
 
+    /// Whether a term occurs.
+    pub fn has(&self, term: u32) -> bool {
+        self.0.binary_search_by_key(&term, |(id, _)| *id).is_ok()
+    }
+
     fn normalized(mut self) -> Self {
         let length = self.0.iter().map(|(_, x)| x * x).sum::<f32>().sqrt();
         if length > 0.0 {

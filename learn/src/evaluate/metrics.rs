@@ -24,8 +24,12 @@ pub struct Figures {
     pub node_f1: Option<f64>,
     pub edge_f1: Option<f64>,
     pub exact: Option<f64>,
-    /// Tiers act, propose, list: how many suggestions, and the share with exactly the right tools.
+    /// Tiers act, propose, list: how many suggestions, and how right they were. Of tier act, the share of
+    /// suggestions whose tasks that run ahead were all called; of the others, the share of tasks that were.
     pub tiers: [(usize, Option<f64>); 3],
+    /// The tasks that ran ahead, and the share that was called.
+    pub ahead: (usize, Option<f64>),
+    pub task_calibration: Option<f64>,
     pub plan_calibration: Option<f64>,
     pub step_calibration: Option<f64>,
     pub hit1: Option<f64>,
@@ -36,7 +40,6 @@ pub struct Figures {
     /// Median microseconds of a suggestion.
     pub micros: Option<f64>,
     pub fit_millis: f64,
-    pub plan_outcomes: Vec<(Outcome, Tier)>,
 }
 
 /// Learns from 70 % of a set, by a hash of the intent, and measures the rest.
@@ -70,6 +73,8 @@ pub fn split(set: &SampleSet) -> (Vec<Episode>, Vec<Episode>) {
 
 fn plans(model: &Model, test: &[Episode], figures: &mut Figures) {
     let (mut nodes, mut edges, mut exact, mut times) = (vec![], vec![], vec![], vec![]);
+    let (mut plans, mut tasks, mut ahead) = (vec![], vec![], vec![]);
+    let mut tiers = [(0, vec![]), (0, vec![]), (0, vec![])];
     for sample in test {
         let start = Instant::now();
         let plan = model.suggest(&sample.intent);
@@ -81,36 +86,49 @@ fn plans(model: &Model, test: &[Episode], figures: &mut Figures) {
         let edge_f1 = f1(&found_edges, &wanted_edges);
         nodes.push(node_f1);
         edges.push(edge_f1);
-        exact.push(f64::from(u8::from(node_f1 == 1.0 && edge_f1 == 1.0)));
-        let outcome = Outcome {
+        exact.push(share(node_f1 == 1.0 && edge_f1 == 1.0));
+        plans.push(Outcome {
             confidence: plan.confidence,
             right: node_f1 == 1.0,
-        };
-        figures.plan_outcomes.push((outcome, plan.tier));
+        });
+        let called = called(&found, &wanted);
+        let each = called.iter().zip(&plan.task_confidence);
+        tasks.extend(each.map(|(right, confidence)| Outcome {
+            confidence: *confidence,
+            right: *right,
+        }));
+        let ran: Vec<bool> = plan.ahead.iter().map(|task| called[*task]).collect();
+        ahead.extend(ran.iter().map(|right| share(*right)));
+        let tier = &mut tiers[Tier::Act as usize - plan.tier as usize];
+        tier.0 += 1;
+        match plan.tier {
+            Tier::Act => tier.1.push(share(ran.iter().all(|right| *right))),
+            _ => tier.1.extend(called.iter().map(|right| share(*right))),
+        }
     }
     figures.node_f1 = mean(&nodes);
     figures.edge_f1 = mean(&edges);
     figures.exact = mean(&exact);
-    for (at, tier) in [Tier::Act, Tier::Propose, Tier::List]
-        .into_iter()
-        .enumerate()
-    {
-        let rights: Vec<f64> = figures
-            .plan_outcomes
-            .iter()
-            .filter(|(_, of)| *of == tier)
-            .map(|(outcome, _)| f64::from(u8::from(outcome.right)))
-            .collect();
-        figures.tiers[at] = (rights.len(), mean(&rights));
-    }
-    let outcomes: Vec<Outcome> = figures
-        .plan_outcomes
-        .iter()
-        .map(|(outcome, _)| *outcome)
-        .collect();
-    figures.plan_calibration = calibration_error(&outcomes);
+    figures.tiers = tiers.map(|(count, rights)| (count, mean(&rights)));
+    figures.ahead = (ahead.len(), mean(&ahead));
+    figures.plan_calibration = calibration_error(&plans);
+    figures.task_calibration = calibration_error(&tasks);
     times.sort_by(f64::total_cmp);
     figures.micros = times.get(times.len() / 2).copied();
+}
+
+fn share(yes: bool) -> f64 {
+    f64::from(u8::from(yes))
+}
+
+/// For each suggested task, whether the run called it; the second one of a tool counts if the run called
+/// the tool twice.
+fn called(found: &[String], wanted: &[String]) -> Vec<bool> {
+    let times =
+        |names: &[String], name: &String| names.iter().filter(|other| *other == name).count();
+    (0..found.len())
+        .map(|at| times(&found[..=at], &found[at]) <= times(wanted, &found[at]))
+        .collect()
 }
 
 fn names(sample: &Episode) -> (Vec<String>, Vec<String>) {
@@ -160,7 +178,6 @@ fn next_tools(model: &Model, training: &[Episode], test: &[Episode], figures: &m
     let markov = Markov::new(training);
     let mut outcomes = Vec::new();
     let (mut hit3, mut markov1, mut markov3) = (vec![], vec![], vec![]);
-    let share = |hit: bool| f64::from(u8::from(hit));
     for sample in test {
         let done: Vec<&str> = sample.steps.iter().map(|step| step.tool.as_str()).collect();
         for (at, wanted) in done.iter().enumerate() {

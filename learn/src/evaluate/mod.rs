@@ -1,7 +1,9 @@
 //! Measures a model on sets of samples: what `bench --bin learn` prints.
 
+mod fit_prior;
 mod metrics;
 mod set;
 
+pub use fit_prior::fit_prior;
 pub use metrics::{Figures, evaluate};
 pub use set::{SampleSet, SetError, fields};
