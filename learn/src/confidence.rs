@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How many runs a bin of the calibration error has, at least.
-const LEAST_BIN: usize = 20;
+const LEAST_BIN: usize = 50;
 /// Bins at most.
 const MAX_BINS: usize = 10;
 /// Thresholds that are tried.

@@ -1,7 +1,7 @@
 //! Log-linear models with a prior: a choice among candidates, and a yes or no.
 //!
-//! Both are fitted by Newton's method with step halving; the objective is convex, so the result does not
-//! depend on a start, an order of threads or a seed.
+//! Both are fitted by Newton's method with step halving; the objective is convex, so that the start only
+//! decides how long it takes.
 
 /// Newton steps at most; six are usual.
 const MAX_STEPS: usize = 25;
@@ -52,9 +52,10 @@ pub(crate) struct Prior<'a, const N: usize> {
 pub(crate) fn fit_choices<'a, const N: usize>(
     choices: impl Iterator<Item = &'a Choice<N>>,
     prior: &Prior<'_, N>,
+    start: &[f64; N],
 ) -> [f64; N] {
     let choices: Vec<&Choice<N>> = choices.filter(|choice| choice.weight > 0.0).collect();
-    newton(prior, |weights, derivatives| {
+    newton(prior, start, |weights, derivatives| {
         let mut loss = 0.0;
         for choice in &choices {
             let shares = softmax(weights, &choice.rows);
@@ -70,7 +71,7 @@ pub(crate) fn fit_choices<'a, const N: usize>(
                     gradient[i] += choice.weight * (mean[i] - f64::from(*value));
                 }
                 for (share, row) in shares.iter().zip(&choice.rows) {
-                    if *share < 1e-5 {
+                    if *share < 1e-4 {
                         continue;
                     }
                     for i in 0..N {
@@ -94,7 +95,7 @@ pub(crate) fn fit_logistic<const N: usize>(
     rows: &[([f32; N], bool)],
     prior: &Prior<'_, N>,
 ) -> [f64; N] {
-    newton(prior, |weights, derivatives| {
+    newton(prior, prior.middle, |weights, derivatives| {
         let mut loss = 0.0;
         for (row, yes) in rows {
             let share = logistic(dot(weights, row));
@@ -118,6 +119,7 @@ type Derivatives<const N: usize> = ([f64; N], Box<[[f64; N]; N]>);
 
 fn newton<const N: usize>(
     prior: &Prior<'_, N>,
+    start: &[f64; N],
     evaluate: impl Fn(&[f64; N], &mut Option<Derivatives<N>>) -> f64,
 ) -> [f64; N] {
     let penalty = |weights: &[f64; N]| {
@@ -127,7 +129,7 @@ fn newton<const N: usize>(
             .map(|(w, m)| (w - m) * (w - m));
         prior.strength * squares.sum::<f64>() / 2.0
     };
-    let mut weights = *prior.middle;
+    let mut weights = *start;
     let mut value = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let mut derivatives = Some(([0.0; N], Box::new([[0.0; N]; N])));

@@ -15,8 +15,12 @@ use crate::toolbox::{EncodedEpisode, Toolbox};
 
 /// Parts of the runs; each is held out once.
 const FOLDS: usize = 10;
+/// Groups of folds that share the weights of the others: a few dozen numbers hardly depend on one fold.
+const WEIGHT_GROUPS: usize = 3;
 /// Runs that are held out, at most: more make the numbers hardly better, only slower.
 const MAX_HELD_OUT: usize = 600;
+/// Choices of next tools that weights are fitted to, at most.
+const MAX_CHOICES: usize = 2500;
 /// How many observations the prior of the choices is worth.
 pub(crate) const STRENGTH: f64 = 4.0;
 /// The same for probabilities of yes and no.
@@ -141,7 +145,7 @@ impl<'a> CrossValidation<'a> {
             next: self.next_choices(),
             ..Observations::default()
         };
-        let (next, next_by_fold) = cross_fit_choices(&mut seen.next, &prior.next);
+        let (next, next_by_fold) = cross_fit_choices(&seen.next, &prior.next);
         seen.step = top_choices(&seen.next, &next_by_fold);
         let mut plans = Vec::new();
         for held_out in &self.held_out {
@@ -151,7 +155,7 @@ impl<'a> CrossValidation<'a> {
                 .extend(plan_choice(&found, held_out).map(|choice| (held_out.fold, choice)));
             plans.push(found);
         }
-        let (plan, plan_by_fold) = cross_fit_choices(&mut seen.plan, &prior.plan);
+        let (plan, plan_by_fold) = cross_fit_choices(&seen.plan, &prior.plan);
         for (run, (held_out, found)) in self.held_out.iter().zip(&plans).enumerate() {
             let view = self.view(held_out);
             if let Some(decoded) = decode(&view, found, &plan_by_fold[held_out.fold]) {
@@ -185,6 +189,9 @@ impl<'a> CrossValidation<'a> {
     fn next_choices(&'a self) -> Vec<(usize, Choice<FEATURES>)> {
         let mut choices = Vec::new();
         for held_out in &self.held_out {
+            if choices.len() >= MAX_CHOICES {
+                break;
+            }
             let view = self.view(held_out);
             let tools = &held_out.encoded.tools;
             for place in 0..=tools.len() {
@@ -271,35 +278,20 @@ fn plan_choice(found: &[Candidate], held_out: &HeldOut<'_>) -> Option<Choice<PLA
     })
 }
 
-/// Weights from all choices, and for each fold those from the others.
+/// Weights from all choices, and for each fold those from others.
 fn cross_fit_choices<const N: usize>(
-    choices: &mut [(usize, Choice<N>)],
+    choices: &[(usize, Choice<N>)],
     middle: &[f64; N],
 ) -> ([f64; N], Vec<[f64; N]>) {
-    let all = fit_choices(
-        choices.iter().map(|(_, choice)| choice),
-        &Prior {
-            middle,
-            strength: STRENGTH,
-        },
-    );
-    // The other folds' weights are close to those of all, which is where the search begins.
-    let by_fold = (0..FOLDS)
+    let prior = Prior { middle, strength: STRENGTH };
+    let all = fit_choices(choices.iter().map(|(_, choice)| choice), &prior, middle);
+    let groups: Vec<[f64; N]> = (0..WEIGHT_GROUPS)
         .map(|held| {
-            let others = choices
-                .iter()
-                .filter(|(fold, _)| *fold != held)
-                .map(|(_, choice)| choice);
-            fit_choices(
-                others,
-                &Prior {
-                    middle,
-                    strength: STRENGTH,
-                },
-            )
+            let others = choices.iter().filter(|(fold, _)| fold % WEIGHT_GROUPS != held);
+            fit_choices(others.map(|(_, choice)| choice), &prior, &all)
         })
         .collect();
-    (all, by_fold)
+    (all, (0..FOLDS).map(|fold| groups[fold % WEIGHT_GROUPS]).collect())
 }
 
 /// The likeliest candidate of each choice that is not an end, and whether it was right.

@@ -19,7 +19,7 @@ const STRENGTH: f64 = 2.0;
 #[must_use]
 pub fn fit_prior(sets: &[&SampleSet], rounds: usize) -> Parameters {
     let mut prior = Parameters::neutral();
-    let trainings: Vec<_> = sets.iter().map(|set| split(set).0).collect();
+    let trainings: Vec<_> = sets.iter().map(|set| split(set, 0).0).collect();
     for _ in 0..rounds {
         let observed: Vec<Observations> = sets
             .iter()
@@ -66,13 +66,8 @@ fn pooled_choices<'a, const N: usize>(
             });
         }
     }
-    fit_choices(
-        all.iter(),
-        &Prior {
-            middle,
-            strength: STRENGTH,
-        },
-    )
+    let prior = Prior { middle, strength: STRENGTH };
+    fit_choices(all.iter(), &prior, middle)
 }
 
 fn pooled<'a, const N: usize>(

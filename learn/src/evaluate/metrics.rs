@@ -13,14 +13,18 @@ use super::set::SampleSet;
 
 /// The share of samples that a model learns from.
 const TRAINING_SHARE: f64 = 0.7;
+/// A set with fewer samples is split several times.
+const ENOUGH_SAMPLES: usize = 1000;
+const MAX_SPLITS: usize = 10;
 
 /// What was measured. A figure without a sample is `None`.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
     pub name: String,
     pub tools: usize,
-    pub training: usize,
-    pub test: usize,
+    pub samples: usize,
+    pub splits: usize,
+    pub suggestions: usize,
     pub node_f1: Option<f64>,
     pub edge_f1: Option<f64>,
     pub exact: Option<f64>,
@@ -43,78 +47,141 @@ pub struct Figures {
 }
 
 /// Learns from 70 % of a set, by a hash of the intent, and measures the rest.
+///
+/// A small set says little in one split: it is split several times, with another hash each time, and all
+/// predictions are measured together.
 #[must_use]
 pub fn evaluate(set: &SampleSet, prior: &Parameters) -> Figures {
-    let (training, test) = split(set);
-    let start = Instant::now();
-    let model = Model::new(&set.tools, &training, prior);
+    let samples = set.samples.iter().filter(|sample| !sample.steps.is_empty()).count();
+    let splits = (ENOUGH_SAMPLES / samples.max(1)).clamp(1, MAX_SPLITS);
     let mut figures = Figures {
         name: set.name.clone(),
         tools: set.tools.len(),
-        training: training.len(),
-        test: test.len(),
-        fit_millis: start.elapsed().as_secs_f64() * 1e3,
+        samples,
+        splits,
         ..Figures::default()
     };
-    plans(&model, &test, &mut figures);
-    next_tools(&model, &training, &test, &mut figures);
+    let mut seen = Observed::default();
+    for salt in 0..splits {
+        let (training, test) = split(set, salt);
+        let start = Instant::now();
+        let model = Model::new(&set.tools, &training, prior);
+        if salt == 0 {
+            figures.fit_millis = start.elapsed().as_secs_f64() * 1e3;
+        }
+        seen.plans(&model, &test);
+        seen.next_tools(&model, &training, &test);
+    }
+    seen.summarise(&mut figures);
     figures
 }
 
 /// The training part and the rest; samples without a call are left out.
 #[must_use]
-pub fn split(set: &SampleSet) -> (Vec<Episode>, Vec<Episode>) {
+pub fn split(set: &SampleSet, salt: usize) -> (Vec<Episode>, Vec<Episode>) {
+    let hash = |intent: &str| match salt {
+        0 => intent_hash(intent),
+        salt => intent_hash(&format!("{salt} {intent}")),
+    };
     set.samples
         .iter()
         .filter(|sample| !sample.steps.is_empty())
         .cloned()
-        .partition(|sample| intent_hash(&sample.intent) < TRAINING_SHARE)
+        .partition(|sample| hash(&sample.intent) < TRAINING_SHARE)
 }
 
-fn plans(model: &Model, test: &[Episode], figures: &mut Figures) {
-    let (mut nodes, mut edges, mut exact, mut times) = (vec![], vec![], vec![], vec![]);
-    let (mut plans, mut tasks, mut ahead) = (vec![], vec![], vec![]);
-    let mut tiers = [(0, vec![]), (0, vec![]), (0, vec![])];
-    for sample in test {
-        let start = Instant::now();
-        let plan = model.suggest(&sample.intent);
-        times.push(start.elapsed().as_secs_f64() * 1e6);
-        let Some(plan) = plan else { continue };
+/// What came of the predictions of all splits.
+#[derive(Default)]
+struct Observed {
+    nodes: Vec<f64>,
+    edges: Vec<f64>,
+    exact: Vec<f64>,
+    times: Vec<f64>,
+    plans: Vec<Outcome>,
+    tasks: Vec<Outcome>,
+    ahead: Vec<f64>,
+    tiers: [(usize, Vec<f64>); 3],
+    steps: Vec<Outcome>,
+    hit3: Vec<f64>,
+    markov1: Vec<f64>,
+    markov3: Vec<f64>,
+}
+
+impl Observed {
+    fn plans(&mut self, model: &Model, test: &[Episode]) {
+        for sample in test {
+            let start = Instant::now();
+            let plan = model.suggest(&sample.intent);
+            self.times.push(start.elapsed().as_secs_f64() * 1e6);
+            if let Some(plan) = plan {
+                self.plan(&plan, sample);
+            }
+        }
+    }
+
+    fn plan(&mut self, plan: &Plan, sample: &Episode) {
         let (wanted, wanted_edges) = names(sample);
-        let (found, found_edges) = plan_names(&plan);
+        let (found, found_edges) = plan_names(plan);
         let node_f1 = f1(&found, &wanted);
         let edge_f1 = f1(&found_edges, &wanted_edges);
-        nodes.push(node_f1);
-        edges.push(edge_f1);
-        exact.push(share(node_f1 == 1.0 && edge_f1 == 1.0));
-        plans.push(Outcome {
-            confidence: plan.confidence,
-            right: node_f1 == 1.0,
-        });
+        self.nodes.push(node_f1);
+        self.edges.push(edge_f1);
+        self.exact.push(share(node_f1 == 1.0 && edge_f1 == 1.0));
+        self.plans.push(Outcome { confidence: plan.confidence, right: node_f1 == 1.0 });
         let called = called(&found, &wanted);
         let each = called.iter().zip(&plan.task_confidence);
-        tasks.extend(each.map(|(right, confidence)| Outcome {
-            confidence: *confidence,
-            right: *right,
-        }));
+        self.tasks
+            .extend(each.map(|(right, confidence)| Outcome { confidence: *confidence, right: *right }));
         let ran: Vec<bool> = plan.ahead.iter().map(|task| called[*task]).collect();
-        ahead.extend(ran.iter().map(|right| share(*right)));
-        let tier = &mut tiers[Tier::Act as usize - plan.tier as usize];
+        self.ahead.extend(ran.iter().map(|right| share(*right)));
+        let tier = &mut self.tiers[Tier::Act as usize - plan.tier as usize];
         tier.0 += 1;
         match plan.tier {
             Tier::Act => tier.1.push(share(ran.iter().all(|right| *right))),
             _ => tier.1.extend(called.iter().map(|right| share(*right))),
         }
     }
-    figures.node_f1 = mean(&nodes);
-    figures.edge_f1 = mean(&edges);
-    figures.exact = mean(&exact);
-    figures.tiers = tiers.map(|(count, rights)| (count, mean(&rights)));
-    figures.ahead = (ahead.len(), mean(&ahead));
-    figures.plan_calibration = calibration_error(&plans);
-    figures.task_calibration = calibration_error(&tasks);
-    times.sort_by(f64::total_cmp);
-    figures.micros = times.get(times.len() / 2).copied();
+
+    fn next_tools(&mut self, model: &Model, training: &[Episode], test: &[Episode]) {
+        let markov = Markov::new(training);
+        for sample in test {
+            let done: Vec<&str> = sample.steps.iter().map(|step| step.tool.as_str()).collect();
+            for (at, wanted) in done.iter().enumerate() {
+                let found = model.next(&sample.intent, &done[..at], 3);
+                let first = found.first();
+                self.steps.push(Outcome {
+                    confidence: first.map_or(0.0, |next| next.probability),
+                    right: first.is_some_and(|next| next.tool == *wanted),
+                });
+                self.hit3.push(share(found.iter().any(|next| next.tool == *wanted)));
+                let ranked = markov.next(at.checked_sub(1).map(|before| done[before]));
+                self.markov1.push(share(ranked.first() == Some(wanted)));
+                self.markov3.push(share(ranked.iter().take(3).any(|tool| tool == wanted)));
+            }
+        }
+    }
+
+    fn summarise(mut self, figures: &mut Figures) {
+        figures.suggestions = self.nodes.len();
+        figures.node_f1 = mean(&self.nodes);
+        figures.edge_f1 = mean(&self.edges);
+        figures.exact = mean(&self.exact);
+        figures.tiers = self.tiers.map(|(count, rights)| (count, mean(&rights)));
+        figures.ahead = (self.ahead.len(), mean(&self.ahead));
+        if std::env::var("DBG").is_ok() { let b = |o: &[Outcome]| { let n = o.len() as f64; (o.iter().map(|o| o.confidence).sum::<f64>() / n, o.iter().filter(|o| o.right).count() as f64 / n) };
+        eprintln!("{} plan {:.3?} task {:.3?} step {:.3?}", figures.name, b(&self.plans), b(&self.tasks), b(&self.steps)); }
+        figures.plan_calibration = calibration_error(&self.plans);
+        figures.task_calibration = calibration_error(&self.tasks);
+        figures.step_calibration = calibration_error(&self.steps);
+        self.times.sort_by(f64::total_cmp);
+        figures.micros = self.times.get(self.times.len() / 2).copied();
+        figures.steps = self.steps.len();
+        let hits: Vec<f64> = self.steps.iter().map(|outcome| share(outcome.right)).collect();
+        figures.hit1 = mean(&hits);
+        figures.hit3 = mean(&self.hit3);
+        figures.markov1 = mean(&self.markov1);
+        figures.markov3 = mean(&self.markov3);
+    }
 }
 
 fn share(yes: bool) -> f64 {
@@ -172,37 +239,6 @@ fn f1(found: &[String], wanted: &[String]) -> f64 {
 
 fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-fn next_tools(model: &Model, training: &[Episode], test: &[Episode], figures: &mut Figures) {
-    let markov = Markov::new(training);
-    let mut outcomes = Vec::new();
-    let (mut hit3, mut markov1, mut markov3) = (vec![], vec![], vec![]);
-    for sample in test {
-        let done: Vec<&str> = sample.steps.iter().map(|step| step.tool.as_str()).collect();
-        for (at, wanted) in done.iter().enumerate() {
-            let found = model.next(&sample.intent, &done[..at], 3);
-            let first = found.first();
-            outcomes.push(Outcome {
-                confidence: first.map_or(0.0, |next| next.probability),
-                right: first.is_some_and(|next| next.tool == *wanted),
-            });
-            hit3.push(share(found.iter().any(|next| next.tool == *wanted)));
-            let ranked = markov.next(at.checked_sub(1).map(|before| done[before]));
-            markov1.push(share(ranked.first() == Some(wanted)));
-            markov3.push(share(ranked.iter().take(3).any(|tool| tool == wanted)));
-        }
-    }
-    figures.steps = outcomes.len();
-    let hits: Vec<f64> = outcomes
-        .iter()
-        .map(|outcome| share(outcome.right))
-        .collect();
-    figures.hit1 = mean(&hits);
-    figures.hit3 = mean(&hit3);
-    figures.markov1 = mean(&markov1);
-    figures.markov3 = mean(&markov3);
-    figures.step_calibration = calibration_error(&outcomes);
 }
 
 /// The baseline: what most often came behind the last tool, then what is called most.

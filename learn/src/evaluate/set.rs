@@ -15,6 +15,9 @@ pub enum SetError {
         path: PathBuf,
         source: std::io::Error,
     },
+    /// There is no set.
+    #[error("no set in {}: expected `tools.jsonl` and `samples.jsonl` there or in its folders", path.display())]
+    Empty { path: PathBuf },
     /// A line is not what it should be.
     #[error("{}, line {line}: {reason}", path.display())]
     Line {
