@@ -84,7 +84,9 @@ impl<'a> IntentView<'a> {
             .iter()
             .map(|term| {
                 let id = toolbox.vocabulary.id(term);
-                (id, id.map_or(0.0, |id| toolbox.vocabulary.rarity(id)))
+                let vocabulary = &toolbox.vocabulary;
+                let rarity = id.map_or(vocabulary.unknown_rarity(), |id| vocabulary.rarity(id));
+                (id, rarity)
             })
             .collect();
         let mut view = Self {
@@ -171,9 +173,8 @@ impl<'a> IntentView<'a> {
     pub fn covered(&self, tools: &[u32]) -> f32 {
         let (mut all, mut found) = (0.0, 0.0);
         for (id, rarity) in &self.words {
-            let Some(id) = id else { continue };
             all += rarity;
-            let has = |tool: &u32| self.toolbox.vector(*tool).has(*id);
+            let has = |tool: &u32| id.is_some_and(|id| self.toolbox.vector(*tool).has(id));
             if tools.iter().any(has) {
                 found += rarity;
             }
@@ -366,21 +367,21 @@ impl<'a, 'b> StepView<'a, 'b> {
         }
         let all: f32 = words.iter().map(|(_, rarity)| rarity).sum();
         let mut left: Vec<(u32, f32)> = Vec::new();
-        let mut sum = 0.0;
+        let (mut sum, mut unknown) = (0.0, 0.0);
         for ((id, rarity), covered) in words.iter().zip(&covered) {
-            if let (Some(id), false) = (id, covered) {
-                sum += rarity;
-                left.push((*id, *rarity));
+            if *covered {
+                continue;
+            }
+            sum += rarity;
+            match id {
+                Some(id) => left.push((*id, *rarity)),
+                None => unknown += rarity * rarity,
             }
         }
         left.sort_unstable_by_key(|(id, _)| *id);
         left.dedup_by_key(|(id, _)| *id);
-        let length = left
-            .iter()
-            .map(|(_, x)| x * x)
-            .sum::<f32>()
-            .sqrt()
-            .max(1e-9);
+        let known = left.iter().map(|(_, x)| x * x).sum::<f32>();
+        let length = (known + unknown).sqrt().max(1e-9);
         self.rest = SparseVector(left.into_iter().map(|(id, x)| (id, x / length)).collect());
         self.rest_share = if all > 0.0 { sum / all } else { 0.0 };
     }

@@ -273,10 +273,6 @@ impl History {
     pub fn bag_count(&self, bag: &[u32]) -> u32 {
         self.bags.get(bag).copied().unwrap_or_default()
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.episodes.is_empty()
-    }
 }
 
 fn interpolate(followers: &Followers, next: u32, back_off: f32) -> f32 {

@@ -6,21 +6,29 @@
 
 #![forbid(unsafe_code)]
 
+mod arguments;
 pub mod confidence;
 pub mod evaluate;
 mod features;
+mod graph;
 mod history;
 mod model;
 mod plan;
 mod prior;
 mod regression;
 mod sequences;
+mod suggestion;
 mod tool;
 mod toolbox;
+mod trace;
 mod training;
 mod words;
 
-pub use model::{ACT_PRECISION, Model, NextTool, PROPOSE_PRECISION, Plan, Tier};
+pub use arguments::{ArgumentFunctions, Filled, FilledArgument, Origin};
+pub use graph::{GraphEdge, GraphTool, ToolGraph};
+pub use model::{ACT_PRECISION, Model, NextTool, PROPOSE_PRECISION};
 pub use prior::Parameters;
+pub use suggestion::{Plan, Task, Tier};
 pub use tool::{Argument, Episode, Field, Source, Step, Tool};
+pub use trace::{Trace, TracedCall, TracedRun};
 pub use training::intent_hash;

@@ -1,11 +1,13 @@
 //! A model of tool use: made from tools and past runs, it predicts the next tool and suggests plans.
 
+use crate::arguments::ArgumentFunctions;
 use crate::confidence::{Outcome, threshold};
 use crate::features::IntentView;
 use crate::history::{END, History};
 use crate::plan::{candidates, decode};
 use crate::prior::Parameters;
 use crate::regression::{dot, logistic, softmax};
+use crate::suggestion::{Plan, Task, Tier};
 use crate::tool::{Episode, Tool};
 use crate::toolbox::Toolbox;
 use crate::training::{CrossValidation, Fit, SHARPNESS, logit};
@@ -22,38 +24,13 @@ pub struct NextTool {
     pub probability: f64,
 }
 
-/// A suggested plan.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    pub tools: Vec<String>,
-    /// Which task needs which: places in `tools`.
-    pub edges: Vec<(usize, usize)>,
-    /// The probability that a run calls exactly these tools.
-    pub confidence: f64,
-    /// The probability of each task that a run calls it.
-    pub task_confidence: Vec<f64>,
-    /// The tasks that are so sure that they may run ahead, if they only read: places in `tools`.
-    pub ahead: Vec<usize>,
-    pub tier: Tier,
-}
-
-/// What a suggestion is good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Tools that may help.
-    List,
-    /// A plan to look at.
-    Propose,
-    /// A plan whose reads may run ahead.
-    Act,
-}
-
 /// The model.
 pub struct Model {
     toolbox: Toolbox,
     history: History,
     fit: Fit,
     act: Option<f64>,
+    arguments: ArgumentFunctions,
 }
 
 impl Model {
@@ -69,6 +46,7 @@ impl Model {
         let history = History::new(&toolbox, encoded);
         Self {
             act: threshold(&fit.ahead, ACT_PRECISION),
+            arguments: ArgumentFunctions::new(episodes),
             toolbox,
             history,
             fit,
@@ -110,37 +88,61 @@ impl Model {
         let view = IntentView::new(&self.toolbox, &self.history, intent, SHARPNESS);
         let fitted = &self.fit.parameters;
         let decoded = decode(&view, &candidates(&view, &fitted.next), &fitted.plan)?;
-        let task_confidence: Vec<f64> = decoded
-            .shares
-            .iter()
-            .map(|share| logistic(dot(&fitted.task, &[1.0, logit(*share)])))
-            .collect();
-        let mut ahead = Vec::new();
+        let mut ahead: &[usize] = &[];
         for subset in &decoded.subsets {
             let confidence = logistic(dot(&fitted.ahead, &subset.evidence));
             if self.act.is_none_or(|least| confidence < least) {
                 break;
             }
-            ahead.clone_from(&subset.tasks);
+            ahead = &subset.tasks;
         }
-        ahead.sort_unstable();
-        let expected = task_confidence.iter().sum::<f64>() / task_confidence.len().max(1) as f64;
-        let tier = if !ahead.is_empty() {
+        let task = |(at, number): (usize, &u32)| {
+            let tool = &self.toolbox.tools[*number as usize];
+            let evidence = [1.0, logit(decoded.shares[at])];
+            Task {
+                tool: tool.id.clone(),
+                read: tool.read,
+                confidence: logistic(dot(&fitted.task, &evidence)),
+                ahead: tool.read && ahead.contains(&at),
+                arguments: self
+                    .arguments
+                    .fill(&self.toolbox, &decoded.tools[..=at], intent),
+            }
+        };
+        let tasks: Vec<Task> = decoded.tools.iter().enumerate().map(task).collect();
+        let expected =
+            tasks.iter().map(|task| task.confidence).sum::<f64>() / tasks.len().max(1) as f64;
+        let tier = if tasks.iter().any(|task| task.ahead) {
             Tier::Act
         } else if expected >= PROPOSE_PRECISION {
             Tier::Propose
         } else {
             Tier::List
         };
-        let id = |tool: &u32| self.toolbox.tools[*tool as usize].id.clone();
         Some(Plan {
-            tools: decoded.tools.iter().map(id).collect(),
+            tasks,
             edges: decoded.edges,
             confidence: logistic(dot(&fitted.exact, &decoded.evidence)),
-            task_confidence,
-            ahead,
             tier,
         })
+    }
+
+    /// Where the arguments of tools come from.
+    #[must_use]
+    pub fn arguments(&self) -> &ArgumentFunctions {
+        &self.arguments
+    }
+
+    /// The confidence from which on tasks run ahead; `None` if past runs justify none.
+    #[must_use]
+    pub fn act_threshold(&self) -> Option<f64> {
+        self.act
+    }
+
+    /// The held-out predictions of single tasks.
+    #[must_use]
+    pub fn held_out_tasks(&self) -> &[Outcome] {
+        &self.fit.tasks
     }
 
     /// The held-out predictions of plans by which the confidence was calibrated.

@@ -13,12 +13,18 @@ use crate::regression::{Choice, Prior, dot, fit_choices, fit_logistic, logistic,
 use crate::tool::Episode;
 use crate::toolbox::{EncodedEpisode, Toolbox};
 
-/// Parts of the runs; each is held out once.
+/// Parts of the runs; each is held out once. Few runs are cut into more parts: a model of nine tenths of
+/// them is clearly worse than one of all.
 const FOLDS: usize = 10;
+const FOLDS_OF_FEW: usize = 25;
+/// Runs that are few.
+const FEW: usize = 300;
 /// Groups of folds that share the weights of the others: a few dozen numbers hardly depend on one fold.
 const WEIGHT_GROUPS: usize = 3;
 /// Runs that are held out, at most: more make the numbers hardly better, only slower.
 const MAX_HELD_OUT: usize = 600;
+/// The place of a tool that is not among the candidates.
+const MISSED: usize = usize::MAX - 1;
 /// Choices of next tools that weights are fitted to, at most.
 const MAX_CHOICES: usize = 2500;
 /// How many observations the prior of the choices is worth.
@@ -81,6 +87,7 @@ struct HeldOut<'a> {
 /// The runs in folds, with a history of the others for each fold.
 pub(crate) struct CrossValidation<'a> {
     toolbox: &'a Toolbox,
+    folds: usize,
     histories: Vec<History>,
     held_out: Vec<HeldOut<'a>>,
 }
@@ -92,9 +99,14 @@ impl<'a> CrossValidation<'a> {
         encoded: &'a [EncodedEpisode],
     ) -> Self {
         let hash = |episode: &Episode| intent_hash(&format!("fold {}", episode.intent));
-        let fold = |episode: &Episode| (hash(episode) * FOLDS as f64) as usize;
+        let count = if episodes.len() < FEW {
+            FOLDS_OF_FEW
+        } else {
+            FOLDS
+        };
+        let fold = |episode: &Episode| (hash(episode) * count as f64) as usize;
         let folds: Vec<usize> = episodes.iter().map(fold).collect();
-        let histories = (0..FOLDS)
+        let histories = (0..count)
             .map(|held| {
                 let others = encoded
                     .iter()
@@ -124,6 +136,7 @@ impl<'a> CrossValidation<'a> {
             .collect();
         Self {
             toolbox,
+            folds: count,
             histories,
             held_out,
         }
@@ -145,7 +158,7 @@ impl<'a> CrossValidation<'a> {
             next: self.next_choices(),
             ..Observations::default()
         };
-        let (next, next_by_fold) = cross_fit_choices(&seen.next, &prior.next);
+        let (next, next_by_fold) = cross_fit_choices(&seen.next, &prior.next, self.folds);
         seen.step = top_choices(&seen.next, &next_by_fold);
         let mut plans = Vec::new();
         for held_out in &self.held_out {
@@ -155,17 +168,17 @@ impl<'a> CrossValidation<'a> {
                 .extend(plan_choice(&found, held_out).map(|choice| (held_out.fold, choice)));
             plans.push(found);
         }
-        let (plan, plan_by_fold) = cross_fit_choices(&seen.plan, &prior.plan);
+        let (plan, plan_by_fold) = cross_fit_choices(&seen.plan, &prior.plan, self.folds);
         for (run, (held_out, found)) in self.held_out.iter().zip(&plans).enumerate() {
             let view = self.view(held_out);
             if let Some(decoded) = decode(&view, found, &plan_by_fold[held_out.fold]) {
                 seen.answer(run, held_out, &decoded);
             }
         }
-        let (step, steps) = cross_fit(&seen.step, &prior.step);
-        let (task, tasks) = cross_fit(&seen.task, &prior.task);
-        let (exact, exacts) = cross_fit(&seen.exact, &prior.exact);
-        let (ahead, aheads) = cross_fit(&seen.ahead, &prior.ahead);
+        let (step, steps) = cross_fit(&seen.step, &prior.step, self.folds);
+        let (task, tasks) = cross_fit(&seen.task, &prior.task, self.folds);
+        let (exact, exacts) = cross_fit(&seen.exact, &prior.exact, self.folds);
+        let (ahead, aheads) = cross_fit(&seen.ahead, &prior.ahead, self.folds);
         let outcomes = |found: Vec<(usize, Outcome)>| found.into_iter().map(|(_, of)| of).collect();
         let parameters = Parameters {
             next,
@@ -185,7 +198,7 @@ impl<'a> CrossValidation<'a> {
         (seen, fit)
     }
 
-    /// Every choice of the held-out runs of which the right one is among the candidates.
+    /// Every choice of the held-out runs.
     fn next_choices(&'a self) -> Vec<(usize, Choice<FEATURES>)> {
         let mut choices = Vec::new();
         for held_out in &self.held_out {
@@ -197,16 +210,18 @@ impl<'a> CrossValidation<'a> {
             for place in 0..=tools.len() {
                 let next = tools.get(place).copied().unwrap_or(END);
                 let candidates = view.rows(&tools[..place]);
-                let Some(right) = candidates.iter().position(|(tool, _)| *tool == next) else {
-                    continue;
-                };
+                let right = candidates.iter().position(|(tool, _)| *tool == next);
                 let rows = candidates.into_iter().map(|(_, row)| row).collect();
+                // A tool that is not among the candidates teaches the weights nothing, and the confidence
+                // that its prediction was wrong.
+                let weight = f64::from(u8::from(right.is_some()));
+                let right = right.unwrap_or(MISSED);
                 choices.push((
                     held_out.fold,
                     Choice {
                         rows,
                         right,
-                        weight: 1.0,
+                        weight,
                     },
                 ));
             }
@@ -282,16 +297,21 @@ fn plan_choice(found: &[Candidate], held_out: &HeldOut<'_>) -> Option<Choice<PLA
 fn cross_fit_choices<const N: usize>(
     choices: &[(usize, Choice<N>)],
     middle: &[f64; N],
+    folds: usize,
 ) -> ([f64; N], Vec<[f64; N]>) {
-    let prior = Prior { middle, strength: STRENGTH };
+    let prior = Prior {
+        middle,
+        strength: STRENGTH,
+    };
     let all = fit_choices(choices.iter().map(|(_, choice)| choice), &prior, middle);
-    let groups: Vec<[f64; N]> = (0..WEIGHT_GROUPS)
+    let count = if folds == FOLDS { WEIGHT_GROUPS } else { folds };
+    let groups: Vec<[f64; N]> = (0..count)
         .map(|held| {
-            let others = choices.iter().filter(|(fold, _)| fold % WEIGHT_GROUPS != held);
+            let others = choices.iter().filter(|(fold, _)| fold % count != held);
             fit_choices(others.map(|(_, choice)| choice), &prior, &all)
         })
         .collect();
-    (all, (0..FOLDS).map(|fold| groups[fold % WEIGHT_GROUPS]).collect())
+    (all, (0..folds).map(|fold| groups[fold % count]).collect())
 }
 
 /// The likeliest candidate of each choice that is not an end, and whether it was right.
@@ -301,7 +321,7 @@ fn top_choices(
 ) -> Vec<Answer<2>> {
     let steps = choices
         .iter()
-        .filter(|(_, choice)| choice.right + 1 < choice.rows.len());
+        .filter(|(_, choice)| choice.right + 1 != choice.rows.len());
     steps
         .filter_map(|(fold, choice)| {
             let rows = &choice.rows[..choice.rows.len() - 1];
@@ -328,6 +348,7 @@ pub(crate) fn logit(share: f64) -> f32 {
 fn cross_fit<const N: usize>(
     answers: &[Answer<N>],
     middle: &[f64; N],
+    folds: usize,
 ) -> ([f64; N], Vec<(usize, Outcome)>) {
     let prior = Prior {
         middle,
@@ -337,7 +358,7 @@ fn cross_fit<const N: usize>(
         let others = answers.iter().filter(|answer| answer.fold != held);
         others.map(|answer| (answer.row, answer.yes)).collect()
     };
-    let by_fold: Vec<[f64; N]> = (0..FOLDS)
+    let by_fold: Vec<[f64; N]> = (0..folds)
         .map(|held| fit_logistic(&rows(held), &prior))
         .collect();
     let outcomes = answers
@@ -353,5 +374,5 @@ fn cross_fit<const N: usize>(
             )
         })
         .collect();
-    (fit_logistic(&rows(FOLDS), &prior), outcomes)
+    (fit_logistic(&rows(folds), &prior), outcomes)
 }

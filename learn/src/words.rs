@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A vector with few terms, sorted by term, of length one unless it is empty.
+/// A vector with few terms, sorted by term, of length one at most.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SparseVector(pub Vec<(u32, f32)>);
 
@@ -28,16 +28,6 @@ impl SparseVector {
     /// Whether a term occurs.
     pub fn has(&self, term: u32) -> bool {
         self.0.binary_search_by_key(&term, |(id, _)| *id).is_ok()
-    }
-
-    fn normalized(mut self) -> Self {
-        let length = self.0.iter().map(|(_, x)| x * x).sum::<f32>().sqrt();
-        if length > 0.0 {
-            for (_, x) in &mut self.0 {
-                *x /= length;
-            }
-        }
-        self
     }
 }
 
@@ -124,13 +114,16 @@ fn stem(word: &str) -> String {
         && stem.len() < word.len()
         && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
         && !matches!(bytes[bytes.len() - 1], b'l' | b's' | b'z');
-    if doubled {
-        stem[..stem.len() - 1].to_owned()
-    } else if stem.len() > 3 && stem.ends_with('e') {
+    if doubled || (stem.len() > 3 && stem.ends_with('e')) {
         stem[..stem.len() - 1].to_owned()
     } else {
         stem
     }
+}
+
+fn rarity(texts: usize, with_it: usize) -> f32 {
+    let with_it = with_it as f32;
+    (1.0 + ((texts as f32 - with_it).max(0.0) + 0.5) / (with_it + 0.5)).ln()
 }
 
 /// The terms of a set of texts and how rare each is.
@@ -138,6 +131,7 @@ fn stem(word: &str) -> String {
 pub(crate) struct Vocabulary {
     ids: HashMap<String, u32>,
     rarity: Vec<f32>,
+    texts: usize,
 }
 
 impl Vocabulary {
@@ -163,11 +157,13 @@ impl Vocabulary {
         }
         let rarity = counts
             .iter()
-            .map(|(count, _)| {
-                (1.0 + (total as f32 - *count as f32 + 0.5) / (*count as f32 + 0.5)).ln()
-            })
+            .map(|(count, _)| rarity(total, *count as usize))
             .collect();
-        Self { ids, rarity }
+        Self {
+            ids,
+            rarity,
+            texts: total,
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -178,34 +174,49 @@ impl Vocabulary {
         self.rarity[term as usize]
     }
 
+    /// What a term weighs that no text has: as much as one that a single text has.
+    pub fn unknown_rarity(&self) -> f32 {
+        rarity(self.texts, 1)
+    }
+
     /// The id of one word.
     pub fn id(&self, term: &str) -> Option<u32> {
         self.ids.get(term).copied()
     }
 
     /// The vector of weighted texts: the name of a tool counts more than its description.
+    ///
+    /// Terms that are not known lie in the vector's length: a new intent has as many of them as a past one
+    /// had terms that no other has, and its cosines must mean the same.
     pub fn vector(&self, texts: &[(f32, &str)]) -> SparseVector {
-        let mut weights: Vec<(u32, f32)> = Vec::new();
+        let mut known: HashMap<u32, f32> = HashMap::new();
+        let mut unknown: HashMap<String, f32> = HashMap::new();
         for (weight, text) in texts {
             for term in grams(&terms(text)) {
-                if let Some(id) = self.ids.get(&term) {
-                    let pair = if term.contains(' ') { 0.5 } else { 1.0 };
-                    weights.push((*id, weight * pair));
+                let weight = weight * if term.contains(' ') { 0.5 } else { 1.0 };
+                match self.ids.get(&term) {
+                    Some(id) => *known.entry(*id).or_default() += weight,
+                    None => *unknown.entry(term).or_default() += weight,
                 }
             }
         }
-        weights.sort_unstable_by_key(|(id, _)| *id);
-        let mut merged: Vec<(u32, f32)> = Vec::with_capacity(weights.len());
-        for (id, weight) in weights {
-            match merged.last_mut() {
-                Some((last, sum)) if *last == id => *sum += weight,
-                _ => merged.push((id, weight)),
-            }
+        let mut vector: Vec<(u32, f32)> = known
+            .into_iter()
+            .map(|(id, weight)| (id, (1.0 + weight).ln() * self.rarity[id as usize]))
+            .collect();
+        vector.sort_unstable_by_key(|(id, _)| *id);
+        let mut lengths: Vec<f32> = unknown
+            .values()
+            .map(|weight| (1.0 + weight).ln() * self.unknown_rarity())
+            .collect();
+        // The sum of floating-point numbers depends on their order.
+        lengths.sort_by(f32::total_cmp);
+        let all = vector.iter().map(|(_, x)| x).chain(&lengths);
+        let length = all.map(|x| x * x).sum::<f32>().sqrt();
+        if length > 0.0 {
+            vector.iter_mut().for_each(|(_, x)| *x /= length);
         }
-        for (id, weight) in &mut merged {
-            *weight = (1.0 + *weight).ln() * self.rarity[*id as usize];
-        }
-        SparseVector(merged).normalized()
+        SparseVector(vector)
     }
 }
 

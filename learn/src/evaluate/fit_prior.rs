@@ -58,7 +58,7 @@ fn pooled_choices<'a, const N: usize>(
         // Every third choice of a large set is enough, and quick.
         let step = (set.len() / 1500).max(1);
         for (_, choice) in set.iter().step_by(step) {
-            let weight = weight * step as f64;
+            let weight = weight * step as f64 * choice.weight;
             all.push(Choice {
                 rows: choice.rows.clone(),
                 right: choice.right,
@@ -66,7 +66,10 @@ fn pooled_choices<'a, const N: usize>(
             });
         }
     }
-    let prior = Prior { middle, strength: STRENGTH };
+    let prior = Prior {
+        middle,
+        strength: STRENGTH,
+    };
     fit_choices(all.iter(), &prior, middle)
 }
 

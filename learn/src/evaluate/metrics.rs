@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use crate::confidence::{Outcome, calibration_error};
-use crate::model::{Model, Plan, Tier};
+use crate::model::Model;
 use crate::prior::Parameters;
+use crate::suggestion::{Plan, Tier};
 use crate::tool::Episode;
 use crate::training::intent_hash;
 
@@ -14,7 +15,7 @@ use super::set::SampleSet;
 /// The share of samples that a model learns from.
 const TRAINING_SHARE: f64 = 0.7;
 /// A set with fewer samples is split several times.
-const ENOUGH_SAMPLES: usize = 1000;
+const ENOUGH_SAMPLES: usize = 2000;
 const MAX_SPLITS: usize = 10;
 
 /// What was measured. A figure without a sample is `None`.
@@ -52,7 +53,11 @@ pub struct Figures {
 /// predictions are measured together.
 #[must_use]
 pub fn evaluate(set: &SampleSet, prior: &Parameters) -> Figures {
-    let samples = set.samples.iter().filter(|sample| !sample.steps.is_empty()).count();
+    let samples = set
+        .samples
+        .iter()
+        .filter(|sample| !sample.steps.is_empty())
+        .count();
     let splits = (ENOUGH_SAMPLES / samples.max(1)).clamp(1, MAX_SPLITS);
     let mut figures = Figures {
         name: set.name.clone(),
@@ -127,12 +132,20 @@ impl Observed {
         self.nodes.push(node_f1);
         self.edges.push(edge_f1);
         self.exact.push(share(node_f1 == 1.0 && edge_f1 == 1.0));
-        self.plans.push(Outcome { confidence: plan.confidence, right: node_f1 == 1.0 });
+        self.plans.push(Outcome {
+            confidence: plan.confidence,
+            right: node_f1 == 1.0,
+        });
         let called = called(&found, &wanted);
-        let each = called.iter().zip(&plan.task_confidence);
-        self.tasks
-            .extend(each.map(|(right, confidence)| Outcome { confidence: *confidence, right: *right }));
-        let ran: Vec<bool> = plan.ahead.iter().map(|task| called[*task]).collect();
+        let each = || called.iter().zip(&plan.tasks);
+        self.tasks.extend(each().map(|(right, task)| Outcome {
+            confidence: task.confidence,
+            right: *right,
+        }));
+        let ran: Vec<bool> = each()
+            .filter(|(_, task)| task.ahead)
+            .map(|(right, _)| *right)
+            .collect();
         self.ahead.extend(ran.iter().map(|right| share(*right)));
         let tier = &mut self.tiers[Tier::Act as usize - plan.tier as usize];
         tier.0 += 1;
@@ -153,10 +166,12 @@ impl Observed {
                     confidence: first.map_or(0.0, |next| next.probability),
                     right: first.is_some_and(|next| next.tool == *wanted),
                 });
-                self.hit3.push(share(found.iter().any(|next| next.tool == *wanted)));
+                self.hit3
+                    .push(share(found.iter().any(|next| next.tool == *wanted)));
                 let ranked = markov.next(at.checked_sub(1).map(|before| done[before]));
                 self.markov1.push(share(ranked.first() == Some(wanted)));
-                self.markov3.push(share(ranked.iter().take(3).any(|tool| tool == wanted)));
+                self.markov3
+                    .push(share(ranked.iter().take(3).any(|tool| tool == wanted)));
             }
         }
     }
@@ -168,15 +183,17 @@ impl Observed {
         figures.exact = mean(&self.exact);
         figures.tiers = self.tiers.map(|(count, rights)| (count, mean(&rights)));
         figures.ahead = (self.ahead.len(), mean(&self.ahead));
-        if std::env::var("DBG").is_ok() { let b = |o: &[Outcome]| { let n = o.len() as f64; (o.iter().map(|o| o.confidence).sum::<f64>() / n, o.iter().filter(|o| o.right).count() as f64 / n) };
-        eprintln!("{} plan {:.3?} task {:.3?} step {:.3?}", figures.name, b(&self.plans), b(&self.tasks), b(&self.steps)); }
         figures.plan_calibration = calibration_error(&self.plans);
         figures.task_calibration = calibration_error(&self.tasks);
         figures.step_calibration = calibration_error(&self.steps);
         self.times.sort_by(f64::total_cmp);
         figures.micros = self.times.get(self.times.len() / 2).copied();
         figures.steps = self.steps.len();
-        let hits: Vec<f64> = self.steps.iter().map(|outcome| share(outcome.right)).collect();
+        let hits: Vec<f64> = self
+            .steps
+            .iter()
+            .map(|outcome| share(outcome.right))
+            .collect();
         figures.hit1 = mean(&hits);
         figures.hit3 = mean(&self.hit3);
         figures.markov1 = mean(&self.markov1);
@@ -209,11 +226,15 @@ fn names(sample: &Episode) -> (Vec<String>, Vec<String>) {
 }
 
 fn plan_names(plan: &Plan) -> (Vec<String>, Vec<String>) {
+    let tool = |at: usize| plan.tasks[at].tool.as_str();
     let edges = plan
         .edges
         .iter()
-        .map(|(from, to)| format!("{}\n{}", plan.tools[*from], plan.tools[*to]));
-    (plan.tools.clone(), edges.collect())
+        .map(|(from, to)| format!("{}\n{}", tool(*from), tool(*to)));
+    (
+        plan.tasks.iter().map(|task| task.tool.clone()).collect(),
+        edges.collect(),
+    )
 }
 
 /// The F1 of two bags; two empty ones are equal.

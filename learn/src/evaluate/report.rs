@@ -36,7 +36,10 @@ pub fn read_sets(folder: &Path) -> Result<Vec<SampleSet>, SetError> {
     if is_set(folder) {
         folders.push(folder.to_owned());
     } else {
-        let read = |source| SetError::Read { path: folder.to_owned(), source };
+        let read = |source| SetError::Read {
+            path: folder.to_owned(),
+            source,
+        };
         for entry in std::fs::read_dir(folder).map_err(read)? {
             let path = entry.map_err(read)?.path();
             if is_set(&path) {
@@ -46,9 +49,14 @@ pub fn read_sets(folder: &Path) -> Result<Vec<SampleSet>, SetError> {
         folders.sort();
     }
     if folders.is_empty() {
-        return Err(SetError::Empty { path: folder.to_owned() });
+        return Err(SetError::Empty {
+            path: folder.to_owned(),
+        });
     }
-    folders.iter().map(|folder| SampleSet::read(folder)).collect()
+    folders
+        .iter()
+        .map(|folder| SampleSet::read(folder))
+        .collect()
 }
 
 fn is_set(folder: &Path) -> bool {
@@ -64,8 +72,28 @@ pub fn prior_as_code(sets: &[SampleSet]) -> String {
 /// Measures every set and gives the table to `print`, a line at a time.
 pub fn report(sets: &[SampleSet], choice: PriorChoice, print: &mut dyn FnMut(&str)) {
     let header = [
-        cells(&["", "", "", "plan", "", "", "tier: suggestions, precision", "", "", "calibration error", "", "", "next tool", "", "Markov", ""]),
-        cells(&["set", "tools", "tests", "nodes", "edges", "exact", "act", "propose", "list", "plan", "task", "next", "Hit@1", "Hit@3", "Hit@1", "Hit@3"]),
+        cells(&[
+            "",
+            "",
+            "",
+            "plan",
+            "",
+            "",
+            "tier: suggestions, precision",
+            "",
+            "",
+            "calibration error",
+            "",
+            "",
+            "next tool",
+            "",
+            "Markov",
+            "",
+        ]),
+        cells(&[
+            "set", "tools", "tests", "nodes", "edges", "exact", "act", "propose", "list", "plan",
+            "task", "next", "Hit@1", "Hit@3", "Hit@1", "Hit@3",
+        ]),
     ];
     for line in &header {
         print(&format!("{line}      p50"));
@@ -76,7 +104,10 @@ pub fn report(sets: &[SampleSet], choice: PriorChoice, print: &mut dyn FnMut(&st
             PriorChoice::BuiltIn => Parameters::default(),
             PriorChoice::OtherSets => {
                 let others = sets.iter().enumerate().filter(|(other, _)| *other != at);
-                fit_prior(&others.map(|(_, set)| set).collect::<Vec<_>>(), PRIOR_ROUNDS)
+                fit_prior(
+                    &others.map(|(_, set)| set).collect::<Vec<_>>(),
+                    PRIOR_ROUNDS,
+                )
             }
         };
         let figures = evaluate(set, &prior);
@@ -86,6 +117,9 @@ pub fn report(sets: &[SampleSet], choice: PriorChoice, print: &mut dyn FnMut(&st
     summary(&all, print);
     many_tools(sets, print);
 }
+
+/// A number of a set.
+type Figure = fn(&Figures) -> Option<f64>;
 
 const WIDTHS: [usize; 16] = [18, 5, 5, 6, 6, 6, 11, 12, 11, 6, 6, 6, 6, 6, 6, 6];
 
@@ -130,7 +164,9 @@ fn row(of: &Figures) -> String {
         number(of.markov1),
         number(of.markov3),
     ];
-    let time = of.micros.map_or("-".to_owned(), |micros| format!("{:.2} ms", micros / 1e3));
+    let time = of
+        .micros
+        .map_or("-".to_owned(), |micros| format!("{:.2} ms", micros / 1e3));
     format!("{} {time:>8}", cells(&values))
 }
 
@@ -145,15 +181,25 @@ fn macro_average(all: &[Figures], figure: impl Fn(&Figures) -> Option<f64>) -> O
 }
 
 fn summary(all: &[Figures], print: &mut dyn FnMut(&str)) {
-    let mean = |figure: fn(&Figures) -> Option<f64>| macro_average(all, figure);
+    let mean = |figure: Figure| macro_average(all, figure);
     let acts: usize = all.iter().map(|of| of.tiers[0].0).sum();
-    let right: f64 =
-        all.iter().map(|of| of.tiers[0].0 as f64 * of.tiers[0].1.unwrap_or(0.0)).sum();
-    let total = |at: usize| -> String { all.iter().map(|of| of.tiers[at].0).sum::<usize>().to_string() };
+    let right: f64 = all
+        .iter()
+        .map(|of| of.tiers[0].0 as f64 * of.tiers[0].1.unwrap_or(0.0))
+        .sum();
+    let total = |at: usize| -> String {
+        all.iter()
+            .map(|of| of.tiers[at].0)
+            .sum::<usize>()
+            .to_string()
+    };
     let values = [
         "macro average".to_owned(),
         String::new(),
-        all.iter().map(|of| of.suggestions).sum::<usize>().to_string(),
+        all.iter()
+            .map(|of| of.suggestions)
+            .sum::<usize>()
+            .to_string(),
         number(mean(|of| of.node_f1)),
         number(mean(|of| of.edge_f1)),
         number(mean(|of| of.exact)),
@@ -172,20 +218,39 @@ fn summary(all: &[Figures], print: &mut dyn FnMut(&str)) {
     print("");
     print("Targets, as macro averages:");
     let (hit, markov) = (mean(|of| of.hit1), mean(|of| of.markov1));
-    print(&target("next tool Hit@1 at least .600", hit, |hit| hit >= 0.6));
+    print(&target("next tool Hit@1 at least .600", hit, |hit| {
+        hit >= 0.6
+    }));
     let lead = hit.zip(markov).map(|(hit, markov)| hit - markov);
-    print(&target("Hit@1 above order-1 Markov by at least .050", lead, |lead| lead >= 0.05));
-    let errors: [(&str, fn(&Figures) -> Option<f64>); 3] = [
-        ("calibration error of next tools at most .050", |of| of.step_calibration),
-        ("calibration error of tasks at most .050", |of| of.task_calibration),
-        ("calibration error of plans at most .050", |of| of.plan_calibration),
+    print(&target(
+        "Hit@1 above order-1 Markov by at least .050",
+        lead,
+        |lead| lead >= 0.05,
+    ));
+    let errors: [(&str, Figure); 3] = [
+        ("calibration error of next tools at most .050", |of| {
+            of.step_calibration
+        }),
+        ("calibration error of tasks at most .050", |of| {
+            of.task_calibration
+        }),
+        ("calibration error of plans at most .050", |of| {
+            of.plan_calibration
+        }),
     ];
     for (name, figure) in errors {
         print(&target(name, mean(figure), |error| error <= 0.05));
     }
-    print(&target("precision of tier act at least .950", mean(|of| of.tiers[0].1), |p| p >= 0.95));
+    print(&target(
+        "precision of tier act at least .950",
+        mean(|of| of.tiers[0].1),
+        |p| p >= 0.95,
+    ));
     let pooled = (acts > 0).then(|| right / acts as f64);
-    print(&format!("  precision of tier act over all {acts} suggestions: {}", number(pooled)));
+    print(&format!(
+        "  precision of tier act over all {acts} suggestions: {}",
+        number(pooled)
+    ));
 }
 
 fn target(name: &str, value: Option<f64>, met: impl Fn(f64) -> bool) -> String {
@@ -199,7 +264,9 @@ fn target(name: &str, value: Option<f64>, met: impl Fn(f64) -> bool) -> String {
 
 /// The time of a suggestion among many tools: those of all sets, and copies of them under other names.
 fn many_tools(sets: &[SampleSet], print: &mut dyn FnMut(&str)) {
-    let Some(largest) = sets.iter().max_by_key(|set| set.samples.len()) else { return };
+    let Some(largest) = sets.iter().max_by_key(|set| set.samples.len()) else {
+        return;
+    };
     let mut tools: Vec<Tool> = largest.tools.clone();
     for set in sets.iter().filter(|set| set.name != largest.name) {
         tools.extend(set.tools.iter().cloned());
@@ -225,7 +292,9 @@ fn many_tools(sets: &[SampleSet], print: &mut dyn FnMut(&str)) {
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     times.sort_by(f64::total_cmp);
-    let Some(p50) = times.get(times.len() / 2) else { return };
+    let Some(p50) = times.get(times.len() / 2) else {
+        return;
+    };
     print(&target(
         &format!(
             "suggestion among {} tools and {} past runs under 15 ms p50",
@@ -235,5 +304,9 @@ fn many_tools(sets: &[SampleSet], print: &mut dyn FnMut(&str)) {
         Some(*p50),
         |p50| p50 < 15.0,
     ));
-    print(&format!("  (p95 {:.1} ms; the model was fitted in {:.1} s)", times[times.len() * 95 / 100], fitted.as_secs_f64()));
+    print(&format!(
+        "  (p95 {:.1} ms; the model was fitted in {:.1} s)",
+        times[times.len() * 95 / 100],
+        fitted.as_secs_f64()
+    ));
 }

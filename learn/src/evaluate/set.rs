@@ -105,7 +105,8 @@ fn tool(value: &Value) -> Result<Tool, String> {
         description: text(value, "description"),
         inputs: fields(&value["inputSchema"]),
         outputs,
-        read: false,
+        // Sets do not say which tools have effects: what could run ahead is measured as if none had.
+        read: true,
         id,
         name,
     })
