@@ -53,7 +53,8 @@ pub struct ArgumentFunctions {
 }
 
 impl ArgumentFunctions {
-    pub(crate) fn new(episodes: &[Episode]) -> Self {
+    #[must_use]
+    pub fn new(episodes: &[Episode]) -> Self {
         let mut functions = Self::default();
         for episode in episodes {
             for step in &episode.steps {

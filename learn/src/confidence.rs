@@ -27,11 +27,19 @@ pub fn calibration_error(outcomes: &[Outcome]) -> Option<f64> {
     sorted.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
     let bins = (sorted.len() / LEAST_BIN).clamp(1, MAX_BINS);
     let mut error = 0.0;
-    for bin in 0..bins {
-        let part = &sorted[sorted.len() * bin / bins..sorted.len() * (bin + 1) / bins];
+    let mut start = 0;
+    for bin in 1..=bins {
+        // Predictions with the same confidence are in one bin.
+        let mut end = (sorted.len() * bin / bins).max(start);
+        while end > 0 && end < sorted.len() && sorted[end].confidence == sorted[end - 1].confidence
+        {
+            end += 1;
+        }
+        let part = &sorted[start..end];
         let said: f64 = part.iter().map(|outcome| outcome.confidence).sum();
         let was = part.iter().filter(|outcome| outcome.right).count() as f64;
         error += (said - was).abs();
+        start = end;
     }
     Some(error / sorted.len() as f64)
 }
@@ -90,6 +98,9 @@ impl SubsetOutcomes {
 
 /// The least confidence with which the tasks that reach it were all called in at least `precision` of the
 /// held-out runs, with 95 % certainty. `None` if there is none: too few runs, or too hard a task.
+///
+/// Where even the least sure predictions were right that often, a prediction that is less sure than all of
+/// them may be trusted as far as its calibrated confidence says so.
 #[must_use]
 pub fn threshold(runs: &[SubsetOutcomes], precision: f64) -> Option<f64> {
     let mut levels: Vec<f64> = runs
@@ -100,9 +111,16 @@ pub fn threshold(runs: &[SubsetOutcomes], precision: f64) -> Option<f64> {
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     let step = levels.len().div_ceil(MAX_LEVELS).max(1);
-    levels.into_iter().step_by(step).find(|level| {
+    let reaches = |level: &f64| {
         let chosen: Vec<&Outcome> = runs.iter().filter_map(|run| run.largest(*level)).collect();
         let right = chosen.iter().filter(|outcome| outcome.right).count();
         lower_bound(right, chosen.len()) >= precision
+    };
+    let lowest = levels.first().copied();
+    let found = levels.into_iter().step_by(step).find(reaches)?;
+    Some(if Some(found) == lowest {
+        found.min(precision)
+    } else {
+        found
     })
 }

@@ -101,6 +101,7 @@ pub(crate) fn candidates(view: &IntentView<'_>, weights: &[f64; FEATURES]) -> Ve
 }
 
 fn candidate(view: &IntentView<'_>, tools: Vec<u32>, bag: Vec<u32>, log: f64) -> Candidate {
+    let tools = in_order_of_data(view, tools);
     let (mut nearest, mut share, mut is_nearest) = (0.0_f32, 0.0, false);
     for (at, (neighbour, weight)) in view.weighted().enumerate() {
         if sorted(&view.history.episodes[neighbour.episode as usize].tools) == bag {
@@ -132,6 +133,29 @@ fn candidate(view: &IntentView<'_>, tools: Vec<u32>, bag: Vec<u32>, log: f64) ->
         (view.history.bag_count(&bag) as f32).ln_1p(),
     ];
     Candidate { tools, bag, row }
+}
+
+/// How well a result must fit an input to come before it.
+const ORDERING_LINK: f32 = 0.5;
+
+/// The tools so that one that feeds another comes first, where no past run says anything of their order.
+fn in_order_of_data(view: &IntentView<'_>, mut tools: Vec<u32>) -> Vec<u32> {
+    let unknown = |a: u32, b: u32| {
+        let seen =
+            |direct| view.history.pair(a, b, direct).pairs + view.history.pair(b, a, direct).pairs;
+        seen(true) + seen(false) == 0.0
+    };
+    let feeds = |a: u32, b: u32| {
+        let link = view.toolbox.link(a, b);
+        link >= ORDERING_LINK && link > view.toolbox.link(b, a) && unknown(a, b)
+    };
+    for at in 1..tools.len() {
+        let taker = (0..at).find(|earlier| feeds(tools[at], tools[*earlier]));
+        if let Some(taker) = taker {
+            tools[taker..=at].rotate_right(1);
+        }
+    }
+    tools
 }
 
 /// The plan with the greatest expected overlap; none if there is no tool.
