@@ -78,6 +78,7 @@ impl Durable {
             search: Arc::new(StaticHost::empty()),
             storage: Arc::new(SessionStorage::default()),
             placeholders: Some(placeholders),
+            script_observer: None,
             observers: Vec::new(),
             limits: Limits::default(),
             tool_timeout: None,

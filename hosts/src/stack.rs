@@ -10,6 +10,7 @@
 //! Trace                                 spans and metrics, where there is telemetry
 //!   TrackLabels                         what the run has read; refuses calls that must not get it
 //!     Approve                           asks a person; the run's clock is paused meanwhile
+//!       ObserveScript                   notifies an observer of searches and calls, if any
 //!       TakeSpeculated                  results that are there already, if the run speculates
 //!         ConcurrencyLimit              permits; a call's time counts from here
 //!           Observe                     notifies observers of successful calls
@@ -42,6 +43,7 @@ use crate::dry_run::{AnswerSources, DryRun};
 use crate::gateway_host::{CallMode, GatewayHost};
 use crate::journal::{Journal, MemoryCheckpoints, RunJournal};
 use crate::observe::{CallObserver, Observe};
+use crate::observe_script::{ObserveScript, ScriptObserver};
 use crate::reconcile::Reconciler;
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
@@ -70,6 +72,8 @@ pub struct LiveRun {
     pub person: Option<Person>,
     /// Notified of successful calls.
     pub observers: Vec<Arc<dyn CallObserver>>,
+    /// Notified of the script's searches and calls.
+    pub script_observer: Option<Arc<dyn ScriptObserver>>,
     /// How much the run may use.
     pub limits: Limits,
     /// The time limit of one call, if the operator set one; else that of its server.
@@ -108,6 +112,7 @@ pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolH
     let run = LiveRun {
         // No call succeeds, so there is nothing to observe.
         observers: Vec::new(),
+        script_observer: None,
         speculated: None,
         ..run
     };
@@ -144,6 +149,10 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let limited: Arc<dyn ToolHost> = match run.speculated {
         Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
         None => Arc::new(limited),
+    };
+    let limited: Arc<dyn ToolHost> = match run.script_observer {
+        Some(observer) => Arc::new(ObserveScript::new(&run.gateway, observer, limited)),
+        None => limited,
     };
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));

@@ -240,6 +240,7 @@ impl Fixture {
                 )
             }),
             placeholders: Some(placeholders),
+            script_observer: None,
             observers: Vec::new(),
             limits: Limits::default(),
             tool_timeout: None,
