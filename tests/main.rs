@@ -16,6 +16,7 @@ mod faults;
 mod gateway;
 mod hostile;
 mod labels;
+mod learning;
 mod limits;
 mod lock;
 mod model_scripts;

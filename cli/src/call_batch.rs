@@ -87,6 +87,7 @@ pub fn run(
             placeholders: None,
             // A model wrote the calls: those that need approval are refused.
             person: None,
+            script_observer: None,
             observers: Vec::new(),
             limits,
             tool_timeout,

@@ -11,8 +11,8 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     add, approvals, audit, call, check, completions, demo_server, diagnostics, doctor, exit, index,
-    init, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets, serve,
-    test, tools, trust, types, workflow,
+    init, learn, lock, login, logout, model, policy, resume, run, runs, scrub, search, secrets,
+    serve, suggest, test, tools, trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -60,6 +60,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
+    Suggest(suggest::SuggestArgs),
+    Learn(learn::LearnArgs),
     Call(call::CallArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
@@ -132,6 +134,8 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),
+        Command::Suggest(args) => suggest::run(&args, config),
+        Command::Learn(args) => learn::run(&args, config),
         Command::Call(args) => call::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),

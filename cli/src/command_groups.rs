@@ -28,7 +28,7 @@ const GROUPS: &[Group] = &[
         heading: "Servers and tools",
         commands: &[
             "init", "add", "trust", "lock", "policy", "secrets", "doctor", "tools", "search",
-            "call", "login", "logout", "index", "model",
+            "suggest", "learn", "call", "login", "logout", "index", "model",
         ],
     },
     Group {

@@ -22,11 +22,12 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 15] = [
     "approvals",
     "audit",
     "effects",
     "labels",
+    "learn",
     "limits",
     "policy",
     "pool",
@@ -53,6 +54,8 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
     pub workflows: WorkflowSettings,
     pub speculate: SpeculationMode,
+    /// `pml.learn`: whether runs leave traces.
+    pub learn: LearnSwitch,
 }
 
 /// `pml.speculate`: which calls are made before a script makes them.
@@ -64,6 +67,16 @@ pub enum SpeculationMode {
     /// Those that follow from the script itself.
     #[default]
     Script,
+}
+
+/// `pml.learn`: whether runs leave traces from which `pml suggest` learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct LearnSwitch(pub bool);
+
+impl Default for LearnSwitch {
+    fn default() -> Self {
+        Self(true)
+    }
 }
 
 /// `pml.workflows`: the bounds of plans.
@@ -171,9 +184,11 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let telemetry = servers.section_with_variables("telemetry", &variables)?;
     let workflows = servers.section("workflows")?;
     let speculate = servers.section("speculate")?;
+    let learn = servers.section("learn")?;
     Ok(Settings {
         workflows,
         speculate,
+        learn,
         servers,
         limits,
         pool,

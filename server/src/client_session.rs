@@ -37,6 +37,8 @@ pub struct ClientSession {
     gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
+    /// What the client has searched for last.
+    last_query: Mutex<Option<String>>,
     replies: SessionReplies,
     fair_share: FairShareKey,
     /// What the model has read.
@@ -68,6 +70,7 @@ impl ClientSession {
             storage: Arc::default(),
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
+            last_query: Mutex::default(),
             fair_share: FairShareKey::new(),
             read: Mutex::default(),
             log_level: AtomicU8::new(NO_LOGS),
@@ -108,6 +111,23 @@ impl ClientSession {
     /// The shapes of the results that the session has seen.
     pub fn observed_shapes(&self) -> &ObservedShapes {
         &self.shapes
+    }
+
+    /// The client searches: what its next runs do is meant for this.
+    pub fn note_query(&self, query: &str) {
+        *self.lock_query() = Some(query.to_owned());
+    }
+
+    /// What the client has searched for last.
+    pub fn last_query(&self) -> Option<String> {
+        self.lock_query().clone()
+    }
+
+    fn lock_query(&self) -> MutexGuard<'_, Option<String>> {
+        // A query is replaced in one step.
+        self.last_query
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The identity of a new run. The model that wrote it has read what the session has.
@@ -267,6 +287,7 @@ impl ClientRun<'_> {
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
+            script_observer: state.observer().script_observer(),
             observers: vec![
                 session.shapes.clone(),
                 session.finder.clone(),

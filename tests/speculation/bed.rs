@@ -86,6 +86,7 @@ impl Bed {
             storage: Arc::default(),
             placeholders: None,
             person: None,
+            script_observer: None,
             observers: Vec::new(),
             limits: self.limits,
             tool_timeout: Some(Duration::from_secs(20)),

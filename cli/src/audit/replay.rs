@@ -193,6 +193,7 @@ async fn execute(
         durable: None,
         audit,
         // The calls of the script alone are compared.
+        learns: false,
         speculate: false,
         progress: Box::new(|_| {}),
     })?;

@@ -26,12 +26,13 @@ use crate::amounts::{parse_memory, parse_time};
 use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
+use crate::learn::first_comment::first_comment;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
 use crate::workflow::CliHooks;
 use crate::{diagnostics, exit, interrupt, progress, search_setup};
 use durable::{DurableArgs, DurableRun};
-use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
+use run_tools::{DryRunPlan, LearnedRun, RunTools, RunToolsOptions};
 use script::Origin;
 use tool_source::{LiveMode, ToolSource, ToolSourceArgs};
 use trace::Trace;
@@ -349,6 +350,7 @@ impl PreparedRun {
             limits: self.limits,
             durable: durable_tools,
             audit: Some(audit),
+            learns: self.settings.learn.0,
             speculate: self.speculate,
             progress: Box::new(move |reported| {
                 if is_live {
@@ -411,7 +413,12 @@ impl PreparedRun {
         let traced = observer.trace.map_or(Ok(()), |trace| {
             trace.finish(&outcome, |tool| tools.printed_text(tool))
         });
-        tools.save_tools(&self.cache);
+        let about = first_comment(&source);
+        let ended = LearnedRun {
+            ok: outcome.ok,
+            about: about.as_deref(),
+        };
+        tools.save_tools(&self.cache, ended);
         tools.close().await;
         if let Some(durable) = durable {
             durable.close().await;

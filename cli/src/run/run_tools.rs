@@ -10,7 +10,7 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
     CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders, SpeculatedCalls,
+    Recording, RunCalls, RunPlaceholders, ScriptObserver, SpeculatedCalls,
 };
 use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
 use pml_reply::{ReplyScrubber, limit_output};
@@ -53,6 +53,8 @@ pub struct RunToolsOptions {
     pub audit: Option<AuditSetup>,
     /// Whether calls are made before the script makes them.
     pub speculate: bool,
+    /// Whether the run leaves a trace that suggestions learn from.
+    pub learns: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
 }
 
@@ -87,11 +89,20 @@ pub struct RunTools {
     replies: Option<ReplyScrubber>,
 }
 
+/// How a run ended of which others learn, and what it was about.
+pub struct LearnedRun<'a> {
+    /// Whether it ended well.
+    pub ok: bool,
+    /// What it was about, for a run that searched for nothing.
+    pub about: Option<&'a str>,
+}
+
 struct LiveServers {
     gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
     calls: Arc<ObservedCalls>,
+    runs: Arc<RunCalls>,
 }
 
 type Live = Arc<dyn ToolHost>;
@@ -158,6 +169,9 @@ impl RunTools {
                 .durable
                 .as_ref()
                 .map(|durable| durable.person(&servers.gateway)),
+            script_observer: options
+                .learns
+                .then(|| servers.runs.clone() as Arc<dyn ScriptObserver>),
             observers: vec![
                 servers.shapes.clone(),
                 servers.finder.clone(),
@@ -346,7 +360,7 @@ impl RunTools {
     }
 
     /// Keeps what was learned about the tools.
-    pub fn save_tools(&self, cache: &ToolCache) {
+    pub fn save_tools(&self, cache: &ToolCache, ended: LearnedRun<'_>) {
         let Some(servers) = &self.servers else {
             return;
         };
@@ -355,6 +369,9 @@ impl RunTools {
         }
         cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
         cache.save_history(&servers.calls.take());
+        servers.runs.all_ended(ended.ok);
+        let runs = servers.runs.take_ended();
+        cache.save_traces(&runs, Some(&servers.gateway), ended.about);
     }
 
     /// Stops the servers, and closes the audit log.
@@ -376,6 +393,7 @@ impl LiveServers {
             gateway,
             shapes: Arc::default(),
             calls: Arc::default(),
+            runs: Arc::default(),
         })
     }
 }

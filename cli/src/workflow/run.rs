@@ -29,7 +29,7 @@ use crate::config::{self, Settings};
 use crate::exit::{self, ExitCode};
 use crate::run::RunOutput;
 use crate::run::durable::{DurableArgs, DurableRun, OpenRun};
-use crate::run::run_tools::{RunTools, RunToolsOptions};
+use crate::run::run_tools::{LearnedRun, RunTools, RunToolsOptions};
 use crate::run::tool_source::{LiveMode, ToolSource};
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
@@ -273,6 +273,7 @@ impl PreparedWorkflow {
             durable: durable_tools,
             audit: Some(audit),
             // A plan says itself what can be done at once.
+            learns: self.settings.learn.0,
             speculate: false,
             progress: Box::new(move |reported| {
                 if is_live {
@@ -330,7 +331,11 @@ impl PreparedWorkflow {
             is_streamed: self.is_streamed,
         };
         let code = finished.print(durable.as_ref(), self.output, &limits).await;
-        tools.save_tools(&cache);
+        let learned = LearnedRun {
+            ok: code.as_ref().is_ok_and(|code| *code == ExitCode::SUCCESS),
+            about: None,
+        };
+        tools.save_tools(&cache, learned);
         tools.close().await;
         if let Some(durable) = durable {
             durable.close().await;

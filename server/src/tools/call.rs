@@ -79,9 +79,13 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let host = client_run
         .pipeline(&state, &run, &limits, approver, None, on_progress)
         .host;
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
     let request = Request::call(&tool, args);
     let result = host.handle(&request, &run).await;
     notifications.finish().await;
+    state.observer().run_ended(&run, result.is_ok());
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
     let bytes = pml_reply::result_bytes(&result);

@@ -170,6 +170,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }),
         logs: PlanLogs::default(),
     });
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
     let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
     let host = Arc::new(ScriptPlans::new(pipeline.host, parts));
     let options = RunOptions {
@@ -205,6 +208,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         observed.end(&outcome);
     }
     notifications.finish().await;
+    state.observer().run_ended(&run, outcome.ok);
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
         run = %run.id(),

@@ -240,6 +240,9 @@ async fn run_plan(
         limits,
         hooks,
     };
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
     let mut outcome = plan_run.outcome(plan, input).await;
     let is_task = match durable {
         Some(durable) => durable.finish(&mut outcome).await,
@@ -249,6 +252,7 @@ async fn run_plan(
         observed.end(&outcome);
     }
     notifications.finish().await;
+    state.observer().run_ended(&run, outcome.ok);
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(
         run = %run.id(),
