@@ -1,5 +1,7 @@
 //! Fitting on held-out runs: each past run as a model sees it that was made from the other runs.
 
+use std::collections::HashMap;
+
 use sha2::{Digest, Sha256};
 
 use crate::confidence::{Outcome, SubsetOutcomes};
@@ -98,14 +100,21 @@ impl<'a> CrossValidation<'a> {
         episodes: &'a [Episode],
         encoded: &'a [EncodedEpisode],
     ) -> Self {
-        let hash = |episode: &Episode| intent_hash(&format!("fold {}", episode.intent));
         let count = if episodes.len() < FEW {
             FOLDS_OF_FEW
         } else {
             FOLDS
         };
-        let fold = |episode: &Episode| (hash(episode) * count as f64) as usize;
-        let folds: Vec<usize> = episodes.iter().map(fold).collect();
+        // Runs repeat: two with the same intent may be in different folds, as a new run may have the intent
+        // of an old one.
+        let mut occurrences: HashMap<&str, usize> = HashMap::new();
+        let mut fold = |episode: &'a Episode| {
+            let occurrence = occurrences.entry(&episode.intent).or_default();
+            *occurrence += 1;
+            let hash = intent_hash(&format!("fold {occurrence} {}", episode.intent));
+            (hash * count as f64) as usize
+        };
+        let folds: Vec<usize> = episodes.iter().map(&mut fold).collect();
         let histories = (0..count)
             .map(|held| {
                 let others = encoded

@@ -189,6 +189,16 @@ fn without_past_runs_descriptions_and_schemas_make_a_plan() {
 }
 
 #[test]
+fn a_few_runs_with_one_intent_are_repeated() {
+    for count in [1, 2, 3, 12] {
+        let runs: Vec<Episode> = (0..count).map(|_| episodes(1)[0].clone()).collect();
+        let plan = model(&runs).suggest(&runs[0].intent).unwrap();
+        let names: Vec<&str> = plan.tasks.iter().map(|task| task.tool.as_str()).collect();
+        assert_eq!(names, ["fs:list_folder", "fs:read_file"], "{count} runs");
+    }
+}
+
+#[test]
 fn the_same_runs_make_the_same_suggestion() {
     let (first, second) = (model(&episodes(60)), model(&episodes(60)));
     for intent in ["show the files", "weather", "", "漢字の意図", "????"] {
