@@ -77,7 +77,7 @@ impl Model {
             .take(limit)
             .map(|at| NextTool {
                 tool: self.toolbox.tools[candidates[at].0 as usize].id.clone(),
-                probability: logistic(dot(step, &[1.0, logit(shares[at])])),
+                probability: self.believable(logistic(dot(step, &[1.0, logit(shares[at])]))),
             })
             .collect()
     }
@@ -102,7 +102,7 @@ impl Model {
             Task {
                 tool: tool.id.clone(),
                 read: tool.read,
-                confidence: logistic(dot(&fitted.task, &evidence)),
+                confidence: self.believable(logistic(dot(&fitted.task, &evidence))),
                 ahead: tool.read && ahead.contains(&at),
                 arguments: self
                     .arguments
@@ -122,9 +122,15 @@ impl Model {
         Some(Plan {
             tasks,
             edges: decoded.edges,
-            confidence: logistic(dot(&fitted.exact, &decoded.evidence)),
+            confidence: self.believable(logistic(dot(&fitted.exact, &decoded.evidence))),
             tier,
         })
+    }
+
+    /// No more than what as many runs without a single miss would justify (Laplace's rule of succession).
+    fn believable(&self, confidence: f64) -> f64 {
+        let runs = self.history.episodes.len() as f64;
+        confidence.min((runs + 1.0) / (runs + 2.0))
     }
 
     /// Where the arguments of tools come from.
