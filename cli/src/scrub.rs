@@ -19,7 +19,8 @@ use crate::{config, diagnostics, exit};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml scrub answer.json\n  \
-    some-command | pml scrub - --report\n\n\
+    some-command | pml scrub - --report\n  \
+    pml scrub --entities letter.txt\n\n\
     Exit codes: 0 ok, 1 the policy blocks the text, 2 wrong usage or configuration.")]
 pub struct ScrubArgs {
     /// The file to read, or - for standard input
@@ -28,6 +29,10 @@ pub struct ScrubArgs {
     /// Report findings on standard error: kind, place and confidence, never the value
     #[arg(long)]
     report: bool,
+
+    /// Find names of people, places and organisations in running text too
+    #[arg(long)]
+    entities: bool,
 }
 
 pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
@@ -35,7 +40,10 @@ pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let settings = config::load_settings(config)?;
+    let mut settings = config::load_settings(config)?;
+    if args.entities {
+        settings.scrub.entities = Some(true);
+    }
     let mut placeholders = PlaceholderMap::new(Arc::new(Scrubber::new(&settings.scrub)?));
     let text = read(&args.file)?;
     let scrubbed = match serde_json::from_str::<Value>(&text) {

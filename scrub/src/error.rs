@@ -62,6 +62,12 @@ pub enum ConfigError {
         /// The entry.
         name: String,
     },
+    /// An allowed fingerprint that is none.
+    #[error(
+        "invalid fingerprint `{0}` in `pml.scrub.allow.fingerprints`: expected the 16 hexadecimal digits \
+         that `pml scrub --explain` prints."
+    )]
+    Fingerprint(String),
     /// The operating system provided no randomness for the hash key.
     #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]
     Random(getrandom::Error),

@@ -6,15 +6,15 @@ use std::hash::Hash;
 use regex::{Regex, RegexBuilder};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::config::{Action, CustomPattern, ScrubConfig};
-use crate::detect::{DETECTORS, Detector, url_credentials};
+use crate::config::{Action, AllowedPlace, CustomPattern, ScrubConfig};
+use crate::detect::{DETECTORS, Detector, entities, url_credentials};
 use crate::known_values::KnownValues;
 use crate::normalize::NormalizedText;
 use crate::policy::{Policy, Verdict};
 use crate::prefilter::Prefilter;
 use crate::restore_policy::RestorePolicy;
 use crate::scan::{Candidate, Scan};
-use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
+use crate::{ConfigError, Finding, Kind, Place, decode, explain, overlap, placeholder};
 
 /// Finds private data. Built once from the configuration and shared by all sessions.
 pub struct Scrubber {
@@ -25,9 +25,12 @@ pub struct Scrubber {
     allowed_values: HashSet<String>,
     allowed_domains: Vec<String>,
     allowed_patterns: Vec<Regex>,
+    allowed_fingerprints: HashSet<String>,
+    allowed_places: Vec<AllowedPlace>,
     min_confidence: f32,
     max_entries: usize,
     finds_url_credentials: bool,
+    finds_entities: bool,
     hash_key: [u8; 16],
 }
 
@@ -62,6 +65,7 @@ impl Scrubber {
         getrandom::fill(&mut hash_key).map_err(ConfigError::Random)?;
         Ok(Self {
             finds_url_credentials: policy.is_enabled(&url_credentials::DETECTOR),
+            finds_entities: policy.is_enabled(&entities::DETECTOR),
             prefilter: Prefilter::new(&enabled),
             policy,
             restore: RestorePolicy::new(&config.restore)?,
@@ -80,6 +84,8 @@ impl Scrubber {
                 .iter()
                 .map(|pattern| compile_allowed(pattern))
                 .collect::<Result<_, _>>()?,
+            allowed_fingerprints: fingerprints(config)?,
+            allowed_places: places(config)?,
             min_confidence: config.min_confidence,
             max_entries: config.max_entries,
             hash_key,
@@ -155,6 +161,30 @@ impl Scrubber {
         self.policy.verdict(kind, detector, tool)
     }
 
+    /// The rule that decides about findings of a kind and detector.
+    pub(crate) fn rule_of(&self, kind: Kind, detector: &Detector) -> String {
+        self.policy.rule_of(kind, detector)
+    }
+
+    /// Takes out the candidates that `allow.places` leaves where they are.
+    pub(crate) fn keep_allowed_places(
+        &self,
+        found: &mut Vec<Candidate>,
+        tool: Option<&str>,
+        pointer: impl FnOnce() -> String,
+    ) {
+        if self.allowed_places.is_empty() || found.is_empty() {
+            return;
+        }
+        let pointer = pointer();
+        found.retain(|c| {
+            !self
+                .allowed_places
+                .iter()
+                .any(|p| p.allows(c.kind, tool, &pointer))
+        });
+    }
+
     /// Which destinations receive which values.
     pub(crate) fn restore_policy(&self) -> &RestorePolicy {
         &self.restore
@@ -208,6 +238,9 @@ impl Scrubber {
         };
         let mut scan = Scan::new(scanned, key_end);
         self.prefilter.run(&mut scan);
+        if self.finds_entities {
+            entities::find(&mut scan);
+        }
         for (kind, pattern) in &self.patterns {
             for hit in pattern
                 .find_iter(&scanned[key_end..])
@@ -235,6 +268,13 @@ impl Scrubber {
 
     fn is_allowed(&self, value: &str) -> bool {
         if self.allowed_patterns.iter().any(|p| p.is_match(value)) {
+            return true;
+        }
+        if !self.allowed_fingerprints.is_empty()
+            && self
+                .allowed_fingerprints
+                .contains(&explain::fingerprint(value))
+        {
             return true;
         }
         if self.allowed_values.is_empty() && self.allowed_domains.is_empty() {
@@ -290,6 +330,32 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         return Err(ConfigError::EmptyPattern(name.clone()));
     }
     Ok((Kind::intern(name), regex))
+}
+
+/// The allowed fingerprints, which must have the form that `pml scrub --explain` prints.
+fn fingerprints(config: &ScrubConfig) -> Result<HashSet<String>, ConfigError> {
+    let check = |entry: &String| {
+        let well_formed = entry.len() == 16 && entry.bytes().all(|b| b.is_ascii_hexdigit());
+        match well_formed {
+            true => Ok(entry.to_ascii_lowercase()),
+            false => Err(ConfigError::Fingerprint(entry.clone())),
+        }
+    };
+    config.allow.fingerprints.iter().map(check).collect()
+}
+
+/// The allowed places; each names one, or it would allow everything.
+fn places(config: &ScrubConfig) -> Result<Vec<AllowedPlace>, ConfigError> {
+    let places = config.allow.places.clone();
+    match places
+        .iter()
+        .any(|place| place.pointer.is_none() && place.tool.is_none())
+    {
+        true => Err(ConfigError::EmptyEntry {
+            key: "pml.scrub.allow.places".to_owned(),
+        }),
+        false => Ok(places),
+    }
 }
 
 /// A pattern of allowed values, which matches a whole value.
