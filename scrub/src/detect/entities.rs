@@ -29,30 +29,31 @@ const SURE: f32 = 1_500.0;
 /// Adds the names in a text. A name that another detector found in part, as after `Mr.`, is completed.
 pub(crate) fn find(scan: &mut Scan<'_>) {
     scan.set_detector(&DETECTOR);
+    // Below the threshold of the configuration's default, a name in context is a guess like any other.
     let in_context: Vec<_> = scan
         .candidates
         .iter()
-        .filter(|c| c.kind == NAME)
+        .filter(|c| c.kind == NAME && c.confidence >= 0.5)
         .copied()
         .collect();
     for entity in entities(scan.text) {
         let share = (entity.margin as f32 / SURE).min(1.0);
         let confidence = LEAST + MOST_ADDED * share;
-        let kind = match entity.kind {
+        let mut kind = match entity.kind {
             EntityKind::Person => NAME,
             EntityKind::Place => PLACE,
             EntityKind::Organisation => ORGANIZATION,
         };
         let (mut start, mut end, mut confidence) =
             (entity.start.max(scan.key_end), entity.end, confidence);
-        if kind == NAME {
-            for other in in_context
-                .iter()
-                .filter(|c| c.start < entity.end && entity.start < c.end)
-            {
-                (start, end) = (start.min(other.start), end.max(other.end));
-                confidence = confidence.max(other.confidence);
-            }
+        let in_context = in_context
+            .iter()
+            .filter(|c| c.start < entity.end && entity.start < c.end);
+        for other in in_context {
+            (start, end) = (start.min(other.start), end.max(other.end));
+            confidence = confidence.max(other.confidence);
+            // What a title or a label says is surer than the model.
+            kind = NAME;
         }
         scan.add(kind, start, end, confidence);
     }
