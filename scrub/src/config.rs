@@ -54,6 +54,17 @@ impl Default for ScrubConfig {
     }
 }
 
+impl ScrubConfig {
+    /// Whether any rule has the action `ask`.
+    pub(crate) fn asks(&self) -> bool {
+        let rules = self.tools.iter().map(|tool| &tool.detectors);
+        let mut rules = rules.chain([&self.detectors]).flat_map(BTreeMap::values);
+        let mut patterns = self.patterns.iter();
+        rules.any(|rule| rule.policy() == Some(Action::Ask))
+            || patterns.any(|pattern| pattern.policy == Some(Action::Ask))
+    }
+}
+
 /// A choice of detectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,6 +93,9 @@ pub enum Action {
     Hash,
     /// Leaves it as it is.
     Allow,
+    /// A person decides, once per kind and session, whether the values are shown or redacted. Where no person
+    /// can be asked, the whole text or value is rejected.
+    Ask,
     /// Rejects the whole text or value.
     Block,
 }

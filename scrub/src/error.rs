@@ -90,6 +90,17 @@ pub enum ScrubError {
         /// The tool that returned it, if it came directly from one.
         tool: Option<String>,
     },
+    /// The policy asks a person about a kind that the text or value contains, and there is no answer.
+    #[error(
+        "The result contains {kind} data, about which the policy asks a person, and no person has answered: \
+         leave it out of the result, or ask the operator to change `pml.scrub` for `{detector}`."
+    )]
+    Undecided {
+        /// The kind.
+        kind: Kind,
+        /// The detector that found it.
+        detector: String,
+    },
     /// A fault in the scrubber itself.
     #[error(
         "The text could not be checked for private data, because the scrubber of pml failed on it, so \

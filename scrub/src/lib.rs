@@ -15,6 +15,7 @@ mod checksum;
 mod config;
 mod confusables;
 mod context;
+mod decisions;
 mod decode;
 mod detect;
 mod entities;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::config::Action;
+use crate::decisions::Decisions;
 use crate::detect::{Detector, entities};
 use crate::guard::refuse_panics;
 use crate::known_values::KnownValues;
@@ -72,6 +73,8 @@ pub struct PlaceholderMap {
     origins: Weak<RunOrigins>,
     /// Values that are replaced wherever they occur.
     pub(crate) known_values: KnownValues,
+    /// What a person decided in this session.
+    pub(crate) decisions: Decisions,
     /// Several calls scrub the parts of one reply.
     in_reply: bool,
 }
@@ -116,6 +119,7 @@ impl PlaceholderMap {
     pub fn new(scrubber: Arc<Scrubber>) -> Self {
         Self {
             known_values: scrubber.known_values(),
+            decisions: Decisions::default(),
             scrubber,
             tag_key: None,
             placeholders: HashMap::new(),
@@ -354,8 +358,7 @@ impl PlaceholderMap {
             let mut candidates = self
                 .scrubber
                 .candidates(text, source.key, source.tool, known);
-            self.scrubber
-                .keep_allowed_places(&mut candidates, source.tool, source.pointer);
+            self.keep_shown(&mut candidates, source.tool, source.pointer);
             if candidates.is_empty() {
                 break;
             }
@@ -382,6 +385,29 @@ impl PlaceholderMap {
         })
     }
 
+    /// Takes out the candidates that stay in the text: in an allowed place, or of a kind that a person decided
+    /// to show.
+    pub(crate) fn keep_shown(
+        &self,
+        found: &mut Vec<Candidate>,
+        tool: Option<&str>,
+        pointer: impl FnOnce() -> String,
+    ) {
+        self.scrubber.keep_allowed_places(found, tool, pointer);
+        found.retain(|c| {
+            let action = self.scrubber.verdict(c.kind, c.detector, tool).action;
+            self.decided(action, c.kind) != Action::Allow
+        });
+    }
+
+    /// The action, or what the person decided.
+    fn decided(&self, action: Action, kind: Kind) -> Action {
+        match action {
+            Action::Ask => self.decisions.action(kind).unwrap_or(action),
+            action => action,
+        }
+    }
+
     /// The replacement for a value, as the policy says; a redacted value is added to the map.
     pub(crate) fn replacement(
         &mut self,
@@ -392,7 +418,11 @@ impl PlaceholderMap {
     ) -> Result<String, ScrubError> {
         let kind = candidate.kind;
         let verdict = self.scrubber.verdict(kind, candidate.detector, tool);
-        match verdict.action {
+        match self.decided(verdict.action, kind) {
+            Action::Ask => Err(ScrubError::Undecided {
+                kind,
+                detector: candidate.detector.name.to_owned(),
+            }),
             Action::Block => Err(ScrubError::Blocked {
                 kind,
                 detector: candidate.detector.name.to_owned(),

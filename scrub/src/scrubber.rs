@@ -32,6 +32,8 @@ pub struct Scrubber {
     finds_url_credentials: bool,
     finds_entities: bool,
     hash_key: [u8; 16],
+    /// Whether any rule asks a person.
+    pub(crate) asks: bool,
 }
 
 impl Scrubber {
@@ -89,6 +91,7 @@ impl Scrubber {
             min_confidence: config.min_confidence,
             max_entries: config.max_entries,
             hash_key,
+            asks: config.asks(),
         })
     }
 

@@ -64,7 +64,8 @@ macro_rules! labels {
 }
 
 labels! {
-    Password: "password", "passwd", "passphrase", "passcode", "pswd", "pwd", "contrase", "passwort", "kennwort",
+    Password: "password", "passwd", "passphrase", "passcode", "pswd", "pwd", "psswd", "pswrd", "psword", "psswrd", "pssword", "paswd",
+        "paswrd", "pasword", "passwrd", "passwod", "contrase", "passwort", "kennwort",
         "mot de passe", "mot_de_passe", "senha", "wachtwoord", "hasło", "пароль", "密码", "비밀번호", "パスワード";
     Pass: "pass", "psw";
     Pw: "pw:", "pw=", "pw ", "p/w";
@@ -91,6 +92,22 @@ const SUFFIXES: [&str; 25] = [
     "text", "ña", "na", "secure", "old", "new", "live", "base", "confirm", "default",
 ];
 
+/// Names of settings about a secret, which is not their value: `secret_length`, `token_type`.
+const OTHER_ENDS: [&str; 12] = [
+    "length",
+    "len",
+    "size",
+    "count",
+    "type",
+    "algorithm",
+    "pattern",
+    "policy",
+    "expiry",
+    "ttl",
+    "version",
+    "lifetime",
+];
+
 /// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only
 /// begins a word (`tokenizer`) does not.
 pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> Option<usize> {
@@ -105,6 +122,9 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
     let rest = rest.trim_matches(['_', '-']);
     let camel = scan.at(hit.end).is_ascii_uppercase() && scan.before(hit.end).is_ascii_lowercase();
     if !SUFFIXES.contains(&rest) && scan.at(hit.end) != b'_' && !camel && rest.is_ascii() {
+        return None;
+    }
+    if OTHER_ENDS.iter().any(|end| rest.ends_with(end)) {
         return None;
     }
     if let Some(value) = scan
@@ -199,10 +219,15 @@ fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     (camel || alone) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
 }
 
-/// Whether `token` is part of a pagination token such as `nextPageToken` or `sync_token`. Those
-/// grant no access, and a client must send them back unchanged to get the next page.
+/// Whether `token` is part of the name of a pagination token such as `nextPageToken` or `sync_token`, or of a
+/// public one. Those grant no access, and a client must send them back unchanged to get the next page.
 fn is_page_token(scan: &Scan<'_>, token: usize) -> bool {
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 13] = [
+        "public",
+        "csrf",
+        "xsrf",
+        "authenticity",
+        "jsonweb",
         "page",
         "next",
         "continuation",
