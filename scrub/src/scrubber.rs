@@ -1,12 +1,12 @@
 //! The compiled configuration: finds private data and decides the action for it.
 
-use std::collections::HashSet;
 use std::hash::Hash;
 
 use regex::{Regex, RegexBuilder};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
-use crate::config::{Action, AllowedPlace, CustomPattern, ScrubConfig};
+use crate::allowed::Allowed;
+use crate::config::{Action, CustomPattern, ScrubConfig};
 use crate::detect::{DETECTORS, Detector, entities, url_credentials};
 use crate::known_values::KnownValues;
 use crate::normalize::NormalizedText;
@@ -14,7 +14,7 @@ use crate::policy::{Policy, Verdict};
 use crate::prefilter::Prefilter;
 use crate::restore_policy::RestorePolicy;
 use crate::scan::{Candidate, Scan};
-use crate::{ConfigError, Finding, Kind, Place, decode, explain, overlap, placeholder};
+use crate::{ConfigError, Finding, Kind, Place, decode, overlap, placeholder};
 
 /// Finds private data. Built once from the configuration and shared by all sessions.
 pub struct Scrubber {
@@ -22,11 +22,7 @@ pub struct Scrubber {
     policy: Policy,
     restore: RestorePolicy,
     patterns: Vec<(Kind, Regex)>,
-    allowed_values: HashSet<String>,
-    allowed_domains: Vec<String>,
-    allowed_patterns: Vec<Regex>,
-    allowed_fingerprints: HashSet<String>,
-    allowed_places: Vec<AllowedPlace>,
+    allowed: Allowed,
     min_confidence: f32,
     max_entries: usize,
     finds_url_credentials: bool,
@@ -47,16 +43,6 @@ impl Scrubber {
         if !(0.0..=1.0).contains(&config.min_confidence) {
             return Err(ConfigError::Confidence(config.min_confidence));
         }
-        let lower = |key: &str, list: &[String]| {
-            list.iter()
-                .map(|entry| match entry.trim() {
-                    "" => Err(ConfigError::EmptyEntry {
-                        key: key.to_owned(),
-                    }),
-                    entry => Ok(entry.to_lowercase()),
-                })
-                .collect::<Result<Vec<_>, _>>()
-        };
         let policy = Policy::new(config)?;
         let enabled: Vec<&'static Detector> = DETECTORS
             .iter()
@@ -76,18 +62,7 @@ impl Scrubber {
                 .iter()
                 .map(compile)
                 .collect::<Result<_, _>>()?,
-            allowed_values: lower("pml.scrub.allow.values", &config.allow.values)?
-                .into_iter()
-                .collect(),
-            allowed_domains: lower("pml.scrub.allow.domains", &config.allow.domains)?,
-            allowed_patterns: config
-                .allow
-                .patterns
-                .iter()
-                .map(|pattern| compile_allowed(pattern))
-                .collect::<Result<_, _>>()?,
-            allowed_fingerprints: fingerprints(config)?,
-            allowed_places: places(config)?,
+            allowed: Allowed::new(&config.allow)?,
             min_confidence: config.min_confidence,
             max_entries: config.max_entries,
             hash_key,
@@ -155,7 +130,7 @@ impl Scrubber {
     fn chosen(&self, text: &str, tool: Option<&str>, mut found: Vec<Candidate>) -> Vec<Candidate> {
         found.retain(|c| self.verdict(c.kind, c.detector, tool).action != Action::Allow);
         overlap::resolve(&mut found);
-        found.retain(|c| !self.is_allowed(&text[c.start..c.end]));
+        found.retain(|c| !self.allowed.has_value(&text[c.start..c.end]));
         found
     }
 
@@ -176,16 +151,10 @@ impl Scrubber {
         tool: Option<&str>,
         pointer: impl FnOnce() -> String,
     ) {
-        if self.allowed_places.is_empty() || found.is_empty() {
-            return;
+        if self.allowed.has_places() && !found.is_empty() {
+            let pointer = pointer();
+            found.retain(|c| !self.allowed.has_place(c.kind, tool, &pointer));
         }
-        let pointer = pointer();
-        found.retain(|c| {
-            !self
-                .allowed_places
-                .iter()
-                .any(|p| p.allows(c.kind, tool, &pointer))
-        });
     }
 
     /// Which destinations receive which values.
@@ -268,45 +237,12 @@ impl Scrubber {
         }
         found
     }
-
-    fn is_allowed(&self, value: &str) -> bool {
-        if self.allowed_patterns.iter().any(|p| p.is_match(value)) {
-            return true;
-        }
-        if !self.allowed_fingerprints.is_empty()
-            && self
-                .allowed_fingerprints
-                .contains(&explain::fingerprint(value))
-        {
-            return true;
-        }
-        if self.allowed_values.is_empty() && self.allowed_domains.is_empty() {
-            return false;
-        }
-        let value = value.to_lowercase();
-        if self.allowed_values.contains(&value) {
-            return true;
-        }
-        let host = value.rsplit_once('@').map(|(_, host)| host).or_else(|| {
-            let (_, rest) = value.split_once("://")?;
-            rest.split(['/', '?', '#', ':']).next()
-        });
-        let is_within = |host: &str, domain: &str| {
-            host.strip_suffix(domain)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        host.is_some_and(|host| {
-            self.allowed_domains
-                .iter()
-                .any(|domain| is_within(host, domain))
-        })
-    }
 }
 
 /// How much lower the confidence in an alternative kind of the same range may be.
 const ALTERNATIVE_MARGIN: f32 = 0.05;
 /// A pattern larger than this when compiled would slow down every scan.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
+pub(crate) const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
     let name = &pattern.name;
@@ -333,43 +269,6 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         return Err(ConfigError::EmptyPattern(name.clone()));
     }
     Ok((Kind::intern(name), regex))
-}
-
-/// The allowed fingerprints, which must have the form that `pml scrub --explain` prints.
-fn fingerprints(config: &ScrubConfig) -> Result<HashSet<String>, ConfigError> {
-    let check = |entry: &String| {
-        let well_formed = entry.len() == 16 && entry.bytes().all(|b| b.is_ascii_hexdigit());
-        match well_formed {
-            true => Ok(entry.to_ascii_lowercase()),
-            false => Err(ConfigError::Fingerprint(entry.clone())),
-        }
-    };
-    config.allow.fingerprints.iter().map(check).collect()
-}
-
-/// The allowed places; each names one, or it would allow everything.
-fn places(config: &ScrubConfig) -> Result<Vec<AllowedPlace>, ConfigError> {
-    let places = config.allow.places.clone();
-    match places
-        .iter()
-        .any(|place| place.pointer.is_none() && place.tool.is_none())
-    {
-        true => Err(ConfigError::EmptyEntry {
-            key: "pml.scrub.allow.places".to_owned(),
-        }),
-        false => Ok(places),
-    }
-}
-
-/// A pattern of allowed values, which matches a whole value.
-fn compile_allowed(pattern: &str) -> Result<Regex, ConfigError> {
-    RegexBuilder::new(&format!("^(?:{pattern})$"))
-        .size_limit(MAX_PATTERN_BYTES)
-        .build()
-        .map_err(|source| ConfigError::Pattern {
-            name: format!("pml.scrub.allow.patterns: {pattern}"),
-            source: Box::new(source),
-        })
 }
 
 /// Cuts placeholders off the ends of candidates. Text beside a placeholder is private like any other.

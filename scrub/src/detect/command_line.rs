@@ -198,6 +198,8 @@ fn secret(scan: &Scan<'_>, form: Form, value: Range<usize>) -> Option<Range<usiz
         _ => is_password(password),
     };
     let found = match form {
+        // `<user:password>` stands for both.
+        Form::Pair if inner.starts_with('<') => false,
         Form::Pair => inner.split_once(':').is_some_and(|(u, p)| is_pair(u, p)),
         Form::PercentPair => inner.split_once('%').is_some_and(|(u, p)| is_pair(u, p)),
         Form::Source => inner.strip_prefix("pass:").is_some_and(is_password),

@@ -121,6 +121,12 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
     let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
     let rest = rest.trim_matches(['_', '-']);
     let camel = scan.at(hit.end).is_ascii_uppercase() && scan.before(hit.end).is_ascii_lowercase();
+    if label == Label::Credential
+        && rest == "id"
+        && scan.text[hit.clone()].eq_ignore_ascii_case("credential")
+    {
+        return None;
+    }
     if !SUFFIXES.contains(&rest) && scan.at(hit.end) != b'_' && !camel && rest.is_ascii() {
         return None;
     }
@@ -132,7 +138,7 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
         .or_else(|| paired_value(scan, name_end))
         .or_else(|| argument(scan, name_end))
     {
-        return Some(value);
+        return Some(past_type(scan, value));
     }
     if is_option(scan, hit.start, name_end) {
         return Some(scan.run_at_most(name_end + 1, 1, |b| matches!(b, b'"' | b'\'')));
@@ -147,6 +153,22 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
         .into_iter()
         .find(|v| rest.starts_with(v))?;
     Some(scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+}
+
+/// The start of the value after its type: `password: String = "hunter2"`.
+fn past_type(scan: &Scan<'_>, value: usize) -> usize {
+    const TYPES: [&str; 5] = [
+        "String = ",
+        "string = ",
+        "str = ",
+        "&str = ",
+        "&'static str = ",
+    ];
+    let rest = scan.text.get(value..).unwrap_or_default();
+    match TYPES.iter().find(|name| rest.starts_with(**name)) {
+        Some(name) => scan.run_at_most(value + name.len(), 1, |b| matches!(b, b'"' | b'\'')),
+        None => value,
+    }
 }
 
 /// The start of a word that may be a password though no separator precedes it: `password hunter2`,
@@ -198,9 +220,11 @@ fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`');
     // Without the bracket of a call before it, it is a list of words.
     let name = scan.run_back(name_end, |b| is_word(b) || matches!(b, b'_' | b'-'));
-    let called = is_quote(scan.before(name)) && scan.before(name - 1) == b'(';
-    let opening = if called && is_quote(scan.at(name_end)) && scan.at(name_end + 1) == b',' {
-        scan.run_at_most(name_end + 2, 3, |b| b == b' ')
+    let spaced = scan.run_back(name.saturating_sub(1), |b| b == b' ');
+    let called = is_quote(scan.before(name)) && scan.before(spaced) == b'(';
+    let comma = scan.run_at_most(name_end + 1, 2, |b| b == b' ');
+    let opening = if called && is_quote(scan.at(name_end)) && scan.at(comma) == b',' {
+        scan.run_at_most(comma + 1, 3, |b| b == b' ')
     } else if scan.at(name_end) == b'(' {
         name_end + 1
     } else {
@@ -216,7 +240,11 @@ fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
     let alone = !is_word(before) && !matches!(before, b' ' | b'-' | b'@' | b'/' | b':');
     let next = scan.at(hit.end);
-    (camel || alone) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
+    // `user:jo pass:hunter2`
+    let pair = matches!(before, b' ' | b'/' | b',')
+        && matches!(next, b':' | b'=')
+        && !scan.at(hit.end + 1).is_ascii_whitespace();
+    (camel || alone || pair) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
 }
 
 /// Whether `token` is part of the name of a pagination token such as `nextPageToken` or `sync_token`, or of a
