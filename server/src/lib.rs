@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod ask_kinds;
 mod catch_panics;
 mod client_session;
 mod durable_runs;

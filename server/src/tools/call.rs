@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{TaskEvents, ToolCall, arguments};
+use crate::ask_kinds::{ReplyTexts, ask_about_kinds};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
@@ -58,8 +59,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
             return ToolReply::failure(session.replies().text(&failure.message).await);
         }
     };
+    let kinds_asker = Arc::new(ElicitationApprover::new(events, call.can_ask));
     let approver = RunApprover {
-        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        approver: kinds_asker.clone(),
         if_unasked: call.if_unasked,
     };
     let run = session.new_run();
@@ -84,6 +86,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     notifications.finish().await;
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
+    let texts = || ReplyTexts::of_result(&tool, &result);
+    let time = state.gateway().approval_time();
+    ask_about_kinds(client_run.replies(), &*kinds_asker, time, texts).await;
     let bytes = pml_reply::result_bytes(&result);
     let held = session.show_result(&result, &run.flow().current(), &limits);
     let make =

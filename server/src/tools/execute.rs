@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::arguments::{self, Whole};
 use super::{TaskEvents, ToolCall, run_result};
+use crate::ask_kinds::{ReplyTexts, ask_about_kinds};
 use crate::client_session::RunApprover;
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
@@ -111,6 +112,7 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         Err(mistake) => return ToolReply::failure(session.replies().text(&mistake).await),
     };
     let asker = Arc::new(ElicitationApprover::new(events.clone(), call.can_ask));
+    let kinds_asker = asker.clone();
     let approver = RunApprover {
         approver: asker.clone(),
         if_unasked: call.if_unasked,
@@ -228,6 +230,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         return ToolReply::text("the reply is in the store".into());
     }
     session.show(&mut outcome, &limits);
+    let texts = || ReplyTexts::of_outcome(&outcome);
+    let time = state.gateway().approval_time();
+    ask_about_kinds(client_run.replies(), &*kinds_asker, time, texts).await;
     let bytes = pml_reply::outcome_bytes(&outcome);
     let telemetry = state.telemetry().cloned();
     let make = move |replies: &ReplyScrubber| {
