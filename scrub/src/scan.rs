@@ -220,8 +220,7 @@ fn public_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
         let line = memchr::memchr(b'\n', title).unwrap_or(title.len());
         let is_public =
             |word: &&str| memchr::memmem::find(&title[..line], word.as_bytes()).is_some();
-        if PUBLIC.iter().any(|word| is_public(word)) && blocks.last().is_none_or(|b| b.end <= start)
-        {
+        if PUBLIC.iter().any(is_public) && blocks.last().is_none_or(|b| b.end <= start) {
             let end = memchr::memmem::find(&bytes[start..], b"-----END ");
             blocks.push(start..end.map_or(bytes.len(), |end| start + end));
         }

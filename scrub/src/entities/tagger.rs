@@ -124,9 +124,9 @@ pub fn best_tags(scores: &[Scores], weights: &impl Weights) -> Vec<usize> {
         let mut next = [NEVER; TAGS];
         let mut from = [0u8; TAGS];
         for to in 0..TAGS {
-            for before in 0..TAGS {
-                if reached[before] > NEVER && may_follow(before, to) {
-                    let score = reached[before] + weights.transition(before, to) + here[to];
+            for (before, &so_far) in reached.iter().enumerate() {
+                if so_far > NEVER && may_follow(before, to) {
+                    let score = so_far + weights.transition(before, to) + here[to];
                     if score > next[to] {
                         (next[to], from[to]) = (score, before as u8);
                     }
