@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::gateway::{Place, demo};
 use crate::serve::driver::StdioClient;
-use crate::telemetry::collector::Collector;
+
+mod sinks;
 
 /// A place with the demo server and settings of `pml.audit`.
 fn place(audit: Value) -> (tempfile::TempDir, Place) {
@@ -226,86 +227,58 @@ fn an_event_and_the_growth_of_the_log_have_proofs() {
     assert_eq!(entry, intent);
     let grown = place.run(&["audit", "prove", source, "--since", "3"]);
     assert!(grown.status.success(), "{grown:?}");
-    assert_eq!(
-        place.run(&["audit", "prove", source, "9999"]).status.code(),
-        Some(2)
-    );
+    for (wrong, expected) in [
+        ([source, "9999"], "error: there is no entry 9999"),
+        (
+            ["/pml/0", "1"],
+            "error: there is no log `pml/0`: `pml audit verify` lists the logs",
+        ),
+    ] {
+        let output = place.run(&[&["audit", "prove"][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(expected), "{said}");
+    }
 }
 
 #[test]
-fn sinks_get_every_event_at_least_once_over_failures_and_restarts() {
-    let collector = Collector::answering(&[503]);
-    let sinks = json!([
-        { "type": "http", "url": format!("{}/events", collector.url()), "headers": { "x-key": "k" } },
-        { "type": "otlp", "url": format!("{}/v1/logs", collector.url()) },
-        { "type": "file", "path": "events.jsonl" },
-    ]);
-    let (_data, place) = place(json!({ "path": "audit", "sinks": sinks }));
+fn events_show_scrubbed_values_where_the_operator_wants_that() {
+    let (_data, place) = place(json!({ "path": "audit", "values": true }));
+    let mut client = StdioClient::open(&place, &[]);
+    client.run(READ);
+    client.run("await tools.demo.read_json({ path: 'jane.doe@acme-corp.com' }).catch(() => 0)");
+    client.close();
+    let calls = events(&place, &["--type", "pml.call"]);
+    assert_eq!(calls.len(), 4, "{calls:#?}");
+    assert_eq!(calls[0]["data"]["shown"], r#"{"path":"a.json"}"#);
+    let result = calls[1]["data"]["shown"].as_str().unwrap();
+    assert!(result.contains("1.0.0"), "{result}");
+    let shown = calls[2]["data"]["shown"].as_str().unwrap();
+    assert!(shown.contains("[EMAIL_1]"), "{shown}");
+    assert!(!format!("{calls:?}").contains("jane.doe"), "{calls:#?}");
+}
+
+#[test]
+fn events_are_chosen_by_session_time_and_number() {
+    let (_data, place) = place(json!({ "path": "audit" }));
     for _ in 0..2 {
         let mut client = StdioClient::open(&place, &[]);
         client.run(READ);
         client.close();
     }
-    // What a sink did not get before its server ended, it gets from the next one.
-    StdioClient::open(&place, &[]).close();
-    let logged = events(&place, &[]);
-    let id = |event: &Value| format!("{} {}", event["source"], event["id"]);
-    let expected: Vec<String> = logged
-        .iter()
-        .filter(|event| event["type"] != "pml.audit.gap")
-        .map(id)
-        .collect();
-    let batches = collector.at("/events");
-    assert!(batches[0].head.contains("x-key: k"), "{}", batches[0].head);
-    assert!(
-        batches[0]
-            .head
-            .contains("application/cloudevents-batch+json"),
-        "{}",
-        batches[0].head
-    );
-    let sent: Vec<String> = batches
-        .iter()
-        .flat_map(|batch| batch.body.as_array().cloned().unwrap_or_default())
-        .map(|event| id(&event))
-        .collect();
-    let file = fs::read_to_string(place.folder().join("events.jsonl")).unwrap();
-    let lines = file.lines().map(|line| serde_json::from_str(line).unwrap());
-    let written: Vec<String> = lines.map(|event: Value| id(&event)).collect();
-    let records = collector.at("/v1/logs").into_iter().flat_map(|one| {
-        let scopes = &one.body["resourceLogs"][0]["scopeLogs"];
-        scopes[0]["logRecords"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default()
-    });
-    let records: Vec<Value> = records.collect();
-    assert!(
-        records
-            .iter()
-            .any(|record| record["eventName"] == "pml.call.intent"),
-        "{records:#?}"
-    );
-    let exported: Vec<String> = records
-        .iter()
-        .map(|record| {
-            id(&serde_json::from_str(record["body"]["stringValue"].as_str().unwrap()).unwrap())
-        })
-        .collect();
-    for (name, got) in [("http", sent), ("file", written), ("otlp", exported)] {
-        for event in &expected {
-            assert!(got.contains(event), "{name} lacks {event}: {got:#?}");
-        }
-    }
-}
-
-#[test]
-fn a_sink_on_standard_output_is_refused_where_that_belongs_to_the_client() {
-    let (_data, place) = place(json!({ "path": "audit", "sinks": [{ "type": "stdout" }] }));
-    let output = place.run(&["serve"]);
+    let all = events(&place, &[]);
+    let calls = events(&place, &["--type", "pml.call"]);
+    let session = calls[0]["session"].as_str().unwrap();
+    let of_session = events(&place, &["--session", session]);
+    assert_eq!(of_session.len(), 3, "{of_session:#?}");
+    assert_eq!(events(&place, &["--last", "2"]), all[all.len() - 2..]);
+    let time = calls[2]["time"].as_str().unwrap();
+    let before = events(&place, &["--until", time]);
+    let after = events(&place, &["--since", time]);
+    assert_eq!([before, after].concat(), all);
+    assert_eq!(events(&place, &["--since", "1h"]), all);
+    let output = place.run(&["audit", "query", "--since", "yesterday"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("needs `pml serve --http`"), "{said}");
 }
 
 #[test]

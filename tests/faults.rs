@@ -205,6 +205,9 @@ async fn run_scripts(
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
+            script_observer: None,
             speculated: None,
             progress: Box::new(|_| {}),
         });

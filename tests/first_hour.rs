@@ -111,15 +111,18 @@ impl Newcomer {
     }
 }
 
-/// Every number in front of `ms` is 1.
+/// Every number in front of `ms` or `s` is 1. Progress that is printed only where the machine is slow is left out.
 fn without_times(text: &str) -> String {
-    let is_number = |part: &str| !part.is_empty() && part.parse::<f64>().is_ok();
+    let is_number = |part: &str| part.trim_start_matches('(').parse::<f64>().is_ok();
     let mut shown = String::new();
-    for line in text.split_inclusive('\n') {
+    let lines = text.split_inclusive('\n');
+    for line in lines.filter(|line| !line.starts_with("indexed ")) {
         let mut words: Vec<&str> = line.split(' ').collect();
         for at in 1..words.len() {
-            if words[at].starts_with("ms") && is_number(words[at - 1]) {
-                words[at - 1] = "1";
+            let unit = words[at].trim_end().trim_end_matches([',', ')']);
+            if ["ms", "s"].contains(&unit) && is_number(words[at - 1]) {
+                let is_in_brackets = words[at - 1].starts_with('(');
+                words[at - 1] = if is_in_brackets { "(1" } else { "1" };
             }
         }
         shown.push_str(&words.join(" "));

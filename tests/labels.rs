@@ -380,3 +380,39 @@ fn a_rule_for_a_server_that_does_not_exist_refuses_the_start() {
     let told = stderr(&output);
     assert!(told.contains("did you mean `web`?"), "{told}");
 }
+
+#[test]
+fn each_task_of_a_plan_has_the_label_of_what_it_depends_on() {
+    let place = enforced();
+    let plan = json!({ "tasks": [
+        { "id": "page", "tool": "web:fetch" },
+        // It begins after the page was read, and has nothing to do with it.
+        { "id": "wait", "code": "await new Promise((done) => setTimeout(done, 300)); return 'hello'" },
+        { "id": "free", "tool": "mail:send", "args": { "text": "$OUTPUT[wait]" } },
+        { "id": "by_value", "tool": "mail:send", "args": { "text": "$OUTPUT[page]" } },
+        { "id": "in_code", "code": "return await tools.mail.send({ text: $OUTPUT[page] ? 'yes' : 'no' })" },
+        { "id": "skipped", "code": "return 1", "when": "$OUTPUT[page] == 7" },
+        { "id": "by_condition", "tool": "mail:send", "args": { "text": "$OUTPUT[skipped]?" } },
+    ] });
+    fs::write(place.folder().join("plan.json"), plan.to_string()).unwrap();
+    let file = place.folder().join("plan.json");
+    let output = place.run(&["workflow", "run", "--json", file.to_str().unwrap()]);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    let states: Vec<&str> = report["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| task["state"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "done", "done", "done", "failed", "failed", "skipped", "failed",
+    ];
+    assert_eq!(states, expected, "{report:#}");
+    for refused in [3, 6] {
+        let error = &report["tasks"][refused]["error"];
+        assert_eq!(error["kind"], "denied", "{report:#}");
+        assert!(error["message"].as_str().unwrap().contains(PATH), "{error}");
+    }
+    assert_eq!(calls(&place, "mail"), 1);
+}

@@ -56,7 +56,7 @@ fn mistakes_of_a_plan_are_thrown_and_the_code_of_a_plan_runs_no_plans() {
         "{result:#}"
     );
     assert!(
-        result[1].as_str().unwrap().contains("input `x` is missing"),
+        result[1].as_str().unwrap().contains("input `x` is missing; pass it in the second argument, `runWorkflow(plan, { \"x\": … })`"),
         "{result:#}"
     );
     assert!(
@@ -88,6 +88,32 @@ fn the_calls_of_a_plan_count_as_calls_of_its_script() {
         .unwrap_or_else(|| panic!("{outcome:#}"));
     let done = states.iter().filter(|state| **state == "done").count();
     assert_eq!(done, 5, "{outcome:#}");
+}
+
+#[test]
+fn the_calls_of_plans_and_streams_are_in_the_outcome() {
+    let script = r#"
+        await tools.demo.count_text({ text: "own" });
+        await runWorkflow({ tasks: [
+          { id: "a", tool: "demo:count_text", args: { text: "x" } },
+          { id: "bad", tool: "demo:count_text", args: { text: 7 }, optional: true },
+          { id: "code", code: "return (await tools.demo.count_text({ text: 'y' })).words" },
+        ] });
+        for await (const part of streamTool("demo:count_text", { text: "z" })) void part;
+        return "done";
+    "#;
+    let output = place().run(&["run", "--json", "-e", script]);
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let calls = outcome["calls"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{outcome:#}"));
+    assert_eq!(calls.len(), 5, "{outcome:#}");
+    assert!(
+        calls.iter().all(|call| call["tool"] == "demo:count_text"),
+        "{outcome:#}"
+    );
+    let failed = calls.iter().filter(|call| call["ok"] == false);
+    assert_eq!(failed.count(), 1, "{outcome:#}");
 }
 
 #[test]

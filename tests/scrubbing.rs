@@ -110,6 +110,81 @@ fn a_file_is_scrubbed_and_its_json_stays_json() {
 }
 
 #[test]
+fn names_in_running_text_are_replaced_if_they_are_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("letter.txt");
+    fs::write(
+        &file,
+        "Yesterday Margarethe Quist flew from Lisbon to Oslo.",
+    )
+    .expect("a file");
+    let scrub = |flags: &[&str]| {
+        let output = pml().arg("scrub").arg(&file).args(flags).output();
+        text(&output.expect("the binary runs").stdout)
+    };
+    assert!(scrub(&[]).contains("Margarethe Quist"));
+    assert_eq!(
+        scrub(&["--entities"]),
+        "Yesterday [NAME_1] flew from [PLACE_1] to [PLACE_2]."
+    );
+}
+
+#[test]
+fn an_explanation_names_the_rule_and_the_context_and_its_fingerprint_allows_the_value() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("ticket.txt");
+    fs::write(&file, "my passport number C01X0006H is lost").expect("a file");
+    let output = pml().arg("scrub").arg(&file).arg("--explain").output();
+    let explained = text(&output.expect("the binary runs").stderr);
+    assert!(
+        explained.contains("because of `passport`") && explained.contains("the profile `default`"),
+        "{explained}"
+    );
+    assert!(!explained.contains("C01X0006H"), "{explained}");
+    let fingerprint = explained.split("[\"").nth(1).expect("a fingerprint");
+    let fingerprint = fingerprint.split('"').next().expect("its end");
+    let config = folder.path().join("mcp.json");
+    let allow = serde_json::json!({"fingerprints": [fingerprint]});
+    let settings = serde_json::json!({"mcpServers": {}, "pml": {"scrub": {"allow": allow}}});
+    fs::write(&config, settings.to_string()).expect("a file");
+    let output = pml()
+        .arg("scrub")
+        .arg(&file)
+        .arg("--config")
+        .arg(&config)
+        .output();
+    let output = output.expect("the binary runs");
+    assert_eq!(text(&output.stdout), "my passport number C01X0006H is lost");
+}
+
+#[test]
+fn without_a_terminal_a_question_about_a_kind_is_a_refusal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("note.txt");
+    fs::write(&file, format!("write to {ADDRESS}")).expect("a file");
+    let config = folder.path().join("mcp.json");
+    fs::write(
+        &config,
+        r#"{"mcpServers":{},"pml":{"scrub":{"detectors":{"email":"ask"}}}}"#,
+    )
+    .expect("a file");
+    let output = pml()
+        .arg("scrub")
+        .arg(&file)
+        .arg("--config")
+        .arg(&config)
+        .output();
+    let output = output.expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    let message = text(&output.stderr);
+    assert!(
+        message.contains("EMAIL") && !message.contains(ADDRESS),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_mistake_in_the_configuration_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = folder.path().join("mcp.json");

@@ -356,7 +356,7 @@ fn log_lines_name_run_session_and_trace_and_are_sent_scrubbed() {
 }
 
 /// A page of a server: status and body.
-fn get(address: &str, path: &str, headers: &str) -> (u16, String) {
+pub fn get(address: &str, path: &str, headers: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     write!(
         stream,
@@ -504,34 +504,59 @@ fn metrics_have_an_address_of_their_own_over_stdio() {
     assert!(child.wait().expect("it ends").success());
 }
 
+/// What `pml serve` says about a configuration that it does not start with.
+fn refusal(pml: Value) -> String {
+    let place = Place::with(&json!({ "mcpServers": {}, "pml": pml }));
+    let output = place.run(&["serve"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    said
+}
+
 #[test]
-fn a_tool_that_changes_suddenly_is_reported_and_withdrawn_where_the_operator_wants_that() {
-    let anomalies = json!({ "window": "1s", "minCalls": 5, "sensitivity": 3, "action": "suspend" });
-    let audit = json!({ "audit": { "path": "audit" } });
-    let place = place(json!({ "anomalies": anomalies }), audit);
-    let mut client = StdioClient::open(&place, &[]);
-    let code = "const call = (fails) => tools.ctx.context({ fails }).catch((error) => error.message); \
-                for (let n = 0; n < 7; n++) { \
-                    await Promise.all([1, 2, 3, 4, 5].map(() => call(false))); \
-                    await new Promise((done) => setTimeout(done, 1050)); } \
-                await Promise.all(Array.from({ length: 12 }, () => call(true))); \
-                return await call(false)";
-    let outcome = client.run(code);
-    let refusal = outcome["result"]
-        .as_str()
-        .unwrap_or_else(|| panic!("{outcome}"));
-    assert!(
-        refusal.contains("is withdrawn until the server is started again"),
-        "{refusal}"
-    );
-    client.close();
-    let output = place.run(&["audit", "query", "--type", "pml.anomaly", "--json"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let event: Value = serde_json::from_str(text.lines().next().expect("an event")).expect("JSON");
-    assert_eq!(event["subject"], "ctx:context");
-    assert_eq!(event["data"]["suspended"], true);
-    assert!(
-        event["data"]["deviations"].as_f64().unwrap() >= 3.0,
-        "{event}"
-    );
+fn a_server_with_a_wrong_configuration_does_not_start_and_says_why() {
+    let telemetry = |telemetry: Value| json!({ "telemetry": telemetry });
+    let sink = |sink: Value| json!({ "audit": { "path": "audit", "sinks": [sink] } });
+    for (pml, expected) in [
+        (
+            telemetry(json!({ "endpoint": "collector" })),
+            "invalid pml.telemetry.endpoint `collector`",
+        ),
+        (
+            telemetry(json!({ "endpoint": "http://c:4318/v1/traces" })),
+            "are added to it",
+        ),
+        (
+            telemetry(json!({ "sampling": 2 })),
+            "invalid pml.telemetry.sampling `2`",
+        ),
+        (
+            telemetry(json!({ "headers": { "a b": "c" } })),
+            "invalid pml.telemetry.headers `a b`",
+        ),
+        (
+            telemetry(json!({ "anomalies": { "window": "0s" } })),
+            "such as 1m",
+        ),
+        (
+            telemetry(json!({ "anomalies": { "suspend": "tool" } })),
+            "add \"action\"",
+        ),
+        (
+            telemetry(json!({ "endpont": "x" })),
+            "unknown key `pml.telemetry.endpont`: did you mean `endpoint`?",
+        ),
+        (
+            sink(json!({ "type": "http" })),
+            "the sink `http` (number 1 of `pml.audit.sinks`): it needs a `url`",
+        ),
+        (
+            sink(json!({ "type": "file", "path": "no/such/file" })),
+            "its folder must exist",
+        ),
+    ] {
+        let said = refusal(pml);
+        assert!(said.contains(expected), "{expected}\n{said}");
+        assert!(said.trim_end().lines().count() <= 3, "{said}");
+    }
 }

@@ -506,7 +506,12 @@ impl NamedBinary {
     }
 
     fn command(&self) -> Command {
-        Command::new(self.folder.path().join(self.name))
+        let mut command = Command::new(self.folder.path().join(self.name));
+        // Nothing is written to the folders of the user.
+        command
+            .env("HOME", self.folder.path())
+            .env_remove("XDG_DATA_HOME");
+        command
     }
 
     /// Pid and state of all processes with the name.

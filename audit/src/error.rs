@@ -34,6 +34,19 @@ pub enum AuditError {
         /// What is wrong with it.
         reason: String,
     },
+    /// There is no log with this name.
+    #[error("there is no log `{0}`: `pml audit verify` lists the logs")]
+    NoLog(String),
+    /// A sink that must get every event does not take them.
+    #[error(
+        "the sink `{sink}` does not take audit events, and {waiting} wait for it (more than its `spool`): see that it answers, or change its `onFailure` in `pml.audit.sinks`"
+    )]
+    SinkAway {
+        /// Its name.
+        sink: String,
+        /// Events that it does not have.
+        waiting: u64,
+    },
     /// There is no such entry.
     #[error("there is no entry {index}: the log has {size}")]
     NoEntry {

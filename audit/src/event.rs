@@ -21,6 +21,9 @@ pub struct Actor {
     /// The run, in which it happened.
     #[serde(rename = "runid", skip_serializing_if = "String::is_empty")]
     pub run: String,
+    /// The span in which it happened, as the extension of CloudEvents for distributed tracing has it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub traceparent: String,
     /// The digest of the operator's policy.
     #[serde(rename = "policyhash", skip_serializing_if = "String::is_empty")]
     pub policy: String,

@@ -197,12 +197,8 @@ impl AuditFolder {
     fn log(&self, origin: &str) -> Result<&LogFiles, AuditError> {
         let origin = origin.trim_start_matches('/');
         let is_it = |files: &&LogFiles| files.verifying_key().is_ok_and(|key| key.name() == origin);
-        self.logs.iter().find(is_it).ok_or_else(|| {
-            AuditError::invalid(
-                "log",
-                format!("there is no log `{origin}`: `pml audit verify` lists them"),
-            )
-        })
+        let found = self.logs.iter().find(is_it);
+        found.ok_or_else(|| AuditError::NoLog(origin.to_owned()))
     }
 }
 

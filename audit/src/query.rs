@@ -20,6 +20,10 @@ pub struct Filter {
     pub tenant: Option<String>,
     /// The run.
     pub run: Option<String>,
+    /// The session of a client.
+    pub session: Option<String>,
+    /// The id of a trace, hexadecimal.
+    pub trace: Option<String>,
     /// From this time on (RFC 3339, UTC).
     pub since: Option<String>,
     /// Before this time.
@@ -43,6 +47,12 @@ impl Filter {
             && is(&self.principal, "principal")
             && is(&self.tenant, "tenant")
             && is(&self.run, "runid")
+            && is(&self.session, "session")
+            // `00-TRACE-SPAN-FLAGS`
+            && self
+                .trace
+                .as_ref()
+                .is_none_or(|trace| text("traceparent").split('-').nth(1) == Some(trace))
             && self
                 .since
                 .as_ref()

@@ -1,15 +1,16 @@
 //! Sends the events of all logs to the sinks, in the background.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::cursor::SinkCursor;
+use crate::cursor::{self, SinkCursor};
 use crate::error::AuditError;
 use crate::folder::log_files;
-use crate::sink::Sink;
+use crate::sink::{Sink, WhileAway};
+use crate::sink_gate::SinkGate;
 
 /// How often the logs are looked at. An event does not wait for a sink, and wakes none.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -27,12 +28,13 @@ pub struct Shipping {
 }
 
 impl Shipping {
-    /// Starts to send the events of the logs below `folder`.
+    /// Starts to send the events of the logs below `folder`. `gate` is closed while a sink is away that
+    /// calls have to wait for.
     ///
     /// # Panics
     ///
     /// If called outside a Tokio runtime.
-    pub fn start(folder: &Path, sinks: Vec<Sink>) -> Self {
+    pub fn start(folder: &Path, sinks: Vec<Sink>, gate: &SinkGate) -> Self {
         let (closing, is_closing) = watch::channel(false);
         let tasks = sinks.into_iter().map(|sink| {
             let shipper = Shipper {
@@ -40,6 +42,7 @@ impl Shipping {
                 sink,
                 cursors: Vec::new(),
                 is_failing: false,
+                gate: gate.clone(),
             };
             tokio::spawn(shipper.run(is_closing.clone()))
         });
@@ -67,35 +70,44 @@ struct Shipper {
     sink: Sink,
     cursors: Vec<SinkCursor>,
     is_failing: bool,
+    gate: SinkGate,
 }
 
 impl Shipper {
     async fn run(mut self, mut closing: watch::Receiver<bool>) {
-        let mut pause = INTERVAL;
+        let (mut pause, mut due) = (INTERVAL, Instant::now());
         loop {
-            let is_last = tokio::select! {
-                () = tokio::time::sleep(pause) => false,
-                _ = closing.wait_for(|is_closing| *is_closing) => true,
-            };
-            pause = match self.ship().await {
-                Ok(()) => {
-                    if std::mem::take(&mut self.is_failing) {
-                        tracing::info!(sink = %self.sink.name, "the sink takes audit events again");
+            let is_last = *closing.borrow();
+            if is_last || Instant::now() >= due {
+                pause = match self.ship().await {
+                    Ok(()) => {
+                        if std::mem::take(&mut self.is_failing) {
+                            tracing::info!(sink = %self.sink.name, "the sink takes audit events again");
+                        }
+                        INTERVAL
                     }
-                    INTERVAL
-                }
-                Err(error) => {
-                    if !std::mem::replace(&mut self.is_failing, true) {
-                        tracing::warn!(
-                            sink = %self.sink.name, %error,
-                            "the sink does not take audit events; they stay in the log and are sent when it does"
-                        );
+                    Err(error) => {
+                        if !std::mem::replace(&mut self.is_failing, true) {
+                            tracing::warn!(
+                                sink = %self.sink.name, %error,
+                                "the sink does not take audit events; they stay in the log and are sent when it does"
+                            );
+                        }
+                        (pause * 2).min(MAX_PAUSE)
                     }
-                    (pause * 2).min(MAX_PAUSE)
-                }
-            };
+                };
+                due = Instant::now() + pause;
+            }
+            if let Err(error) = self.bound() {
+                tracing::warn!(sink = %self.sink.name, %error, "the events that wait for a sink are not known");
+            }
             if is_last {
                 return;
+            }
+            // What waits is looked at also while the sink has a longer pause.
+            tokio::select! {
+                () = tokio::time::sleep(INTERVAL) => {}
+                _ = closing.wait_for(|is_closing| *is_closing) => {}
             }
         }
     }
@@ -110,9 +122,57 @@ impl Shipper {
                     break;
                 }
                 self.sink.send(&events).await?;
-                let count = events.len();
+                let count = events.len() as u64;
                 cursor.advance(count).map_err(|error| error.to_string())?;
             }
+        }
+        Ok(())
+    }
+
+    /// Keeps the events that wait within the bound that the operator chose.
+    fn bound(&mut self) -> Result<(), AuditError> {
+        match self.sink.away {
+            WhileAway::Wait => Ok(()),
+            WhileAway::Skip(most) if self.is_failing => self.skip(most),
+            WhileAway::Skip(_) => Ok(()),
+            WhileAway::Block(most) => {
+                let mut waiting = 0;
+                for files in log_files(&self.folder)? {
+                    waiting += cursor::waiting(&files, &self.sink.name)?;
+                }
+                if self.is_failing && waiting > most {
+                    if self.gate.close(&self.sink.name, waiting) {
+                        tracing::error!(
+                            sink = %self.sink.name, waiting,
+                            "calls are refused until the sink takes audit events"
+                        );
+                    }
+                } else if self.gate.open(&self.sink.name) {
+                    tracing::info!(sink = %self.sink.name, "calls are sent again");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Passes over the oldest events beyond `most`. The ids of those that the sink gets show the gap.
+    fn skip(&mut self, most: u64) -> Result<(), AuditError> {
+        let mut waiting = 0;
+        for cursor in &self.cursors {
+            waiting += cursor.waiting()?;
+        }
+        let mut excess = waiting.saturating_sub(most);
+        if excess == 0 {
+            return Ok(());
+        }
+        tracing::warn!(
+            sink = %self.sink.name, events = excess,
+            "more events wait for the sink than its `spool`: it does not get the oldest ones, which stay in the log"
+        );
+        for cursor in &mut self.cursors {
+            let passed = cursor.waiting()?.min(excess);
+            cursor.advance(passed)?;
+            excess -= passed;
         }
         Ok(())
     }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use pml_telemetry::{LogRecord, Severity, encode_logs};
 use reqwest::Url;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::error::AuditError;
 use crate::timestamp::parse_timestamp;
 
-/// How long one request may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long one request may take: a sink that hangs is away after this time.
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The media type of a batch of CloudEvents in JSON.
 const CLOUDEVENTS: &str = "application/cloudevents-batch+json";
 
@@ -24,6 +24,20 @@ pub struct Sink {
     pub name: String,
     /// What it is.
     pub target: SinkTarget,
+    /// What happens while it is away.
+    pub away: WhileAway,
+}
+
+/// What happens while a sink does not take events. They stay in the log, which is the spool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WhileAway {
+    /// Calls go on, and all events wait, as long as the log keeps them.
+    #[default]
+    Wait,
+    /// Calls go on; beyond this many events, the sink does not get the oldest ones.
+    Skip(u64),
+    /// Beyond this many events, [`SinkGate::check`](crate::SinkGate::check) fails, and calls are refused.
+    Block(u64),
 }
 
 /// What a sink is.
@@ -41,7 +55,7 @@ pub enum SinkTarget {
 /// An address, and what is sent along.
 pub struct HttpSink {
     url: Url,
-    headers: Vec<(String, String)>,
+    headers: HeaderMap,
     client: reqwest::Client,
 }
 
@@ -86,8 +100,15 @@ impl HttpSink {
     ///
     /// # Errors
     ///
-    /// There is no HTTP client.
+    /// A header cannot be sent, or there is no HTTP client.
     pub fn new(url: Url, headers: Vec<(String, String)>) -> Result<Self, AuditError> {
+        let headers = headers.into_iter().map(|(name, value)| {
+            let key = HeaderName::from_bytes(name.as_bytes()).ok();
+            // The value may be a credential, and is not repeated.
+            key.zip(HeaderValue::from_str(&value).ok())
+                .ok_or_else(|| AuditError::invalid("header of a sink", format!("`{name}` cannot be sent: expected the name of a header, and a value in one line")))
+        });
+        let headers = headers.collect::<Result<HeaderMap, _>>()?;
         let client = reqwest::Client::builder()
             .user_agent(concat!("pml/", env!("CARGO_PKG_VERSION")))
             // Headers with credentials go to the address that was named, and nowhere else.
@@ -102,14 +123,12 @@ impl HttpSink {
     }
 
     async fn post(&self, kind: &str, body: String) -> Result<(), String> {
-        let mut request = self
+        let request = self
             .client
             .post(self.url.clone())
             .timeout(TIMEOUT)
-            .header(CONTENT_TYPE, kind);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
+            .header(CONTENT_TYPE, kind)
+            .headers(self.headers.clone());
         let response = request.body(body).send().await;
         let response = response.map_err(|error| error.without_url().to_string())?;
         match response.status().is_success() {

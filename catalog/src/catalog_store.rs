@@ -32,6 +32,11 @@ impl ConfigFingerprint {
         }
     }
 
+    /// What names the files of the configuration.
+    pub(crate) fn name(&self) -> &str {
+        &self.path
+    }
+
     /// The fingerprint of the file at `path` as it is now.
     ///
     /// # Errors

@@ -25,9 +25,11 @@ mod catalog;
 mod catalog_store;
 mod error;
 mod result_shapes;
+mod trace_store;
 
 pub use call_history::{CallHistory, CallTimes};
 pub use catalog::{Catalog, CatalogTool, ListingStatus};
 pub use catalog_store::{CatalogStore, ConfigFingerprint};
 pub use error::CatalogError;
 pub use result_shapes::ResultShapes;
+pub use trace_store::TraceStore;

@@ -6,11 +6,13 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Context;
 use pml_audit::{
-    Actor, AuditLog, Event, LogOptions, Retention, Shipping, Sink, digest, parse_timestamp,
+    Actor, AuditLog, Event, LogOptions, Retention, Shipping, Sink, SinkGate, digest,
+    parse_timestamp,
 };
 use pml_gateway::Gateway;
-use pml_hosts::AuditTrail;
+use pml_hosts::{AuditTrail, CallCosts, ShowValue};
 use pml_protocol::TenantId;
+use pml_scrub::Scrubber;
 use pml_units::HumanDuration;
 use serde::Deserialize;
 use serde_json::json;
@@ -19,6 +21,7 @@ use crate::approvals::user;
 use crate::audit_sinks::{self, SinkSettings};
 use crate::config::{self, Settings};
 use crate::diagnostics;
+use crate::value_scrubber::value_scrubber;
 
 /// `pml.audit`: the log of what agents did.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,6 +31,8 @@ pub struct AuditSettings {
     enabled: Option<bool>,
     /// Whether `pml run`, `pml call` and `pml resume` write it, too.
     commands: bool,
+    /// Whether events show arguments and results, scrubbed, besides their digests.
+    values: bool,
     /// Where events go besides the log.
     sinks: Vec<SinkSettings>,
     /// The folder; relative to that of the configuration file.
@@ -140,6 +145,9 @@ pub struct AuditSetup {
     /// Those that are not started yet.
     sinks: Vec<Sink>,
     shipping: Option<Shipping>,
+    costs: CallCosts,
+    /// `None` where events have digests alone.
+    show: Option<ShowValue>,
 }
 
 impl AuditSetup {
@@ -148,39 +156,16 @@ impl AuditSetup {
     ///
     /// `is_stdio` is whether standard output belongs to a client.
     pub fn open(settings: &Settings, is_stdio: bool) -> anyhow::Result<Self> {
-        let mut setup = Self::open_log(settings)?;
-        if setup.log.is_some() {
-            let beside = settings.servers.file.as_deref().and_then(Path::parent);
-            setup.sinks = audit_sinks::open(&settings.audit.sinks, beside, is_stdio)?;
-        }
-        Ok(setup)
-    }
-
-    /// Opens the log for a command that sends calls; without a log unless the operator wants commands
-    /// recorded.
-    pub fn open_for_command(settings: &Settings) -> anyhow::Result<Self> {
-        match settings.audit.records_commands() {
-            true => Self::open(settings, true),
-            false => Ok(Self {
-                log: None,
-                lock: String::new(),
-                sinks: Vec::new(),
-                shipping: None,
-            }),
-        }
-    }
-
-    fn open_log(settings: &Settings) -> anyhow::Result<Self> {
-        let lock_file = config::lock_file(&settings.servers);
-        let lock = lock_file.and_then(|file| std::fs::read(file).ok());
-        let lock = lock.map(|bytes| digest(&bytes)).unwrap_or_default();
+        let mut setup = Self::without_log(settings);
         if settings.audit.enabled == Some(false) {
-            return Ok(Self {
-                log: None,
-                lock,
-                sinks: Vec::new(),
-                shipping: None,
-            });
+            return Ok(setup);
+        }
+        let beside = settings.servers.file.as_deref().and_then(Path::parent);
+        // A mistake in the configuration is found before anything is written.
+        setup.sinks = audit_sinks::open(&settings.audit.sinks, beside, is_stdio)?;
+        if settings.audit.values {
+            let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
+            setup.show = Some(value_scrubber(scrubber, settings.servers.secrets().clone()));
         }
         let opened = folder(settings)
             .and_then(|folder| Ok(AuditLog::open(&folder, settings.audit.options())?));
@@ -192,12 +177,7 @@ impl AuditSetup {
                     error = format!("{error:#}"),
                     "there is no audit log: name a folder with `pml.audit.path`, or set `pml.audit.enabled` to false"
                 );
-                return Ok(Self {
-                    log: None,
-                    lock,
-                    sinks: Vec::new(),
-                    shipping: None,
-                });
+                return Ok(Self::without_log(settings));
             }
         };
         let file = settings.servers.file.as_deref();
@@ -205,16 +185,34 @@ impl AuditSetup {
         let loaded = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "config": text.map(|bytes| digest(&bytes)),
-            "lock": (!lock.is_empty()).then_some(&lock),
+            "lock": (!setup.lock.is_empty()).then_some(&setup.lock),
             "servers": settings.servers.servers.keys().collect::<Vec<_>>(),
         });
         log.record(&Event::new("pml.config.loaded", &loaded))?;
-        Ok(Self {
-            log: Some(log),
-            lock,
+        setup.log = Some(log);
+        Ok(setup)
+    }
+
+    /// Opens the log for a command that sends calls; without a log unless the operator wants commands
+    /// recorded.
+    pub fn open_for_command(settings: &Settings) -> anyhow::Result<Self> {
+        match settings.audit.records_commands() {
+            true => Self::open(settings, true),
+            false => Ok(Self::without_log(settings)),
+        }
+    }
+
+    fn without_log(settings: &Settings) -> Self {
+        let lock_file = config::lock_file(&settings.servers);
+        let lock = lock_file.and_then(|file| std::fs::read(file).ok());
+        Self {
+            log: None,
+            lock: lock.map(|bytes| digest(&bytes)).unwrap_or_default(),
             sinks: Vec::new(),
             shipping: None,
-        })
+            costs: settings.workflows.call_costs(),
+            show: None,
+        }
     }
 
     /// The log for the calls of a gateway. From here on, events are sent to the sinks. Must be called
@@ -226,19 +224,25 @@ impl AuditSetup {
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let log = self.log.clone()?;
-        let sinks = std::mem::take(&mut self.sinks);
+        let (sinks, gate) = (std::mem::take(&mut self.sinks), SinkGate::default());
         if !sinks.is_empty() {
             // The log is a folder within that of all logs.
             let folder = log.folder().parent().unwrap_or(log.folder());
-            self.shipping = Some(Shipping::start(folder, sinks));
+            self.shipping = Some(Shipping::start(folder, sinks, &gate));
         }
         let named = gateway.credentials().into_iter();
         let credentials = named.map(|(server, references)| {
             let written = references.iter().map(ToString::to_string);
             (server, written.collect())
         });
-        let trail = AuditTrail::new(log, &format!("sha256:{policy}"), &self.lock);
-        Some(trail.with_credentials(credentials.collect()))
+        let trail = AuditTrail::new(log, &format!("sha256:{policy}"), &self.lock)
+            .with_credentials(credentials.collect())
+            .with_costs(self.costs.clone())
+            .with_gate(gate);
+        Some(match &self.show {
+            Some(show) => trail.with_values(show.clone()),
+            None => trail,
+        })
     }
 
     /// Signs the last checkpoint, and sends the last events to the sinks.

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use crate::config::Settings;
 use crate::exit::ExitCode;
 use crate::tools::LISTING_TIMEOUT;
-use crate::{diagnostics, exit, servers};
+use crate::{diagnostics, exit, servers, suspensions};
 
 /// The options of a batch.
 #[derive(Args)]
@@ -76,6 +76,7 @@ pub fn run(
         false => None,
     };
     let limits = settings.limits.limits();
+    let suspensions = suspensions::open(&settings)?;
     let tool_timeout = timeout.or_else(|| settings.limits.tool_timeout());
     servers::with_gateway(settings.servers, async |gateway| {
         let tools = tools_of(gateway, &batch).await;
@@ -87,12 +88,15 @@ pub fn run(
             placeholders: None,
             // A model wrote the calls: those that need approval are refused.
             person: None,
+            script_observer: None,
             observers: Vec::new(),
             limits,
             tool_timeout,
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions,
             speculated: None,
             progress: Box::new(|_| {}),
         });

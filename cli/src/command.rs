@@ -10,9 +10,10 @@ use pml_runtime::PreforkedWorker;
 use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
-    add, approvals, audit, call, check, completions, control, demo_server, diagnostics, doctor,
-    exit, index, init, lock, login, logout, model, policy, remove, resume, run, runs, scrub,
-    search, secrets, serve, test, tools, trust, types, workflow,
+    add, approvals, audit, call, capability, check, completions, control, demo_server, diagnostics,
+    doctor, exit, index, init, learn, lock, login, logout, model, policy, remove, resume, run,
+    runs, scrub, search, secrets, serve, suggest, suspensions, test, token, tools, trust, types,
+    workflow,
 };
 
 #[derive(Parser)]
@@ -36,6 +37,11 @@ struct Cli {
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
+    /// The capability token that bounds what the command may see and call; @FILE reads it from a file
+    /// [default: $PML_CAPABILITY]
+    #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
+    capability: Option<String>,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -57,10 +63,13 @@ enum Command {
     Trust(trust::TrustArgs),
     Lock(lock::LockArgs),
     Policy(policy::PolicyArgs),
+    Token(token::TokenArgs),
     Secrets(secrets::SecretsArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
     Search(search::SearchArgs),
+    Suggest(suggest::SuggestArgs),
+    Learn(learn::LearnArgs),
     Call(call::CallArgs),
     Login(login::LoginArgs),
     Logout(logout::LogoutArgs),
@@ -70,12 +79,21 @@ enum Command {
     Logs(control::logs::LogsArgs),
     Restart(control::restart::RestartArgs),
     Audit(audit::AuditArgs),
+    Suspensions(suspensions::SuspensionsArgs),
     Scrub(scrub::ScrubArgs),
     Completions(completions::CompletionsArgs),
     DemoServer(demo_server::DemoServerArgs),
 }
 
 impl Command {
+    /// The name of a command that has no use for `--capability`.
+    fn without_capability(&self) -> Option<&'static str> {
+        match self {
+            Self::Token(_) => Some("token"),
+            other => other.without_config(),
+        }
+    }
+
     /// The name of a command that has no use for `--config`. The flag is global, so clap accepts it
     /// there too.
     fn without_config(&self) -> Option<&'static str> {
@@ -119,6 +137,14 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
             "`pml {name}` reads no configuration file: leave out --config"
         ));
     }
+    if let (Some(_), Some(name)) = (&cli.capability, cli.command.without_capability()) {
+        return exit::usage_error(anyhow::anyhow!(
+            "`pml {name}` calls no tool: leave out --capability"
+        ));
+    }
+    if let Err(error) = capability::set_flag(cli.capability.as_deref()) {
+        return exit::usage_error(error);
+    }
     match cli.command {
         Command::Run(args) => run::run(&args, config, worker),
         Command::Resume(args) => resume::run(&args, config),
@@ -134,10 +160,13 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Trust(args) => trust::run(&args),
         Command::Lock(args) => lock::run(&args, config),
         Command::Policy(args) => policy::run(&args, config),
+        Command::Token(args) => token::run(&args, config),
         Command::Secrets(args) => secrets::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
         Command::Search(args) => search::run(&args, config),
+        Command::Suggest(args) => suggest::run(&args, config),
+        Command::Learn(args) => learn::run(&args, config),
         Command::Call(args) => call::run(&args, config),
         Command::Login(args) => login::run(&args, config),
         Command::Logout(args) => logout::run(&args, config),
@@ -147,6 +176,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Logs(args) => control::logs::run(&args),
         Command::Restart(args) => control::restart::run(&args),
         Command::Audit(args) => audit::run(&args, config),
+        Command::Suspensions(args) => suspensions::run(&args, config),
         Command::Scrub(args) => scrub::run(&args, config),
         Command::Completions(args) => completions::run(&args),
         Command::DemoServer(args) => demo_server::run(&args),

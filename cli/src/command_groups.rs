@@ -27,8 +27,8 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Servers and tools",
         commands: &[
-            "init", "add", "remove", "trust", "lock", "policy", "secrets", "doctor", "tools",
-            "search", "call", "login", "logout", "index", "model",
+            "init", "add", "remove", "trust", "lock", "policy", "token", "secrets", "doctor",
+            "tools", "search", "suggest", "learn", "call", "login", "logout", "index", "model",
         ],
     },
     Group {
@@ -38,6 +38,7 @@ const GROUPS: &[Group] = &[
             "logs",
             "restart",
             "audit",
+            "suspensions",
             "scrub",
             "completions",
             "demo-server",

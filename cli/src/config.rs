@@ -7,6 +7,7 @@ use std::time::Duration;
 use pml_gateway::Config;
 use pml_gateway::config::{ConfigError, ConfigFile, ConfigOrigin};
 use pml_gateway::policy::globs::ToolGlob;
+use pml_hosts::CallCosts;
 use pml_policy::lock::{self, LockFile};
 use pml_protocol::Limits;
 use pml_scrub::ScrubConfig;
@@ -22,11 +23,12 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 16] = [
     "approvals",
     "audit",
     "effects",
     "labels",
+    "learn",
     "limits",
     "policy",
     "pool",
@@ -36,6 +38,7 @@ const SECTIONS: [&str; 14] = [
     "speculate",
     "store",
     "telemetry",
+    "tokens",
     "workflows",
 ];
 
@@ -53,6 +56,8 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
     pub workflows: WorkflowSettings,
     pub speculate: SpeculationMode,
+    /// `pml.learn`: whether runs leave traces.
+    pub learn: LearnSwitch,
 }
 
 /// `pml.speculate`: which calls are made before a script makes them.
@@ -64,6 +69,16 @@ pub enum SpeculationMode {
     /// Those that follow from the script itself.
     #[default]
     Script,
+}
+
+/// `pml.learn`: whether runs leave traces from which `pml suggest` learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct LearnSwitch(pub bool);
+
+impl Default for LearnSwitch {
+    fn default() -> Self {
+        Self(true)
+    }
 }
 
 /// `pml.workflows`: the bounds of plans.
@@ -80,11 +95,18 @@ pub struct WorkflowSettings {
     concurrency: Option<usize>,
     /// Whether clients of `pml serve` see the tool `execute_workflow`.
     pub tool: bool,
-    /// What one call costs, by tool: for the estimate of a dry run. The first glob that fits counts.
+    /// What one call costs, by tool: for the estimate of a dry run, metrics and audit events. The first
+    /// glob that fits counts.
     pub costs: BTreeMap<ToolGlob, f64>,
 }
 
 impl WorkflowSettings {
+    /// What calls cost.
+    pub fn call_costs(&self) -> CallCosts {
+        let costs = self.costs.iter();
+        CallCosts::new(costs.map(|(glob, cost)| (glob.clone(), *cost)))
+    }
+
     /// The bounds of a plan.
     pub fn limits(&self) -> PlanLimits {
         let standard = PlanLimits::default();
@@ -171,9 +193,11 @@ fn read_unlocked(named: Option<&Path>, question: Question) -> Result<Settings, C
     let telemetry = servers.section_with_variables("telemetry", &variables)?;
     let workflows = servers.section("workflows")?;
     let speculate = servers.section("speculate")?;
+    let learn = servers.section("learn")?;
     Ok(Settings {
         workflows,
         speculate,
+        learn,
         servers,
         limits,
         pool,

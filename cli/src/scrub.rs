@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use pml_scrub::{PlaceholderMap, Report, Scrubber};
+use pml_scrub::{Action, Explanation, Place, PlaceholderMap, Report, ScrubError, Scrubber};
 use serde_json::Value;
 
 use crate::exit::ExitCode;
-use crate::{config, diagnostics, exit};
+use crate::{config, confirm, diagnostics, exit};
 
 /// Replace personal data and secrets in a text or in JSON
 ///
@@ -19,7 +19,9 @@ use crate::{config, diagnostics, exit};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml scrub answer.json\n  \
-    some-command | pml scrub - --report\n\n\
+    some-command | pml scrub - --report\n  \
+    pml scrub --entities letter.txt\n  \
+    pml scrub --explain answer.json > /dev/null\n\n\
     Exit codes: 0 ok, 1 the policy blocks the text, 2 wrong usage or configuration.")]
 pub struct ScrubArgs {
     /// The file to read, or - for standard input
@@ -28,6 +30,15 @@ pub struct ScrubArgs {
     /// Report findings on standard error: kind, place and confidence, never the value
     #[arg(long)]
     report: bool,
+
+    /// Report on standard error why each value is replaced: the rule, the words nearby that decided, and a
+    /// fingerprint for `pml.scrub.allow.fingerprints`; never the value
+    #[arg(long)]
+    explain: bool,
+
+    /// Find names of people, places and organisations in running text too
+    #[arg(long)]
+    entities: bool,
 }
 
 pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
@@ -35,20 +46,30 @@ pub fn run(args: &ScrubArgs, config: Option<&Path>) -> ExitCode {
 }
 
 fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
-    let settings = config::load_settings(config)?;
-    let mut placeholders = PlaceholderMap::new(Arc::new(Scrubber::new(&settings.scrub)?));
+    let mut settings = config::load_settings(config)?;
+    if args.entities {
+        settings.scrub.entities = Some(true);
+    }
+    let scrubber = Arc::new(Scrubber::new(&settings.scrub)?);
+    let mut placeholders = PlaceholderMap::new(scrubber.clone());
     let text = read(&args.file)?;
-    let scrubbed = match serde_json::from_str::<Value>(&text) {
-        // A bare number or string is treated as text, so that its form stays.
-        Ok(value) if value.is_object() || value.is_array() => {
-            placeholders.scrub_json(value, None).map(|scrubbed| {
-                let (value, report) = scrubbed.into_parts();
-                (format!("{value:#}\n"), report)
-            })
+    let structured = serde_json::from_str::<Value>(&text).ok();
+    let structured = structured.filter(|value| value.is_object() || value.is_array());
+    if args.explain {
+        print_explanations(&match &structured {
+            Some(value) => scrubber.explain_json(value),
+            None => scrubber.explain(&text, None),
+        });
+    }
+    let scrubbed = loop {
+        let scrubbed = scrub_once(&mut placeholders, &text, structured.as_ref());
+        match &scrubbed {
+            Err(ScrubError::Undecided { kind, .. }) if confirm::can_ask() => {
+                let about = format!("{} contains {kind} data.", args.file.display());
+                placeholders.decide(*kind, confirm::confirm(about, "Show it?"));
+            }
+            _ => break scrubbed,
         }
-        _ => placeholders
-            .scrub_text(&text, None)
-            .map(pml_scrub::Scrubbed::into_parts),
     };
     match scrubbed {
         Ok((text, report)) => {
@@ -63,6 +84,23 @@ fn scrub(args: &ScrubArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             diagnostics::error(blocked);
             Ok(ExitCode::FAILURE)
         }
+    }
+}
+
+/// The scrubbed text or JSON with its report.
+fn scrub_once(
+    placeholders: &mut PlaceholderMap,
+    text: &str,
+    structured: Option<&Value>,
+) -> Result<(String, Report), ScrubError> {
+    // A bare number or string is treated as text, so that its form stays.
+    match structured {
+        Some(value) => {
+            let scrubbed = placeholders.scrub_json(value.clone(), None)?;
+            let (value, report) = scrubbed.into_parts();
+            Ok((format!("{value:#}\n"), report))
+        }
+        None => Ok(placeholders.scrub_text(text, None)?.into_parts()),
     }
 }
 
@@ -86,16 +124,53 @@ fn read(file: &Path) -> anyhow::Result<String> {
     }
 }
 
-fn print_report(report: &Report) {
-    for finding in report.findings() {
-        let place = &finding.place;
-        let pointer = match place.pointer.as_str() {
-            "" => String::new(),
-            pointer => format!(" in {pointer}"),
+fn print_explanations(explanations: &[Explanation]) {
+    for explanation in explanations {
+        let finding = &explanation.finding;
+        let reason = match explanation.context.as_slice() {
+            _ if explanation.by_form => "by its form alone".to_owned(),
+            [] => "in its context".to_owned(),
+            words => format!("because of {}", words.join(", ")),
+        };
+        let decided = match explanation.action {
+            Action::Redact => "redacted",
+            Action::Mask => "masked",
+            Action::Hash => "hashed",
+            Action::Allow => "allowed",
+            Action::Ask => "asked about",
+            Action::Block => "blocked",
         };
         diagnostics::line(format_args!(
-            "{} at line {}, characters {} to {}{pointer}, confidence {:.2}",
-            finding.kind, place.line, place.start, place.end, finding.confidence
+            "{} at {}: found by the detector `{}` {reason}, confidence {:.2}; {decided} by {}; \
+             to allow this value: \"fingerprints\": [\"{}\"]",
+            finding.kind,
+            place(&finding.place),
+            finding.detector,
+            finding.confidence,
+            explanation.rule,
+            explanation.fingerprint
+        ));
+    }
+}
+
+fn place(place: &Place) -> String {
+    let pointer = match place.pointer.as_str() {
+        "" => String::new(),
+        pointer => format!(" in {pointer}"),
+    };
+    format!(
+        "line {}, characters {} to {}{pointer}",
+        place.line, place.start, place.end
+    )
+}
+
+fn print_report(report: &Report) {
+    for finding in report.findings() {
+        diagnostics::line(format_args!(
+            "{} at {}, confidence {:.2}",
+            finding.kind,
+            place(&finding.place),
+            finding.confidence
         ));
     }
     for (kind, count) in report.counts() {

@@ -6,17 +6,23 @@ use std::sync::Arc;
 
 use pml_gateway::config::{Command, Endpoint};
 use pml_gateway::oauth::{OAuth, TokenStore};
-use pml_gateway::{Config, Gateway, GatewayError};
+use pml_gateway::{Config, Gateway};
 
 use crate::exit::ExitCode;
-use crate::{exit, interrupt};
+use crate::{capability, exit, interrupt};
 
-/// Opens the gateway, without starting a server. Must be called inside a Tokio runtime.
-pub fn open(mut config: Config) -> Result<Gateway, GatewayError> {
+/// Opens the gateway, without starting a server, bound by the capability token of this process. Must be
+/// called inside a Tokio runtime.
+pub fn open(mut config: Config) -> anyhow::Result<Gateway> {
+    let capability = capability::of_process(&config)?;
     prepare_commands(&mut config);
     // A user without a home folder has no logins, and may not need any.
     let logins = TokenStore::of_user().ok().map(OAuth::new).map(Arc::new);
-    Gateway::open_with(config, logins)
+    let gateway = Gateway::open_with(config, logins)?;
+    Ok(match capability {
+        Some(capability) => gateway.with_capability(capability),
+        None => gateway,
+    })
 }
 
 /// The environment variable with the number of `pml` processes above this one.

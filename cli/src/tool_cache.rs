@@ -9,13 +9,19 @@ use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use pml_catalog::{
-    CallHistory, Catalog, CatalogStore, CatalogTool, ConfigFingerprint, ListingStatus, ResultShapes,
+    CallHistory, Catalog, CatalogError, CatalogStore, CatalogTool, ConfigFingerprint,
+    ListingStatus, ResultShapes, TraceStore,
 };
-use pml_gateway::{StartError, Tool};
+use pml_gateway::{Gateway, StartError, Tool};
+use pml_hosts::CallsOfRun;
+use pml_learn::Trace;
+use pml_learn::evaluate::fields;
 use pml_scrub::{ScrubConfig, Scrubber};
 use pml_typegen::Shape;
 
+use crate::capability;
 use crate::config::{self, Settings};
+use crate::learn::traces::trace;
 
 /// The tool cache of one configuration.
 pub struct ToolCache {
@@ -24,6 +30,8 @@ pub struct ToolCache {
     /// The servers of the configuration, and whether they are disabled.
     servers: BTreeMap<String, bool>,
     scrub: ScrubConfig,
+    /// Whether runs leave traces.
+    learns: bool,
     /// Made when the first shape is to be kept; `None` for rules that cannot be used.
     scrubber: OnceLock<Option<Scrubber>>,
 }
@@ -32,6 +40,10 @@ impl ToolCache {
     pub fn for_settings(settings: &Settings) -> Self {
         let config = &settings.servers;
         let place = || {
+            // The tools that a token permits are not all tools.
+            if capability::is_given() {
+                return None;
+            }
             let store = CatalogStore::new(pml_files::data_dir()?.join("catalog"));
             let file = config.file.as_deref()?;
             let mut text = std::fs::read(file).ok()?;
@@ -55,6 +67,7 @@ impl ToolCache {
                 .map(|(name, server)| (name.clone(), server.disabled))
                 .collect(),
             scrub: settings.scrub.clone(),
+            learns: settings.learn.0,
             scrubber: OnceLock::new(),
         }
     }
@@ -105,10 +118,7 @@ impl ToolCache {
         if observed.is_empty() {
             return observed;
         }
-        let scrubber = self
-            .scrubber
-            .get_or_init(|| Scrubber::new(&self.scrub).ok());
-        let Some(scrubber) = scrubber else {
+        let Some(scrubber) = self.scrubber() else {
             return Vec::new();
         };
         let is_private = |key: &str| !scrubber.find(key, None).is_empty();
@@ -120,6 +130,75 @@ impl ToolCache {
                 (tool, shape)
             })
             .collect()
+    }
+
+    fn scrubber(&self) -> Option<&Scrubber> {
+        let scrubber = self
+            .scrubber
+            .get_or_init(|| Scrubber::new(&self.scrub).ok());
+        scrubber.as_ref()
+    }
+
+    /// Whether runs leave traces.
+    pub fn learns(&self) -> bool {
+        self.learns
+    }
+
+    /// The traces of earlier runs, as lines.
+    pub fn traces(&self) -> Result<Vec<String>, CatalogError> {
+        match self.trace_store() {
+            Some((store, fingerprint)) => store.lines(fingerprint),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Deletes the traces for which `forget` says so, and those that cannot be read. Returns how many.
+    pub fn forget_traces(&self, forget: impl Fn(&Trace) -> bool) -> Result<usize, CatalogError> {
+        let keep = |line: &str| Trace::parse(line).is_some_and(|trace| !forget(&trace));
+        match self.trace_store() {
+            Some((store, fingerprint)) => store.retain(fingerprint, keep),
+            None => Ok(0),
+        }
+    }
+
+    /// Adds the traces of runs to those of earlier ones. `about` is the intent of runs that searched for
+    /// nothing.
+    pub fn save_traces(&self, runs: &[CallsOfRun], gateway: Option<&Gateway>, about: Option<&str>) {
+        if !self.learns || runs.is_empty() {
+            return;
+        }
+        if let (Some((store, fingerprint)), Some(scrubber)) = (self.trace_store(), self.scrubber())
+        {
+            let line = |run: &CallsOfRun| trace(run, about, gateway, scrubber).line();
+            let lines: Vec<String> = runs.iter().map(line).collect();
+            let _ = store.append(fingerprint, &lines);
+        }
+    }
+
+    fn trace_store(&self) -> Option<(TraceStore, &ConfigFingerprint)> {
+        let (_, fingerprint) = self.place.as_ref()?;
+        let folder = pml_files::data_dir()?.join("learn");
+        Some((TraceStore::new(folder), fingerprint))
+    }
+
+    /// The tools as they were last listed, for predictions. Whether one only reads is not known.
+    pub fn learned_tools(&self) -> Vec<pml_learn::Tool> {
+        let catalog = self.catalog();
+        let tools = catalog.iter().flat_map(|catalog| catalog.tools());
+        let learned = tools.map(|tool| {
+            let (server, name) = tool.id.split_once(':').unwrap_or(("", &tool.id));
+            let output = tool.output_schema.as_ref();
+            pml_learn::Tool {
+                server: server.to_owned(),
+                name: name.to_owned(),
+                description: tool.description.clone(),
+                inputs: fields(&tool.input_schema),
+                outputs: output.map(fields).unwrap_or_default(),
+                read: false,
+                id: tool.id.clone(),
+            }
+        });
+        learned.collect()
     }
 
     /// How calls of earlier runs went.

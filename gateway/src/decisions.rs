@@ -1,8 +1,8 @@
 //! The one decision function, asked about the tools of the gateway.
 //!
-//! Lists, searches, descriptions, generated types, checks, dry runs and calls all come here. Without a
-//! policy file the globs of `pml.policy` decide; with one, Cedar decides, and the globs are Cedar policies,
-//! too.
+//! Lists, searches, descriptions, generated types, checks, dry runs and calls all come here. First the
+//! capability tokens of the caller decide, which only take away. Then, without a policy file, the globs of
+//! `pml.policy`; with one, Cedar decides, and the globs are Cedar policies, too.
 
 use std::time::SystemTime;
 
@@ -10,22 +10,17 @@ use pml_policy::authorize::{
     Action, CallContext, Decision, Hints, OfferKind, PolicyEngine, Query, Requester, Resource,
     ToolFacts, Verdict,
 };
+use pml_policy::tool_glob::server_of;
 use serde_json::{Map, Value};
 
 use crate::call::{CallError, RunLabels, RunScope};
+use crate::caller::Caller;
 use crate::gateway::{Gateway, Inner};
 use crate::policy::approval::Approval;
 use crate::policy::{Refusal, RefusalKind};
 use crate::registry::Tool;
 
 impl Gateway {
-    /// The same servers, as this principal sees and uses them. Runs that it begins belong to the
-    /// principal.
-    #[must_use]
-    pub fn acting_for(&self, tenant: &str, principal: &str) -> Self {
-        Self(self.0.clone(), Requester::named(tenant, principal).into())
-    }
-
     /// Whether a policy file decides.
     pub fn has_policy_file(&self) -> bool {
         self.0.engine().is_some()
@@ -53,18 +48,22 @@ impl Gateway {
         args: Option<&Map<String, Value>>,
         labels: RunLabels<'_>,
     ) -> Result<Approval, CallError> {
+        let (id, requester) = (tool.id.as_str(), &self.1.requester);
+        if let Some(refusal) = self.1.refusal(id) {
+            return Err(CallError::refused(id, refusal));
+        }
         if let Some(engine) = self.0.engine() {
             let facts = self.0.facts(tool);
             let context = circumstances(args, None, labels);
             let decided = engine.decide(&Query {
-                requester: &self.1,
+                requester,
                 action: Action::Call,
                 resource: Resource::Tool(&facts),
                 context: args.is_some().then_some(&context),
             });
             match decided.verdict {
                 Verdict::Ask => return Ok(Approval::Needed),
-                Verdict::Deny => return Err(denied(&facts.id, &self.1, &decided)),
+                Verdict::Deny => return Err(denied(&facts.id, requester, &decided)),
                 Verdict::Permit => {}
             }
         }
@@ -80,7 +79,7 @@ impl Gateway {
         self.0.engine().is_some_and(|engine| {
             let facts = self.0.facts(tool);
             let query = Query {
-                requester: &self.1,
+                requester: &self.1.requester,
                 action: Action::Call,
                 resource: Resource::Tool(&facts),
                 context: None,
@@ -108,13 +107,25 @@ impl Inner {
         }
     }
 
-    /// Whether a principal sees a tool.
-    pub(crate) fn sees(&self, requester: &Requester, action: Action, tool: &Tool) -> bool {
+    /// Decides by what the id alone tells. An id of no server gets an error that suggests others instead.
+    pub(crate) fn check_id(&self, caller: &Caller, id: &str) -> Result<(), CallError> {
+        let verdict = self.policy().filter.verdict(id);
+        verdict.map_err(|refusal| CallError::refused(id, refusal))?;
+        let is_known = self.servers.contains_key(server_of(id));
+        match caller.refusal(id).filter(|_| is_known) {
+            Some(refusal) => Err(CallError::refused(id, refusal)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a caller sees a tool.
+    pub(crate) fn sees(&self, caller: &Caller, action: Action, tool: &Tool) -> bool {
         self.policy().filter.allows(tool.id.as_str())
+            && caller.refusal(tool.id.as_str()).is_none()
             && self.engine().is_none_or(|engine| {
                 let facts = self.facts(tool);
                 let query = Query {
-                    requester,
+                    requester: &caller.requester,
                     action,
                     resource: Resource::Tool(&facts),
                     context: None,
@@ -127,26 +138,30 @@ impl Inner {
     /// whether it may be called with some.
     pub(crate) fn check_tool(
         &self,
-        requester: &Requester,
+        caller: &Caller,
         action: Action,
         tool: &Tool,
         args: Option<&Map<String, Value>>,
         labels: RunLabels<'_>,
     ) -> Result<(), CallError> {
+        let id = tool.id.as_str();
+        if let Some(refusal) = caller.refusal(id) {
+            return Err(CallError::refused(id, refusal));
+        }
         let Some(engine) = self.engine() else {
             return Ok(());
         };
         let facts = self.facts(tool);
         let context = circumstances(args, None, labels);
         let decided = engine.decide(&Query {
-            requester,
+            requester: &caller.requester,
             action,
             resource: Resource::Tool(&facts),
             context: args.is_some().then_some(&context),
         });
         match decided.is_permitted() {
             true => Ok(()),
-            false => Err(denied(&facts.id, requester, &decided)),
+            false => Err(denied(&facts.id, &caller.requester, &decided)),
         }
     }
 
@@ -158,12 +173,16 @@ impl Inner {
         kind: OfferKind,
         name: Option<&str>,
     ) -> Result<(), CallError> {
+        let resource = Resource::Offers { server, kind };
+        let caller = scope.caller();
+        if let Some(refusal) = caller.refusal(&resource.id()) {
+            return Err(CallError::refused(&resource.id(), refusal));
+        }
         let Some(engine) = self.engine() else {
             return Ok(());
         };
-        let resource = Resource::Offers { server, kind };
         let decided = engine.decide(&Query {
-            requester: scope.requester(),
+            requester: &caller.requester,
             action: match kind {
                 OfferKind::Resources => Action::ReadResource,
                 OfferKind::Prompts => Action::GetPrompt,
@@ -173,7 +192,7 @@ impl Inner {
         });
         match decided.is_permitted() {
             true => Ok(()),
-            false => Err(denied(&resource.id(), scope.requester(), &decided)),
+            false => Err(denied(&resource.id(), &caller.requester, &decided)),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use pml_credentials::Reference;
-use pml_policy::authorize::{Action, PolicyFile, PolicyFileError, Requester};
+use pml_policy::authorize::{Action, PolicyFile, PolicyFileError};
 use pml_policy::labels::LabelRules;
 use pml_policy::lock::ObservedServer;
 use sha2::{Digest, Sha256};
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::{
     CallArguments, CallError, CallOptions, CallValue, Progress, RunLabels, RunLimits, RunScope,
 };
+use crate::caller::Caller;
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::effects::{Effect, EffectRules, FirstSeen};
 use crate::health::{self, HealthCheck};
@@ -56,7 +57,7 @@ pub enum GatewayError {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Gateway(pub(crate) Arc<Inner>, pub(crate) Arc<Requester>);
+pub struct Gateway(pub(crate) Arc<Inner>, pub(crate) Arc<Caller>);
 
 pub(crate) struct Inner {
     pub servers: BTreeMap<String, Arc<Server>>,
@@ -145,7 +146,7 @@ impl Gateway {
             all_listed: OnceLock::new(),
             count: GatewayCount::new(),
         };
-        Ok(Self(Arc::new(inner), Arc::new(Requester::local())))
+        Ok(Self(Arc::new(inner), Arc::new(Caller::local())))
     }
 
     /// The names of all configured servers.
@@ -264,8 +265,7 @@ impl Gateway {
     }
 
     async fn known_for(&self, action: Action, id: &str) -> Result<Arc<Tool>, CallError> {
-        let verdict = self.0.policy().filter.verdict(id);
-        verdict.map_err(|refusal| CallError::refused(id, refusal))?;
+        self.0.check_id(&self.1, id)?;
         let resolved = self.0.resolve(&self.1, id).await;
         let tool = resolved.map_err(|error| error.hidden(self.0.secrets()))?.1;
         let labels = RunLabels::default();
@@ -426,10 +426,10 @@ impl Inner {
     }
 
     /// The tools that are listed so far and that a principal may see.
-    pub fn known_tools(&self, requester: &Requester) -> Vec<Arc<Tool>> {
+    pub fn known_tools(&self, caller: &Caller) -> Vec<Arc<Tool>> {
         let mut tools = self.indexed_tools();
-        if self.engine().is_some() {
-            tools.retain(|tool| self.sees(requester, Action::List, tool));
+        if self.engine().is_some() || !caller.capabilities.is_empty() {
+            tools.retain(|tool| self.sees(caller, Action::List, tool));
         }
         tools
     }
@@ -453,7 +453,7 @@ impl Inner {
 
     pub(crate) async fn list(
         &self,
-        requester: &Requester,
+        caller: &Caller,
         server: Option<&str>,
         timeout: Duration,
     ) -> Listing {
@@ -484,9 +484,12 @@ impl Inner {
         for (name, answer) in answers {
             match answer {
                 Ok(tools) => {
-                    let allowed = |tool: &&Arc<Tool>| self.sees(requester, Action::List, tool);
+                    let allowed = |tool: &&Arc<Tool>| self.sees(caller, Action::List, tool);
                     listing.tools.extend(tools.iter().filter(allowed).cloned());
-                    listing.refused.extend(tools.refused().cloned());
+                    let refused = tools
+                        .refused()
+                        .filter(|tool| caller.refusal(&tool.tool).is_none());
+                    listing.refused.extend(refused.cloned());
                 }
                 Err(StartError::Disabled) => {}
                 Err(error) => listing.problems.push((name, error)),

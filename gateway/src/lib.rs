@@ -11,6 +11,7 @@
 #![warn(missing_docs)]
 
 mod call;
+mod caller;
 pub mod config;
 mod decisions;
 mod doctor;

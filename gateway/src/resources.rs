@@ -177,7 +177,7 @@ impl Gateway {
                 ),
             ));
         }
-        scope.budget().spend_call(&id).map_err(refuse)?;
+        scope.spend(&id)?;
         let leased = server
             .lease()
             .await

@@ -1,28 +1,29 @@
 //! The layer that asks a person before certain requests are sent.
 
+mod person;
+mod task;
+
 use std::sync::Arc;
 
-use pml_approvals::ApprovalRules;
 use pml_gateway::policy::approval::Approval;
 use pml_gateway::{Gateway, RunLabels, Tool};
 use pml_protocol::{
     Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost,
-    ToolResult,
+    ToolResult, to_result,
 };
 use pml_store::StoredApproval;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::approval::{
-    ApprovalGate, Approver, Decision, GatedCall, refused, refused_changing, refused_unasked,
-    refused_unshown,
+    ApprovalGate, Decision, GatedCall, refused, refused_changing, refused_unasked,
 };
 use crate::arguments;
 use crate::gateway_host::failure;
-use crate::run_placeholders::RunPlaceholders;
-use crate::shown_call::{ShortenedCall, shown_tool};
 use crate::stored_approvals::{BoundCall, Standing, StoredApprovals, standing};
+use person::{Asked, Details};
+pub use person::{IfUnasked, Person};
+use task::AskedTask;
 
 /// How often a tool may change while a person is asked about its call.
 const MAX_DEFINITIONS: usize = 4;
@@ -35,124 +36,6 @@ pub struct Approve<H> {
     gateway: Gateway,
     person: Option<Person>,
     stored: Option<StoredApprovals>,
-}
-
-/// The person who approves the calls of one run, and the placeholders that questions are scrubbed
-/// with.
-pub struct Person {
-    gate: Arc<ApprovalGate>,
-    placeholders: Arc<RunPlaceholders>,
-    if_unasked: IfUnasked,
-    rules: Arc<ApprovalRules>,
-}
-
-/// What happens to a call that its server marks as destructive, if the client cannot ask and the
-/// operator has no rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfUnasked {
-    /// It is sent: the client was started by the person whose machine it is on.
-    Send,
-    /// It is refused: the client may be anything that reaches an address.
-    Refuse,
-}
-
-impl Person {
-    /// Asks through `approver`; questions show placeholders instead of private values.
-    pub fn new(
-        approver: Arc<dyn Approver>,
-        gateway: &Gateway,
-        placeholders: Arc<RunPlaceholders>,
-        if_unasked: IfUnasked,
-        rules: Arc<ApprovalRules>,
-    ) -> Self {
-        Self {
-            gate: ApprovalGate::new(approver, gateway.approval_time()),
-            placeholders,
-            if_unasked,
-            rules,
-        }
-    }
-
-    /// Whether the client can ask its user about a tool, and the user may decide.
-    fn can_ask(&self, tool: &str, run: &RunContext) -> bool {
-        self.gate.can_ask() && self.rules.may_answer(tool, run.principal().as_str())
-    }
-
-    async fn ask(&self, asked: Asked<'_>, run: &RunContext) -> Result<(), Failure> {
-        let call = self.gated(asked).await?;
-        self.gate.admit(call, run.clock()).await
-    }
-
-    /// The question about a call. A call that will be refused is not asked about.
-    async fn gated(&self, asked: Asked<'_>) -> Result<GatedCall, Failure> {
-        let details = asked.details.parsed().await?;
-        let foreign = match asked.details {
-            Details::Arguments(_) => self.placeholders.foreign_values(asked.id, &details).await?,
-            Details::Prompt { .. } | Details::Resource(_) => Vec::new(),
-        };
-        let digest = asked.details.digest();
-        let shortened = ShortenedCall::new(details);
-        // Nothing that grows with the arguments is done while the session's placeholders are locked.
-        let turn = self.placeholders.shared().turn().await;
-        let mut map = turn.lock();
-        let shown = shortened.and_then(|call| call.shown(&foreign, &mut map));
-        Ok(GatedCall {
-            id: asked.id.to_owned(),
-            tool: shown_tool(asked.id, &mut map),
-            digest,
-            arguments: shown.ok_or_else(|| refused_unshown(asked.id))?,
-            hands_over_values: !foreign.is_empty(),
-            claims: asked.claims,
-        })
-    }
-}
-
-/// What a person is asked about.
-struct Asked<'a> {
-    id: &'a str,
-    /// A digest of the tool; empty for resources and prompts.
-    definition: &'a str,
-    details: Details<'a>,
-    claims: Vec<&'static str>,
-}
-
-/// What is wanted of a server. Arguments are parsed only if the request needs approval.
-enum Details<'a> {
-    /// The arguments of a tool.
-    Arguments(&'a RawValue),
-    Prompt {
-        name: &'a str,
-        args: &'a RawValue,
-    },
-    /// What is wanted of resources, or the list of prompts.
-    Resource(Value),
-}
-
-impl Details<'_> {
-    /// The details as they are parsed before they are sent.
-    async fn parsed(&self) -> Result<Value, Failure> {
-        Ok(match self {
-            Self::Arguments(args) => arguments::parse_off_loop(args).await?,
-            Self::Prompt { name, args } => {
-                let args: Value = arguments::parse_off_loop(args).await?;
-                json!({ "name": name, "args": args })
-            }
-            Self::Resource(details) => details.clone(),
-        })
-    }
-
-    /// Requests of one tool with equal digests are equal.
-    fn digest(&self) -> [u8; 32] {
-        let digest = match self {
-            Self::Arguments(args) => Sha256::digest(args.get()),
-            Self::Prompt { name, args } => {
-                // The name has quotes, so that it cannot extend into the arguments.
-                Sha256::digest(format!("{}{}", Value::from(*name), args.get()))
-            }
-            Self::Resource(details) => Sha256::digest(details.to_string()),
-        };
-        digest.into()
-    }
 }
 
 /// The annotations of a tool that matter to the question.
@@ -203,7 +86,8 @@ impl DurableQuestion<'_> {
             run,
             call,
         } = *self;
-        let is_live = person.can_ask(asked.id, run);
+        let gate = person.gate_of(&asked).clone();
+        let is_live = person.can_ask(&asked, run);
         let must_ask = needed == Approval::Needed || stored.has_approvers(asked.id);
         if !is_live && !must_ask && stored.find(call, run).await?.is_none() {
             return unasked(Some(person), needed, asked.id);
@@ -219,7 +103,10 @@ impl DurableQuestion<'_> {
         }
         let approval = stored.ask(call, &shown, request, run).await?;
         let standing = match standing(&approval) {
-            Standing::Open => self.wait(&approval, is_live.then_some(shown)).await?,
+            Standing::Open => {
+                let live = is_live.then_some((gate, shown));
+                self.wait(&approval, live).await?
+            }
             answered => answered,
         };
         match standing {
@@ -235,7 +122,7 @@ impl DurableQuestion<'_> {
     async fn wait(
         &self,
         approval: &StoredApproval,
-        live: Option<GatedCall>,
+        live: Option<(Arc<ApprovalGate>, GatedCall)>,
     ) -> Result<Standing, Failure> {
         let (stored, run) = (self.stored, self.run);
         tokio::select! {
@@ -247,11 +134,11 @@ impl DurableQuestion<'_> {
     async fn ask_live(
         &self,
         approval: &StoredApproval,
-        live: Option<GatedCall>,
+        live: Option<(Arc<ApprovalGate>, GatedCall)>,
     ) -> Result<Standing, Failure> {
         let (stored, run) = (self.stored, self.run);
-        if let Some(call) = live {
-            let decision = self.person.gate.decide(call, run.clock()).await;
+        if let Some((gate, call)) = live {
+            let decision = gate.decide(call, run.clock()).await;
             match stored.record(approval, decision, run).await? {
                 Standing::Open => {}
                 answered => return Ok(answered),
@@ -314,7 +201,7 @@ impl<H> Approve<H> {
                 run.notes().mark_asked();
                 durable.admit(needed, asked).await
             }
-            (Some(person), ..) if person.can_ask(asked.id, run) => {
+            (Some(person), ..) if person.can_ask(&asked, run) => {
                 run.notes().mark_asked();
                 person.ask(asked, run).await
             }
@@ -358,6 +245,7 @@ impl<H> Approve<H> {
                         definition: &known.fingerprint,
                         details: Details::Arguments(args),
                         claims: claims(&known),
+                        task: None,
                     };
                     self.admit(needed, asked, request, run).await?;
                     if needed == Approval::NotNeeded {
@@ -398,6 +286,7 @@ impl<H> Approve<H> {
                     definition: "",
                     details,
                     claims: Vec::new(),
+                    task: None,
                 };
                 self.admit(needed, asked, request, run).await
             }
@@ -413,6 +302,20 @@ impl<H: ToolHost> ToolHost for Approve<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         Box::pin(async move {
+            if let Request::ApproveTask {
+                task,
+                tool,
+                question,
+            } = request
+            {
+                let asked = AskedTask {
+                    task,
+                    tool: tool.as_deref(),
+                    question: question.as_deref(),
+                };
+                self.admit_task(asked, request, run).await?;
+                return to_result(&());
+            }
             self.admit_request(request, run).await?;
             self.inner.handle(request, run).await
         })

@@ -61,6 +61,7 @@ fn kind(request: &RecordedRequest) -> (u8, &str) {
         RecordedRequest::ListPrompts { .. } => (5, ""),
         RecordedRequest::GetPrompt { name, .. } => (6, name),
         RecordedRequest::Load { .. } => (7, ""),
+        RecordedRequest::ApproveTask { task, .. } => (8, task),
     }
 }
 

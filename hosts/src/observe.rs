@@ -38,12 +38,42 @@ pub trait CallObserver: Send + Sync {
     fn call_succeeded(&self, tool: &str, value: Option<&Value>);
 }
 
+/// What observers may learn of a run: where labels are enforced, nothing of one that has read untrusted or
+/// private data.
+pub(crate) struct LearningGate {
+    /// Set where labels are enforced.
+    enforcing: Option<Gateway>,
+}
+
+impl LearningGate {
+    pub fn new(gateway: &Gateway) -> Self {
+        Self {
+            enforcing: (gateway.label_rules().mode() == LabelMode::Enforce)
+                .then(|| gateway.clone()),
+        }
+    }
+
+    /// Whether what observers learn of the run itself may reach other runs.
+    pub fn is_clean(&self, run: &RunContext) -> bool {
+        self.enforcing.is_none() || run.flow().is_clean()
+    }
+
+    /// Whether what observers learn of a call may reach other runs.
+    pub async fn may_learn(&self, tool: &str, run: &RunContext) -> bool {
+        let Some(gateway) = &self.enforcing else {
+            return true;
+        };
+        let known = gateway.describe_for_call(tool).await;
+        let label = known.map(|known| gateway.source_label(&known));
+        run.flow().is_clean() && label.is_ok_and(|label| label.is_clean())
+    }
+}
+
 /// Notifies observers of successful calls. What they learn reaches other runs, so where labels are enforced
 /// they learn nothing from a run that has read untrusted or private data.
 pub struct Observe<H> {
     inner: H,
-    /// Set where labels are enforced.
-    enforcing: Option<Gateway>,
+    gate: LearningGate,
     observers: Vec<Arc<dyn CallObserver>>,
 }
 
@@ -52,20 +82,9 @@ impl<H> Observe<H> {
     pub fn new(gateway: &Gateway, observers: Vec<Arc<dyn CallObserver>>, inner: H) -> Self {
         Self {
             inner,
-            enforcing: (gateway.label_rules().mode() == LabelMode::Enforce)
-                .then(|| gateway.clone()),
+            gate: LearningGate::new(gateway),
             observers,
         }
-    }
-
-    /// Whether what observers learn of a call may reach other runs.
-    async fn may_learn(&self, tool: &str, run: &RunContext) -> bool {
-        let Some(gateway) = &self.enforcing else {
-            return true;
-        };
-        let known = gateway.describe_for_call(tool).await;
-        let label = known.map(|known| gateway.source_label(&known));
-        run.flow().is_clean() && label.is_ok_and(|label| label.is_clean())
     }
 
     /// Refusals of pml say nothing about the server.
@@ -116,7 +135,7 @@ impl<H: ToolHost> ToolHost for Observe<H> {
         Box::pin(async move {
             let started = Instant::now();
             let result = self.inner.handle(request, run).await;
-            if !self.may_learn(tool, run).await {
+            if !self.gate.may_learn(tool, run).await {
                 return result;
             }
             self.note_end(tool, &result, started.elapsed());

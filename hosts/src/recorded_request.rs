@@ -37,6 +37,17 @@ pub enum RecordedRequest {
         /// The script's name for the value, or a handle.
         key: String,
     },
+    /// A question before a task of a plan. Only journals have it: a replay of a recording asks nobody.
+    ApproveTask {
+        /// The id of the task.
+        task: String,
+        /// Its tool; `None` for code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<String>,
+        /// The question.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<String>,
+    },
     /// The list of resources.
     ListResources {
         /// The server's name in the configuration.
@@ -114,6 +125,7 @@ impl RecordedRequest {
             Self::Search { query, .. } => format!("search for \"{query}\""),
             Self::Describe { tool } => format!("description of `{tool}`"),
             Self::Load { key } => format!("value of \"{key}\""),
+            Self::ApproveTask { task, .. } => format!("approval of task `{task}`"),
             Self::ListResources { server } => format!("list of the resources of `{server}`"),
             Self::ReadResource { server, uri } => format!("resource {uri} of `{server}`"),
             Self::ListPrompts { server } => format!("list of the prompts of `{server}`"),
@@ -131,7 +143,7 @@ impl RecordedRequest {
             | Self::ReadResource { server, .. }
             | Self::ListPrompts { server }
             | Self::GetPrompt { server, .. } => Some(server),
-            Self::Search { .. } | Self::Load { .. } => None,
+            Self::Search { .. } | Self::Load { .. } | Self::ApproveTask { .. } => None,
         }
     }
 

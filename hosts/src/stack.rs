@@ -8,13 +8,16 @@
 //! ResolveSpelling                       `s:echo_tool` becomes the tool `s:echo-tool`
 //! Journal | MemoryCheckpoints           answers a resumed run from its journal
 //! Trace                                 spans and metrics, where there is telemetry
+//!   RefuseSuspended                     refuses what is withdrawn until a person has looked at it
 //!   TrackLabels                         what the run has read; refuses calls that must not get it
 //!     Approve                           asks a person; the run's clock is paused meanwhile
-//!       TakeSpeculated                  results that are there already, if the run speculates
-//!         ConcurrencyLimit              permits; a call's time counts from here
-//!           Observe                     notifies observers of successful calls
-//!             RouteSearch → StoreValues requests that reach no server
-//!               gateway                 restores placeholders; policy, budgets; the intent of a call
+//!       ObserveScript                   notifies an observer of searches and calls, if any
+//!         TimeLimit                     the timeout of a task of a plan
+//!           TakeSpeculated              results that are there already, if the run speculates
+//!             ConcurrencyLimit          permits; a call's time counts from here
+//!               Observe                 notifies observers of successful calls
+//!                 RouteSearch → StoreValues requests that reach no server
+//!                   gateway             restores placeholders; policy, budgets; the intent of a call
 //!                                       is on disk; retries, the servers
 //! ```
 //!
@@ -31,21 +34,25 @@ use std::time::Duration;
 
 use pml_approvals::Approvals;
 use pml_gateway::{Gateway, Progress, RunLimits};
+use pml_policy::suspensions::Suspensions;
 use pml_protocol::{Limits, Speculate, Speculation, ToolHost, VirtualClock};
 use pml_telemetry::Telemetry;
 
 use crate::approve::{Approve, Person};
 use crate::audit::{Audit, AuditTrail};
+use crate::call_costs::CallCosts;
 use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
 use crate::gateway_host::{CallMode, GatewayHost};
 use crate::journal::{Journal, MemoryCheckpoints, RunJournal};
 use crate::observe::{CallObserver, Observe};
+use crate::observe_script::{ObserveScript, ScriptObserver};
 use crate::reconcile::Reconciler;
 use crate::record::Record;
 use crate::record_missing::RecordMissing;
 use crate::recording::Recording;
+use crate::refuse_suspended::RefuseSuspended;
 use crate::resolve_spelling::ResolveSpelling;
 use crate::route::{RouteSearch, StoreValues};
 use crate::run_placeholders::RunPlaceholders;
@@ -53,6 +60,7 @@ use crate::speculation::{SpeculatedCalls, Speculator, TakeSpeculated};
 use crate::storage::SessionStorage;
 use crate::stored_approvals::StoredApprovals;
 use crate::streams::Streams;
+use crate::time_limit::TimeLimit;
 use crate::trace::Trace;
 use crate::track_labels::{AnswerLabels, TrackLabels};
 
@@ -70,6 +78,8 @@ pub struct LiveRun {
     pub person: Option<Person>,
     /// Notified of successful calls.
     pub observers: Vec<Arc<dyn CallObserver>>,
+    /// Notified of the script's searches and calls.
+    pub script_observer: Option<Arc<dyn ScriptObserver>>,
     /// How much the run may use.
     pub limits: Limits,
     /// The time limit of one call, if the operator set one; else that of its server.
@@ -80,6 +90,10 @@ pub struct LiveRun {
     pub approvals: Option<Approvals>,
     /// Where requests are observed; `None` without telemetry.
     pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// The calls that are made before the script makes them; with `None`, there are none.
     pub speculated: Option<Arc<SpeculatedCalls>>,
     /// Receives the progress of calls in flight.
@@ -108,6 +122,7 @@ pub fn dry_run(run: LiveRun, sources: AnswerSources) -> Arc<DryRun<Arc<dyn ToolH
     let run = LiveRun {
         // No call succeeds, so there is nothing to observe.
         observers: Vec::new(),
+        script_observer: None,
         speculated: None,
         ..run
     };
@@ -145,13 +160,25 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
         Some(calls) => Arc::new(TakeSpeculated::new(calls, scope, limited)),
         None => Arc::new(limited),
     };
+    let limited: Arc<dyn ToolHost> = Arc::new(TimeLimit::new(limited));
+    let limited = match run.script_observer {
+        Some(observer) => Arc::new(ObserveScript::new(&run.gateway, observer, limited)),
+        None => limited,
+    };
     let stored = run.approvals.zip(run.journal.clone());
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     let tracked = TrackLabels::new(run.gateway.clone(), approved);
+    let refused = RefuseSuspended::new(run.suspensions.clone(), tracked);
     let traced: Arc<dyn ToolHost> = match run.telemetry {
-        Some(telemetry) => Arc::new(Trace::new(telemetry, run.gateway.clone(), tracked)),
-        None => Arc::new(tracked),
+        Some(telemetry) => Arc::new(Trace::new(
+            telemetry,
+            run.gateway.clone(),
+            run.costs,
+            run.suspensions,
+            refused,
+        )),
+        None => Arc::new(refused),
     };
     match run.journal {
         Some(journal) => {
@@ -197,7 +224,7 @@ pub fn streamed(host: Arc<dyn ToolHost>) -> Arc<dyn ToolHost> {
 pub fn limited(host: impl ToolHost + 'static, limits: &Limits) -> Arc<dyn ToolHost> {
     let timed = CallTimeout::new(
         Duration::from_millis(limits.tool_ms),
-        MemoryCheckpoints::new(host),
+        MemoryCheckpoints::new(TimeLimit::new(host)),
     );
     Arc::new(ConcurrencyLimit::new(limits.concurrent_calls, timed))
 }

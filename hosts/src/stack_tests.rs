@@ -119,11 +119,12 @@ pub(crate) fn method_at_server(request: &Request) -> Option<&'static str> {
         | Request::Checkpoint { .. }
         | Request::Workflow { .. }
         | Request::Stream(_)
+        | Request::ApproveTask { .. }
         | Request::Load { .. } => None,
     }
 }
 
-/// One request of every variant.
+/// One request of every variant but [`Request::ApproveTask`], which is a question itself.
 pub(crate) fn requests() -> Vec<Request> {
     let resource = |request| Request::Resource {
         server: "mail".to_owned(),
@@ -168,6 +169,11 @@ pub(crate) fn requests() -> Vec<Request> {
             input: raw("{}"),
         },
         Request::Stream(StreamRequest::Next { stream: 1 }),
+        Request::ApproveTask {
+            task: "save".to_owned(),
+            tool: Some("mail:send".to_owned()),
+            question: None,
+        },
     ]
 }
 
@@ -240,12 +246,15 @@ impl Fixture {
                 )
             }),
             placeholders: Some(placeholders),
+            script_observer: None,
             observers: Vec::new(),
             limits: Limits::default(),
             tool_timeout: None,
             journal: None,
             approvals: None,
             telemetry: None,
+            costs: Default::default(),
+            suspensions: Default::default(),
             speculated: None,
             progress: Box::new(|_| {}),
         })
@@ -389,6 +398,30 @@ async fn a_request_that_reaches_no_server_needs_no_approval() {
         }
         assert_eq!(approver.asked.load(Ordering::SeqCst), 0, "{stack:?}");
         assert_eq!(fixture.take_received(), [""; 0], "{stack:?}");
+    }
+    fixture.gateway.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_question_before_a_task_is_asked_and_reaches_no_server() {
+    let fixture = Fixture::new();
+    let request = Request::ApproveTask {
+        task: "a".to_owned(),
+        tool: Some("mail:send".to_owned()),
+        question: None,
+    };
+    for stack in STACKS {
+        for (decision, is_allowed) in [(Decision::AllowThese, true), (Decision::Deny, false)] {
+            let approver = FixedApprover::new(decision);
+            let host = fixture.host(stack, Some(approver.clone())).await;
+            let result = ask(&host, &request).await;
+            assert_eq!(result.is_ok(), is_allowed, "{stack:?}: {result:?}");
+            assert_eq!(approver.asked.load(Ordering::SeqCst), 1, "{stack:?}");
+        }
+        let host = fixture.host(stack, None).await;
+        let failure = ask(&host, &request).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Denied, "{failure}");
+        assert!(fixture.take_received().is_empty(), "{stack:?}");
     }
     fixture.gateway.shutdown().await;
 }

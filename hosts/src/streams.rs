@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pml_protocol::{
-    CallProgress, Failure, FailureKind, HostFuture, ProgressReceiver, Request, ResourceRequest,
-    RunContext, StreamRequest, ToolHost, ToolResult, to_result,
+    CallProgress, Failure, FailureKind, HostFuture, MadeCall, ProgressReceiver, Request,
+    ResourceRequest, RunContext, StreamRequest, ToolHost, ToolResult, to_result,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -103,7 +103,17 @@ impl Streams {
     /// The answer to a request, as a future that outlives the one that made it.
     fn send(&self, request: Request, run: RunContext) -> HostFuture<'static, ToolResult> {
         let inner = self.inner.clone();
-        Box::pin(async move { inner.handle(&request, &run).await })
+        Box::pin(async move {
+            let made = match &request {
+                Request::Call { tool, .. } => Some(MadeCall::begin(tool, &run)),
+                _ => None,
+            };
+            let result = inner.handle(&request, &run).await;
+            if let Some(made) = made {
+                made.end(result.is_ok());
+            }
+            result
+        })
     }
 
     async fn next(&self, number: u32) -> ToolResult {

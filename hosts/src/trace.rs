@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use pml_gateway::Gateway;
+use pml_policy::suspensions::{Suspended, Suspensions};
 use pml_protocol::{
-    Failure, FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost,
-    ToolResult,
+    FailureKind, HostFuture, Request, ResourceRequest, RunContext, Target, ToolHost, ToolResult,
 };
-use pml_telemetry::{CallEnd, Span, SpanKind, Telemetry, conventions};
+use pml_telemetry::{Anomaly, CallEnd, Span, SpanKind, Speculated, Telemetry, conventions};
+
+use crate::call_costs::CallCosts;
 
 /// Waits that are shorter are not shown as spans.
 const SHOWN_WAIT: Duration = Duration::from_millis(1);
@@ -18,15 +20,48 @@ pub struct Trace<H> {
     inner: H,
     telemetry: Telemetry,
     gateway: Gateway,
+    costs: CallCosts,
+    suspensions: Suspensions,
 }
 
 impl<H> Trace<H> {
-    /// Observes the requests of `inner`.
-    pub fn new(telemetry: Telemetry, gateway: Gateway, inner: H) -> Self {
+    /// Observes the requests of `inner`. What a sudden change withdraws is added to `suspensions`.
+    pub fn new(
+        telemetry: Telemetry,
+        gateway: Gateway,
+        costs: CallCosts,
+        suspensions: Suspensions,
+        inner: H,
+    ) -> Self {
         Self {
             inner,
             telemetry,
             gateway,
+            costs,
+            suspensions,
+        }
+    }
+
+    /// Withdraws what the operator wants withdrawn after a sudden change.
+    fn suspend(&self, anomaly: &Anomaly) {
+        let tool = || Suspended::Tool(anomaly.tool.clone());
+        let caller = anomaly.caller.as_ref().filter(|_| anomaly.suspends_caller);
+        let principal = caller.map(|caller| Suspended::Principal(caller.principal.clone()));
+        let all = anomaly
+            .suspends_tool
+            .then(tool)
+            .into_iter()
+            .chain(principal);
+        for suspended in all {
+            let added = self
+                .suspensions
+                .add(suspended.clone(), &anomaly.to_string());
+            if let Err(error) = added {
+                tracing::error!(
+                    %error,
+                    "the {suspended} is withdrawn only until this process ends"
+                );
+            }
         }
     }
 }
@@ -91,13 +126,6 @@ impl<H: ToolHost> Trace<H> {
         request: &Request,
         run: &RunContext,
     ) -> ToolResult {
-        if let Some(why) = self.telemetry.suspended(operation.counted_as) {
-            let message = format!(
-                "`{}` is withdrawn until the server is started again, because of a sudden change: {why}",
-                operation.counted_as
-            );
-            return Err(Failure::new(FailureKind::Denied, message));
-        }
         let transport = self.gateway.transport_of(operation.server);
         let mut span = self
             .telemetry
@@ -187,9 +215,22 @@ impl<H> Drop for Open<'_, H> {
             is_cached: notes.is_cached(),
             slot_wait: dispatched.saturating_duration_since(approved) + server_wait,
             person_wait,
+            principal: run.principal().as_str(),
+            speculation: match (run.is_speculative(), run.took_speculated()) {
+                (true, _) => Speculated::Ahead,
+                (false, true) => Speculated::Taken,
+                (false, false) => Speculated::No,
+            },
+            cost: self
+                .layer
+                .costs
+                .of(self.operation.counted_as)
+                .filter(|_| notes.attempts() > 0),
             ..CallEnd::new(self.operation.method, self.operation.counted_as)
         };
-        self.layer.telemetry.call_ended(&end);
+        for anomaly in self.layer.telemetry.call_ended(&end) {
+            self.layer.suspend(&anomaly);
+        }
         if person_wait.is_some_and(|waited| waited >= SHOWN_WAIT) {
             span.add_part(conventions::WAIT_PERSON, span.began(), approved);
         }
@@ -203,6 +244,11 @@ impl<H> Drop for Open<'_, H> {
             }
             if end.is_cached {
                 span.set(conventions::CACHED, true);
+            }
+            match end.speculation {
+                Speculated::No => {}
+                Speculated::Ahead => span.set(conventions::SPECULATED, "ahead"),
+                Speculated::Taken => span.set(conventions::SPECULATED, "taken"),
             }
             if let Some(error) = end.error {
                 span.set_error(error);

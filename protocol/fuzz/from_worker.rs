@@ -80,6 +80,7 @@ fn check_bounds(request: &Request) {
         }
         Request::Workflow { input, .. } => assert!(input.get().trim_start().starts_with('{')),
         Request::Stream(StreamRequest::Open { tool, .. }) => is_id(tool),
+        Request::ApproveTask { task, .. } => is_id(task),
         Request::Stream(_) | Request::Harness { .. } => {}
     }
     match request.target() {

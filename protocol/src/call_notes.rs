@@ -4,11 +4,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Notes about one request. They decide nothing.
+/// Notes about one request.
 #[derive(Debug, Default)]
 pub struct CallNotes {
     approved: OnceLock<Instant>,
     attempts: AtomicU32,
+    is_unanswered: AtomicBool,
     server_wait_micros: AtomicU64,
     is_cached: AtomicBool,
     is_asked: AtomicBool,
@@ -35,9 +36,21 @@ impl CallNotes {
         self.approved.get().copied()
     }
 
-    /// An attempt is handed to the server.
+    /// An attempt is handed to the server. Until it is known how that ended, the request may have its effect
+    /// without an answer.
     pub fn count_attempt(&self) {
         self.attempts.fetch_add(1, Ordering::Relaxed);
+        self.is_unanswered.store(true, Ordering::Relaxed);
+    }
+
+    /// The attempt was answered, or certainly did not reach the server.
+    pub fn attempt_ended(&self) {
+        self.is_unanswered.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the request was handed to the server and no answer has come: it may have had its effect.
+    pub fn is_unanswered(&self) -> bool {
+        self.is_unanswered.load(Ordering::Relaxed)
     }
 
     /// How often the request was handed to the server.

@@ -126,6 +126,8 @@ pub struct RunFlow(Arc<Shared>);
 struct Shared {
     session: Flow,
     state: Mutex<LabelReport>,
+    /// The run that this one is a part of.
+    whole: Option<RunFlow>,
 }
 
 impl RunFlow {
@@ -137,6 +139,21 @@ impl RunFlow {
                 read: session.through("session"),
                 crossings: Vec::new(),
             }),
+            whole: None,
+        }))
+    }
+
+    /// A part of this run that has read only `start` so far, such as a task of a plan. What the part reads, the
+    /// whole has read as well.
+    #[must_use]
+    pub fn part(&self, start: Flow) -> Self {
+        Self(Arc::new(Shared {
+            session: self.0.session.clone(),
+            state: Mutex::new(LabelReport {
+                read: start,
+                crossings: Vec::new(),
+            }),
+            whole: Some(self.clone()),
         }))
     }
 
@@ -164,10 +181,16 @@ impl RunFlow {
     /// The run has read something. Everything that it does from here on can depend on it.
     pub fn read(&self, flow: &Flow) {
         self.lock().read.join(flow);
+        if let Some(whole) = &self.0.whole {
+            whole.read(flow);
+        }
     }
 
     /// Notes a call whose tool does not accept what the run has read.
     pub fn crossed(&self, crossing: Crossing) {
+        if let Some(whole) = &self.0.whole {
+            whole.crossed(crossing.clone());
+        }
         let crossings = &mut self.lock().crossings;
         if crossings.len() < MAX_CROSSINGS && !crossings.contains(&crossing) {
             crossings.push(crossing);
@@ -218,6 +241,22 @@ mod tests {
         run.read(&Flow::of("web:fetch", &Label::untrusted()));
         assert!(run.is_above_session());
         assert_eq!(run.session().label(), Label::private("crm"));
+    }
+
+    #[test]
+    fn a_part_raises_the_whole_and_not_the_other_parts() {
+        let whole = RunFlow::default();
+        let (one, other) = (whole.part(Flow::default()), whole.part(Flow::default()));
+        let read = Flow::of("web:fetch", &Label::untrusted());
+        one.read(&read);
+        assert_eq!(whole.current(), read);
+        assert!(other.is_clean());
+        assert_eq!(whole.part(one.current()).current(), read);
+        other.crossed(Crossing {
+            path: "a".to_owned(),
+            refused: true,
+        });
+        assert_eq!(whole.report().unwrap().crossings.len(), 1);
     }
 
     #[test]

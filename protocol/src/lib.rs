@@ -19,6 +19,7 @@ mod host;
 mod label;
 mod limits;
 mod log;
+mod made_calls;
 pub mod message;
 mod outcome;
 mod prefetch;
@@ -39,6 +40,7 @@ pub use host::{HostFuture, ToolHit, ToolHost, ToolResult, to_result};
 pub use label::Label;
 pub use limits::{Limits, RequestedLimits};
 pub use log::{Level, LogLine};
+pub use made_calls::{MadeCall, MadeCalls};
 pub use message::TestSpec;
 pub use outcome::{
     CallRecord, ErrorKind, Outcome, RunError, SpeculationStats, Stats, Truncated, millis,

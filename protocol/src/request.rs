@@ -82,6 +82,18 @@ pub enum Request {
     },
     /// `streamTool`: a call whose result arrives in pieces.
     Stream(StreamRequest),
+    /// A task of a plan asks a person before it starts. The answer is `null`, or a failure of kind `denied`. Plans
+    /// make this request; a worker must not.
+    ApproveTask {
+        /// The id of the task.
+        task: String,
+        /// Its tool; `None` for code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool: Option<String>,
+        /// The question in the words of the plan.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<String>,
+    },
 }
 
 /// One step of a stream. The script asks for every piece, so a slow script slows the stream.
@@ -229,6 +241,9 @@ impl Request {
                 !tool.is_empty() && is_id(tool) && args.get().trim_start().starts_with('{')
             }
             Self::Workflow { input, .. } => input.get().trim_start().starts_with('{'),
+            Self::ApproveTask { task, tool, .. } => {
+                is_id(task) && tool.as_deref().is_none_or(is_id)
+            }
             Self::Harness { .. } | Self::Stream(_) => true,
         };
         match fits {
@@ -256,7 +271,9 @@ impl Request {
             | Self::Load { .. }
             // Their calls are requests of their own.
             | Self::Workflow { .. }
-            | Self::Stream(_) => Target::Local,
+            | Self::Stream(_)
+            // It reaches a person, and no server.
+            | Self::ApproveTask { .. } => Target::Local,
         }
     }
 
@@ -283,6 +300,14 @@ impl Request {
             Self::Workflow { plan, input } => plan.get().len() + input.get().len(),
             Self::Stream(StreamRequest::Open { tool, args }) => tool.len() + args.get().len(),
             Self::Stream(StreamRequest::Next { .. } | StreamRequest::Close { .. }) => 0,
+            Self::ApproveTask {
+                task,
+                tool,
+                question,
+            } => {
+                let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+                task.len() + length(tool) + length(question)
+            }
         }
     }
 }
@@ -317,6 +342,8 @@ mod tests {
             json!({ "stream": { "open": { "tool": "a:b", "args": {} } } }),
             json!({ "stream": { "next": { "stream": 1 } } }),
             json!({ "stream": { "close": { "stream": 1 } } }),
+            json!({ "approve_task": { "task": "a", "tool": "a:b", "question": "now?" } }),
+            json!({ "approve_task": { "task": "a" } }),
         ] {
             assert_eq!(serde_json::to_value(parse(&json)).unwrap(), json);
         }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use crate::FairShareKey;
 use crate::call_notes::CallNotes;
 use crate::flow::{Flow, RunFlow};
+use crate::made_calls::MadeCalls;
 use crate::run_control::RunControl;
 use crate::run_id::RunId;
 use crate::trace_context::TraceContext;
@@ -31,6 +32,7 @@ struct RequestState {
     trace: OnceLock<TraceContext>,
     notes: CallNotes,
     progress: OnceLock<ProgressReceiver>,
+    time_limit: OnceLock<Duration>,
     /// The script has not made the request yet.
     is_speculative: bool,
     /// Its answer is that of a speculative request.
@@ -96,6 +98,7 @@ struct Run {
     control: RunControl,
     trace: Option<TraceContext>,
     flow: RunFlow,
+    made_calls: MadeCalls,
 }
 
 impl RunContext {
@@ -122,6 +125,7 @@ impl RunContext {
                 control: RunControl::default(),
                 trace: None,
                 flow: RunFlow::default(),
+                made_calls: MadeCalls::default(),
             }),
             request: Arc::default(),
         }
@@ -166,6 +170,19 @@ impl RunContext {
             request: Arc::default(),
         }
         .for_request()
+    }
+
+    /// The same run, whose calls are noted as those of the run that it is a part of.
+    #[must_use]
+    pub fn with_made_calls(&self, made_calls: MadeCalls) -> Self {
+        let run = Run {
+            made_calls,
+            ..Run::clone(&self.run)
+        };
+        Self {
+            run: Arc::new(run),
+            request: self.request.clone(),
+        }
     }
 
     /// The same run, for another request: one that the run makes now. Its arguments can depend on what
@@ -247,6 +264,11 @@ impl RunContext {
         &self.run.control
     }
 
+    /// The calls that layers made for the run: those of its plans and streams.
+    pub fn made_calls(&self) -> &MadeCalls {
+        &self.run.made_calls
+    }
+
     /// What the run has read so far.
     pub fn flow(&self) -> &RunFlow {
         &self.run.flow
@@ -309,6 +331,16 @@ impl RunContext {
     /// Who wants the progress of the request.
     pub fn progress_receiver(&self) -> Option<&ProgressReceiver> {
         self.request.progress.get()
+    }
+
+    /// Bounds the time of the request, from its approval to its answer. The first limit stands.
+    pub fn set_time_limit(&self, limit: Duration) {
+        let _ = self.request.time_limit.set(limit);
+    }
+
+    /// The time limit of the request, if it has one of its own.
+    pub fn time_limit(&self) -> Option<Duration> {
+        self.request.time_limit.get().copied()
     }
 
     /// Notes that the request waits for nothing of ours any more: its time counts from here. The

@@ -1,9 +1,10 @@
 //! Makes scrubbed replies of outcomes and tool results.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, MutexGuard};
 
 use pml_protocol::{ErrorKind, Failure, Limits, Outcome, RunError, Stats, ToolResult};
-use pml_scrub::{PlaceholderMap, PlaceholderTurn, ScrubError, Scrubbed, SharedPlaceholders};
+use pml_scrub::{Kind, PlaceholderMap, PlaceholderTurn, ScrubError, Scrubbed, SharedPlaceholders};
 use serde_json::{Value, json};
 
 use crate::reply_parts::ReplyParts;
@@ -65,6 +66,33 @@ impl ReplyScrubber {
         self.lock()
             .scrub_beginning(text, None, chars)
             .unwrap_or_else(|refusal| (&refusal).into())
+    }
+
+    /// Whether the policy asks a person about any kind.
+    pub fn may_ask(&self) -> bool {
+        self.lock().may_ask()
+    }
+
+    /// The kinds in a result, which is JSON, and in other texts of a reply, that a person has to decide about
+    /// first.
+    pub fn undecided(
+        &self,
+        result: Option<&str>,
+        texts: &[String],
+        tool: Option<&str>,
+    ) -> BTreeSet<Kind> {
+        let map = self.lock();
+        let value = result.and_then(|json| serde_json::from_str::<Value>(json).ok());
+        let mut kinds = value.map_or_else(BTreeSet::new, |value| map.undecided_json(&value, tool));
+        for text in texts {
+            kinds.extend(map.undecided_text(text));
+        }
+        kinds
+    }
+
+    /// Notes what the person decided about a kind: its values are shown from now on, or redacted.
+    pub fn decide(&self, kind: Kind, show: bool) {
+        self.lock().decide(kind, show);
     }
 
     /// The reply to a run.

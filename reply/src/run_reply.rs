@@ -115,7 +115,7 @@ impl RunReply {
     /// Nothing but the refusal of the scrubber.
     pub(crate) fn blocked(refusal: &ScrubError, stats: Stats) -> Self {
         let kind = match refusal {
-            ScrubError::Blocked { .. } => ErrorKind::Denied,
+            ScrubError::Blocked { .. } | ScrubError::Undecided { .. } => ErrorKind::Denied,
             ScrubError::Panicked => ErrorKind::Internal,
         };
         Self {

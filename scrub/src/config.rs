@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::policy::glob_matches;
+
 /// All settings of the scrubber. By default personal data and secrets are redacted, and secrets and
 /// payment cards are never restored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +15,10 @@ pub struct ScrubConfig {
     pub profile: Profile,
     /// Findings below this confidence are ignored, from 0 to 1.
     pub min_confidence: f32,
+    /// Whether names of people, places and organisations are found in running text too, by a model. If it is
+    /// missing, the profiles `strict` and `hipaa` do so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entities: Option<bool>,
     /// `false` makes every placeholder one-way, overriding every rule.
     pub reversible: bool,
     /// The most values that a [`PlaceholderMap`](crate::PlaceholderMap) stores. Past that,
@@ -36,6 +42,7 @@ impl Default for ScrubConfig {
         Self {
             profile: Profile::Default,
             min_confidence: 0.5,
+            entities: None,
             reversible: true,
             max_entries: 10_000,
             detectors: BTreeMap::new(),
@@ -44,6 +51,17 @@ impl Default for ScrubConfig {
             patterns: Vec::new(),
             restore: BTreeMap::new(),
         }
+    }
+}
+
+impl ScrubConfig {
+    /// Whether any rule has the action `ask`.
+    pub(crate) fn asks(&self) -> bool {
+        let rules = self.tools.iter().map(|tool| &tool.detectors);
+        let mut rules = rules.chain([&self.detectors]).flat_map(BTreeMap::values);
+        let mut patterns = self.patterns.iter();
+        rules.any(|rule| rule.policy() == Some(Action::Ask))
+            || patterns.any(|pattern| pattern.policy == Some(Action::Ask))
     }
 }
 
@@ -56,10 +74,9 @@ pub enum Profile {
     /// Personal data and secrets, without dates, ages and URLs.
     #[default]
     Default,
-    /// Every detector, with dates, ages and URLs.
+    /// Every detector, with dates, ages, URLs, and names in running text.
     Strict,
-    /// The identifiers on HIPAA's list that have a form: as `Strict`. Names, which the list has too, are
-    /// found only in context.
+    /// The identifiers on HIPAA's list, with names and places in running text: as `Strict`.
     Hipaa,
 }
 
@@ -76,6 +93,9 @@ pub enum Action {
     Hash,
     /// Leaves it as it is.
     Allow,
+    /// A person decides, once per kind and session, whether the values are shown or redacted. Where no person
+    /// can be asked, the whole text or value is rejected.
+    Ask,
     /// Rejects the whole text or value.
     Block,
 }
@@ -138,6 +158,42 @@ pub struct AllowList {
     pub domains: Vec<String>,
     /// Regular expressions, in the syntax of the Rust `regex` crate, that match a whole value.
     pub patterns: Vec<String>,
+    /// Hashes of exact values, as `pml scrub --explain` prints them: for values that should not stand in a
+    /// configuration.
+    pub fingerprints: Vec<String>,
+    /// Places in the results of tools where values stay.
+    pub places: Vec<AllowedPlace>,
+}
+
+/// A place where values stay. What is missing matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AllowedPlace {
+    /// A tool id, in which `*` matches any run of characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// A JSON pointer such as `/items/*/id`, in which `*` matches any run of characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pointer: Option<String>,
+    /// A kind, as placeholders show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+}
+
+impl AllowedPlace {
+    pub(crate) fn allows(&self, kind: crate::Kind, tool: Option<&str>, pointer: &str) -> bool {
+        let is_kind = self
+            .kind
+            .as_deref()
+            .is_none_or(|k| k.eq_ignore_ascii_case(kind.as_str()));
+        let of_tool = |glob: &String| tool.is_some_and(|tool| glob_matches(glob, tool));
+        is_kind
+            && self.tool.as_ref().is_none_or(of_tool)
+            && self
+                .pointer
+                .as_ref()
+                .is_none_or(|glob| glob_matches(glob, pointer))
+    }
 }
 
 /// A kind of private data that the operator defines, such as an employee number.

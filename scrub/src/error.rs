@@ -62,6 +62,12 @@ pub enum ConfigError {
         /// The entry.
         name: String,
     },
+    /// An allowed fingerprint that is none.
+    #[error(
+        "invalid fingerprint `{0}` in `pml.scrub.allow.fingerprints`: expected the 16 hexadecimal digits \
+         that `pml scrub --explain` prints."
+    )]
+    Fingerprint(String),
     /// The operating system provided no randomness for the hash key.
     #[error("cannot read a random key for `hash` from the operating system: {0}. Try again.")]
     Random(getrandom::Error),
@@ -83,6 +89,17 @@ pub enum ScrubError {
         detector: String,
         /// The tool that returned it, if it came directly from one.
         tool: Option<String>,
+    },
+    /// The policy asks a person about a kind that the text or value contains, and there is no answer.
+    #[error(
+        "The result contains {kind} data, about which the policy asks a person, and no person has answered: \
+         leave it out of the result, or ask the operator to change `pml.scrub` for `{detector}`."
+    )]
+    Undecided {
+        /// The kind.
+        kind: Kind,
+        /// The detector that found it.
+        detector: String,
     },
     /// A fault in the scrubber itself.
     #[error(

@@ -176,7 +176,9 @@ impl Traversal<'_> {
         let scrubber = self.placeholders.scrubber().clone();
         // Without a key a number is a count: the empty key keeps it from being a text of its own.
         let known = Some(&self.placeholders.known_values);
-        let found = scrubber.candidates(text, key.or(Some("")), self.tool, known);
+        let mut found = scrubber.candidates(text, key.or(Some("")), self.tool, known);
+        self.placeholders
+            .keep_shown(&mut found, self.tool, || path.pointer());
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };

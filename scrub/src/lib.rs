@@ -9,15 +9,19 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod allowed;
 mod boundary;
 mod byte_search;
 mod checksum;
 mod config;
 mod confusables;
 mod context;
+mod decisions;
 mod decode;
 mod detect;
+mod entities;
 mod error;
+mod explain;
 mod guard;
 mod json;
 mod kind;
@@ -47,10 +51,12 @@ mod written;
 mod cases;
 
 pub use config::{
-    Action, AllowList, CustomPattern, DetailedRule, Profile, Rule, ScrubConfig, ToolRules,
+    Action, AllowList, AllowedPlace, CustomPattern, DetailedRule, Profile, Rule, ScrubConfig,
+    ToolRules,
 };
 pub use detect::detector_names;
 pub use error::{ConfigError, ScrubError};
+pub use explain::Explanation;
 pub use kind::Kind;
 pub use origins::{Origin, RunOrigins};
 pub use placeholder_map::PlaceholderMap;

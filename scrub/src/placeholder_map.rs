@@ -11,7 +11,8 @@ use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher13};
 
 use crate::config::Action;
-use crate::detect::Detector;
+use crate::decisions::Decisions;
+use crate::detect::{Detector, entities};
 use crate::guard::refuse_panics;
 use crate::known_values::KnownValues;
 use crate::origins::{Origin, RunOrigins};
@@ -72,6 +73,8 @@ pub struct PlaceholderMap {
     origins: Weak<RunOrigins>,
     /// Values that are replaced wherever they occur.
     pub(crate) known_values: KnownValues,
+    /// What a person decided in this session.
+    pub(crate) decisions: Decisions,
     /// Several calls scrub the parts of one reply.
     in_reply: bool,
 }
@@ -116,6 +119,7 @@ impl PlaceholderMap {
     pub fn new(scrubber: Arc<Scrubber>) -> Self {
         Self {
             known_values: scrubber.known_values(),
+            decisions: Decisions::default(),
             scrubber,
             tag_key: None,
             placeholders: HashMap::new(),
@@ -306,7 +310,9 @@ impl PlaceholderMap {
         let readable = String::from_utf8(readable).ok()?;
         let known = Some(&self.known_values);
         let found = self.scrubber.candidates(&readable, None, None, known);
-        let is_clean = found.is_empty() && self.restored.hide(&readable).is_none();
+        // The model finds names in noise; the other detectors do not.
+        let is_noise = |c: &Candidate| c.detector.name == entities::DETECTOR.name;
+        let is_clean = found.iter().all(is_noise) && self.restored.hide(&readable).is_none();
         is_clean.then(|| Scrubbed::new(base64.to_owned(), Report::default()))
     }
 
@@ -349,9 +355,10 @@ impl PlaceholderMap {
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(source.text);
             let known = Some(&self.known_values);
-            let candidates = self
+            let mut candidates = self
                 .scrubber
                 .candidates(text, source.key, source.tool, known);
+            self.keep_shown(&mut candidates, source.tool, source.pointer);
             if candidates.is_empty() {
                 break;
             }
@@ -378,6 +385,29 @@ impl PlaceholderMap {
         })
     }
 
+    /// Takes out the candidates that stay in the text: in an allowed place, or of a kind that a person decided
+    /// to show.
+    pub(crate) fn keep_shown(
+        &self,
+        found: &mut Vec<Candidate>,
+        tool: Option<&str>,
+        pointer: impl FnOnce() -> String,
+    ) {
+        self.scrubber.keep_allowed_places(found, tool, pointer);
+        found.retain(|c| {
+            let action = self.scrubber.verdict(c.kind, c.detector, tool).action;
+            self.decided(action, c.kind) != Action::Allow
+        });
+    }
+
+    /// The action, or what the person decided.
+    fn decided(&self, action: Action, kind: Kind) -> Action {
+        match action {
+            Action::Ask => self.decisions.action(kind).unwrap_or(action),
+            action => action,
+        }
+    }
+
     /// The replacement for a value, as the policy says; a redacted value is added to the map.
     pub(crate) fn replacement(
         &mut self,
@@ -388,7 +418,11 @@ impl PlaceholderMap {
     ) -> Result<String, ScrubError> {
         let kind = candidate.kind;
         let verdict = self.scrubber.verdict(kind, candidate.detector, tool);
-        match verdict.action {
+        match self.decided(verdict.action, kind) {
+            Action::Ask => Err(ScrubError::Undecided {
+                kind,
+                detector: candidate.detector.name.to_owned(),
+            }),
             Action::Block => Err(ScrubError::Blocked {
                 kind,
                 detector: candidate.detector.name.to_owned(),

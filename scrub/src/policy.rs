@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::{Action, CustomPattern, Profile, Rule, ScrubConfig};
-use crate::detect::{CUSTOM, DETECTORS, DefaultPolicy, Detector};
+use crate::detect::{CUSTOM, DETECTORS, DefaultPolicy, Detector, entities};
 use crate::{ConfigError, Kind};
 
 /// The decision for one finding.
@@ -20,6 +20,7 @@ pub(crate) struct Policy {
     patterns: BTreeMap<Kind, (Option<Action>, Option<bool>)>,
     reversible: bool,
     profile: Profile,
+    entities: Option<bool>,
 }
 
 impl Policy {
@@ -65,6 +66,7 @@ impl Policy {
             patterns: config.patterns.iter().map(pattern).collect(),
             reversible: config.reversible,
             profile: config.profile,
+            entities: config.entities,
         })
     }
 
@@ -106,8 +108,40 @@ impl Policy {
         }
     }
 
+    /// The key of the configuration that decides about a finding outside of the rules for tools.
+    pub(crate) fn rule_of(&self, kind: Kind, detector: &Detector) -> String {
+        let kind_name = kind.as_str().to_ascii_lowercase();
+        let named = [kind_name.as_str(), detector.name].into_iter();
+        let mut rules = named.filter(|name| {
+            self.detectors
+                .get(*name)
+                .is_some_and(|r| r.policy().is_some())
+        });
+        if let Some(name) = rules.next() {
+            return format!("`pml.scrub.detectors.{name}`");
+        }
+        if self.patterns.contains_key(&kind) {
+            return format!("the pattern `{kind}` of `pml.scrub.patterns`");
+        }
+        if detector.name == entities::DETECTOR.name && self.entities.is_some() {
+            return "`pml.scrub.entities`".to_owned();
+        }
+        let profile = match self.profile {
+            Profile::SecretsOnly => "secrets-only",
+            Profile::Default => "default",
+            Profile::Strict => "strict",
+            Profile::Hipaa => "hipaa",
+        };
+        format!("the profile `{profile}`")
+    }
+
     /// Whether the profile redacts the detector's findings. The operator's own patterns are in every one.
     fn is_in_profile(&self, detector: &Detector) -> bool {
+        if detector.name == entities::DETECTOR.name
+            && let Some(enabled) = self.entities
+        {
+            return enabled;
+        }
         match self.profile {
             Profile::Default => detector.default_policy != DefaultPolicy::Off,
             Profile::Strict | Profile::Hipaa => true,

@@ -1,5 +1,6 @@
 //! One pass over one text: the input that detectors see, and the candidates they add.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::detect::{CUSTOM, Detector};
@@ -40,6 +41,8 @@ pub(crate) struct Scan<'t> {
     /// The range of the value in a short text without a key that contains nothing else.
     pub(crate) whole_value: Option<Range<usize>>,
     pub(crate) candidates: Vec<Candidate>,
+    /// Where keys, certificates and signatures that are public stand; found when it is first needed.
+    public_blocks: OnceCell<Vec<Range<usize>>>,
 }
 
 impl<'t> Scan<'t> {
@@ -54,6 +57,7 @@ impl<'t> Scan<'t> {
             leading_digits: 0,
             whole_value: whole_value(text, key_end),
             candidates: Vec::new(),
+            public_blocks: OnceCell::new(),
         }
     }
 
@@ -90,6 +94,13 @@ impl<'t> Scan<'t> {
         self.whole_value
             .as_ref()
             .is_some_and(|whole| (whole.start, whole.end) == (start, end))
+    }
+
+    /// Whether an offset is within a public block such as `-----BEGIN CERTIFICATE-----`.
+    pub(crate) fn in_public_block(&self, at: usize) -> bool {
+        let blocks = self.public_blocks.get_or_init(|| public_blocks(self.bytes));
+        let after = blocks.partition_point(|block| block.start <= at);
+        after > 0 && at < blocks[after - 1].end
     }
 
     /// The byte at an offset, or 0 past the end.
@@ -190,6 +201,31 @@ impl<'t> Scan<'t> {
     pub(crate) fn in_key(&self, at: usize) -> bool {
         at <= self.key_end && self.key_end > 0
     }
+}
+
+/// The blocks of public keys, certificates, signatures and messages.
+fn public_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
+    const PUBLIC: [&str; 5] = [
+        "PUBLIC KEY",
+        "CERTIFICATE",
+        "SIGNATURE",
+        "MESSAGE",
+        "REQUEST",
+    ];
+    /// A title is shorter.
+    const MAX_TITLE: usize = 64;
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    for start in memchr::memmem::find_iter(bytes, b"-----BEGIN ") {
+        let title = &bytes[start..bytes.len().min(start + MAX_TITLE)];
+        let line = memchr::memchr(b'\n', title).unwrap_or(title.len());
+        let is_public =
+            |word: &&str| memchr::memmem::find(&title[..line], word.as_bytes()).is_some();
+        if PUBLIC.iter().any(is_public) && blocks.last().is_none_or(|b| b.end <= start) {
+            let end = memchr::memmem::find(&bytes[start..], b"-----END ");
+            blocks.push(start..end.map_or(bytes.len(), |end| start + end));
+        }
+    }
+    blocks
 }
 
 /// A short text without the quotes, brackets and full stops around it.

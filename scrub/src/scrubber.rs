@@ -1,13 +1,13 @@
 //! The compiled configuration: finds private data and decides the action for it.
 
-use std::collections::HashSet;
 use std::hash::Hash;
 
 use regex::{Regex, RegexBuilder};
 use siphasher::sip128::{Hasher128, SipHasher13};
 
+use crate::allowed::Allowed;
 use crate::config::{Action, CustomPattern, ScrubConfig};
-use crate::detect::{DETECTORS, Detector, url_credentials};
+use crate::detect::{DETECTORS, Detector, entities, url_credentials};
 use crate::known_values::KnownValues;
 use crate::normalize::NormalizedText;
 use crate::policy::{Policy, Verdict};
@@ -22,13 +22,14 @@ pub struct Scrubber {
     policy: Policy,
     restore: RestorePolicy,
     patterns: Vec<(Kind, Regex)>,
-    allowed_values: HashSet<String>,
-    allowed_domains: Vec<String>,
-    allowed_patterns: Vec<Regex>,
+    allowed: Allowed,
     min_confidence: f32,
     max_entries: usize,
     finds_url_credentials: bool,
+    finds_entities: bool,
     hash_key: [u8; 16],
+    /// Whether any rule asks a person.
+    pub(crate) asks: bool,
 }
 
 impl Scrubber {
@@ -42,16 +43,6 @@ impl Scrubber {
         if !(0.0..=1.0).contains(&config.min_confidence) {
             return Err(ConfigError::Confidence(config.min_confidence));
         }
-        let lower = |key: &str, list: &[String]| {
-            list.iter()
-                .map(|entry| match entry.trim() {
-                    "" => Err(ConfigError::EmptyEntry {
-                        key: key.to_owned(),
-                    }),
-                    entry => Ok(entry.to_lowercase()),
-                })
-                .collect::<Result<Vec<_>, _>>()
-        };
         let policy = Policy::new(config)?;
         let enabled: Vec<&'static Detector> = DETECTORS
             .iter()
@@ -62,6 +53,7 @@ impl Scrubber {
         getrandom::fill(&mut hash_key).map_err(ConfigError::Random)?;
         Ok(Self {
             finds_url_credentials: policy.is_enabled(&url_credentials::DETECTOR),
+            finds_entities: policy.is_enabled(&entities::DETECTOR),
             prefilter: Prefilter::new(&enabled),
             policy,
             restore: RestorePolicy::new(&config.restore)?,
@@ -70,19 +62,11 @@ impl Scrubber {
                 .iter()
                 .map(compile)
                 .collect::<Result<_, _>>()?,
-            allowed_values: lower("pml.scrub.allow.values", &config.allow.values)?
-                .into_iter()
-                .collect(),
-            allowed_domains: lower("pml.scrub.allow.domains", &config.allow.domains)?,
-            allowed_patterns: config
-                .allow
-                .patterns
-                .iter()
-                .map(|pattern| compile_allowed(pattern))
-                .collect::<Result<_, _>>()?,
+            allowed: Allowed::new(&config.allow)?,
             min_confidence: config.min_confidence,
             max_entries: config.max_entries,
             hash_key,
+            asks: config.asks(),
         })
     }
 
@@ -146,13 +130,31 @@ impl Scrubber {
     fn chosen(&self, text: &str, tool: Option<&str>, mut found: Vec<Candidate>) -> Vec<Candidate> {
         found.retain(|c| self.verdict(c.kind, c.detector, tool).action != Action::Allow);
         overlap::resolve(&mut found);
-        found.retain(|c| !self.is_allowed(&text[c.start..c.end]));
+        found.retain(|c| !self.allowed.has_value(&text[c.start..c.end]));
         found
     }
 
     /// The policy's decision for a finding.
     pub(crate) fn verdict(&self, kind: Kind, detector: &Detector, tool: Option<&str>) -> Verdict {
         self.policy.verdict(kind, detector, tool)
+    }
+
+    /// The rule that decides about findings of a kind and detector.
+    pub(crate) fn rule_of(&self, kind: Kind, detector: &Detector) -> String {
+        self.policy.rule_of(kind, detector)
+    }
+
+    /// Takes out the candidates that `allow.places` leaves where they are.
+    pub(crate) fn keep_allowed_places(
+        &self,
+        found: &mut Vec<Candidate>,
+        tool: Option<&str>,
+        pointer: impl FnOnce() -> String,
+    ) {
+        if self.allowed.has_places() && !found.is_empty() {
+            let pointer = pointer();
+            found.retain(|c| !self.allowed.has_place(c.kind, tool, &pointer));
+        }
     }
 
     /// Which destinations receive which values.
@@ -208,6 +210,9 @@ impl Scrubber {
         };
         let mut scan = Scan::new(scanned, key_end);
         self.prefilter.run(&mut scan);
+        if self.finds_entities {
+            entities::find(&mut scan);
+        }
         for (kind, pattern) in &self.patterns {
             for hit in pattern
                 .find_iter(&scanned[key_end..])
@@ -232,38 +237,12 @@ impl Scrubber {
         }
         found
     }
-
-    fn is_allowed(&self, value: &str) -> bool {
-        if self.allowed_patterns.iter().any(|p| p.is_match(value)) {
-            return true;
-        }
-        if self.allowed_values.is_empty() && self.allowed_domains.is_empty() {
-            return false;
-        }
-        let value = value.to_lowercase();
-        if self.allowed_values.contains(&value) {
-            return true;
-        }
-        let host = value.rsplit_once('@').map(|(_, host)| host).or_else(|| {
-            let (_, rest) = value.split_once("://")?;
-            rest.split(['/', '?', '#', ':']).next()
-        });
-        let is_within = |host: &str, domain: &str| {
-            host.strip_suffix(domain)
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        };
-        host.is_some_and(|host| {
-            self.allowed_domains
-                .iter()
-                .any(|domain| is_within(host, domain))
-        })
-    }
 }
 
 /// How much lower the confidence in an alternative kind of the same range may be.
 const ALTERNATIVE_MARGIN: f32 = 0.05;
 /// A pattern larger than this when compiled would slow down every scan.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
+pub(crate) const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
     let name = &pattern.name;
@@ -290,17 +269,6 @@ fn compile(pattern: &CustomPattern) -> Result<(Kind, Regex), ConfigError> {
         return Err(ConfigError::EmptyPattern(name.clone()));
     }
     Ok((Kind::intern(name), regex))
-}
-
-/// A pattern of allowed values, which matches a whole value.
-fn compile_allowed(pattern: &str) -> Result<Regex, ConfigError> {
-    RegexBuilder::new(&format!("^(?:{pattern})$"))
-        .size_limit(MAX_PATTERN_BYTES)
-        .build()
-        .map_err(|source| ConfigError::Pattern {
-            name: format!("pml.scrub.allow.patterns: {pattern}"),
-            source: Box::new(source),
-        })
 }
 
 /// Cuts placeholders off the ends of candidates. Text beside a placeholder is private like any other.

@@ -47,3 +47,36 @@ fn an_invalid_allowed_pattern_is_an_error_that_names_it() {
     let error = Scrubber::new(&config).err().expect("an error").to_string();
     assert!(error.contains("pml.scrub.allow.patterns"), "{error}");
 }
+
+#[test]
+fn an_allowed_place_is_a_tool_and_a_pointer() {
+    let config = serde_json::json!({"allow": {"places": [
+        {"tool": "crm:*", "pointer": "/items/*/contact", "kind": "EMAIL"}
+    ]}});
+    let config: ScrubConfig = serde_json::from_value(config).expect("a configuration");
+    let scrubber = std::sync::Arc::new(Scrubber::new(&config).expect("a valid configuration"));
+    let value =
+        serde_json::json!({"items": [{"contact": "jo@example.org", "note": "al@example.org"}]});
+    let scrub = |tool| {
+        let mut map = pml_scrub::PlaceholderMap::new(scrubber.clone());
+        map.scrub_json(value.clone(), Some(tool))
+            .expect("not blocked")
+            .into_inner()
+    };
+    assert_eq!(scrub("crm:find")["items"][0]["contact"], "jo@example.org");
+    assert_eq!(scrub("crm:find")["items"][0]["note"], "[EMAIL_1]");
+    assert_eq!(scrub("mail:find")["items"][0]["contact"], "[EMAIL_1]");
+}
+
+#[test]
+fn a_place_that_names_nothing_is_an_error() {
+    for allow in [
+        serde_json::json!({"places": [{"kind": "EMAIL"}]}),
+        serde_json::json!({"fingerprints": ["jo@example.org"]}),
+    ] {
+        let config = serde_json::json!({ "allow": allow });
+        let config: ScrubConfig = serde_json::from_value(config).expect("a shape");
+        let error = Scrubber::new(&config).err().expect("an error").to_string();
+        assert!(error.contains("pml.scrub.allow."), "{error}");
+    }
+}

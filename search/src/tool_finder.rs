@@ -65,8 +65,8 @@ impl ToolFinder {
     pub async fn find(&self, query: &Query) -> Vec<FoundTool> {
         self.prepare().await;
         self.search.wait_until_indexed(INDEX_TIMEOUT).await;
-        // The index has the tools of all principals.
-        let visible = self.gateway.has_policy_file().then(|| {
+        // The index has the tools of all callers.
+        let visible = self.gateway.hides_tools().then(|| {
             let tools = self.gateway.indexed_tools().into_iter();
             let found = tools.filter(|tool| self.gateway.may_find(tool));
             found.map(|tool| tool.id.to_string()).collect()

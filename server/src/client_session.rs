@@ -20,6 +20,7 @@ use pml_scrub::{PlaceholderMap, SavedPlaceholder, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use pml_store::JournalEntry;
 
+use crate::client_identity::ClientIdentity;
 use crate::session_replies::SessionReplies;
 use crate::state::ServerState;
 use crate::tool_observer::TimedCalls;
@@ -37,6 +38,8 @@ pub struct ClientSession {
     gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
+    /// What the client has searched for last.
+    last_query: Mutex<Option<String>>,
     replies: SessionReplies,
     fair_share: FairShareKey,
     /// What the model has read.
@@ -45,29 +48,29 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// A session of `principal`, without placeholders and stored values.
+    /// A session of a client, without placeholders and stored values.
     pub fn new(
-        principal: Principal,
+        client: &ClientIdentity,
         gateway: Gateway,
         search: Search,
         scrubber: Arc<Scrubber>,
     ) -> Self {
         let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
-        let tenant = TenantId::local();
-        let gateway = gateway.acting_for(tenant.as_str(), principal.as_str());
+        let (tenant, gateway) = client.reach(gateway);
         // Only the reply to a run can be too large to show.
         let keep = Arc::new(|_: &str| None);
         Self {
             id: SessionId::random(),
-            // A process serves one tenant, and each token is a principal of it.
+            // A plain bearer token is a principal of the local tenant; a capability token names its own.
             tenant,
             gateway: gateway.clone(),
-            principal,
+            principal: client.principal().clone(),
             replies: SessionReplies::new(ReplyScrubber::for_model(placeholders.clone(), keep)),
             placeholders,
             storage: Arc::default(),
             finder: Arc::new(ToolFinder::new(gateway, search)),
             shapes: Arc::default(),
+            last_query: Mutex::default(),
             fair_share: FairShareKey::new(),
             read: Mutex::default(),
             log_level: AtomicU8::new(NO_LOGS),
@@ -108,6 +111,23 @@ impl ClientSession {
     /// The shapes of the results that the session has seen.
     pub fn observed_shapes(&self) -> &ObservedShapes {
         &self.shapes
+    }
+
+    /// The client searches: what its next runs do is meant for this.
+    pub fn note_query(&self, query: &str) {
+        *self.lock_query() = Some(query.to_owned());
+    }
+
+    /// What the client has searched for last.
+    pub fn last_query(&self) -> Option<String> {
+        self.lock_query().clone()
+    }
+
+    fn lock_query(&self) -> MutexGuard<'_, Option<String>> {
+        // A query is replaced in one step.
+        self.last_query
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The identity of a new run. The model that wrote it has read what the session has.
@@ -267,6 +287,7 @@ impl ClientRun<'_> {
             search: session.finder.clone(),
             storage: session.storage.clone(),
             placeholders: Some(self.placeholders.clone()),
+            script_observer: state.observer().script_observer(),
             observers: vec![
                 session.shapes.clone(),
                 session.finder.clone(),
@@ -277,6 +298,8 @@ impl ClientRun<'_> {
             journal,
             approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
             telemetry: state.telemetry().cloned(),
+            costs: state.costs().clone(),
+            suspensions: state.suspensions().clone(),
             speculated: speculated.clone(),
             progress: Box::new(progress),
         });

@@ -26,6 +26,9 @@ pub struct DurableOptions {
     pub origin: String,
     /// The configuration file, which `pml resume` uses.
     pub config: Option<PathBuf>,
+    /// Whether a person says what became of a guarded call that got no answer; otherwise the script gets the
+    /// failure.
+    pub settles: bool,
 }
 
 /// The durable runs of the server.
@@ -78,6 +81,7 @@ impl DurableRuns {
         let mut spec = DurableSpec::new(script, limits);
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         spec.config = self.options.config.clone();
+        spec.settles = self.options.settles;
         spec.placeholders = shown.placeholders;
         spec.hold = shown.hold;
         spec.session = run.flow().session().clone();
@@ -166,6 +170,10 @@ impl ActiveRun {
         }
         if self.journal.is_stored() {
             outcome.run = Some(self.run.id().clone());
+            let unknown = outcome.error.as_ref();
+            if let Some(error) = unknown.and_then(|error| self.journal.left_unknown(error)) {
+                outcome.error = Some(error);
+            }
             let stored = self.journal.finish(outcome).await;
             if let Err(error) = stored {
                 tracing::warn!(run = %self.run.id(), %error, "the end of a run is not stored");

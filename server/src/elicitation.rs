@@ -129,7 +129,7 @@ pub fn decision_of(result: &Value) -> Option<Decision> {
 }
 
 fn form(request: &ApprovalRequest) -> Option<ElicitRequestParams> {
-    let choices = match request.offers_all() {
+    let choices = match request.offers_all() && !request.shown.is_empty() {
         true => vec![THESE, ALL, DENY],
         false => vec![THESE, DENY],
     };
@@ -153,6 +153,12 @@ fn form(request: &ApprovalRequest) -> Option<ElicitRequestParams> {
 
 fn message(request: &ApprovalRequest) -> String {
     let tool = request.tool.as_str();
+    if request.shown.is_empty() {
+        return format!(
+            "Show {tool} data to the model? The answer is for this session; denied, the values are replaced by \
+             placeholders."
+        );
+    }
     let calls = request.calls();
     let mut message = match (calls, request.not_shown) {
         (1, 0) => format!("Approve 1 call of {tool}?"),

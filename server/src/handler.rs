@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::http::request::Parts;
 use pml_hosts::{ApprovalRequest, Decision, IfUnasked};
-use pml_protocol::Principal;
+use pml_telemetry::Telemetry;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ElicitRequest, ErrorCode,
@@ -22,11 +22,12 @@ use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::catch_panics::{catch_panics, panicked};
+use crate::client_identity::ClientIdentity;
 use crate::client_session::ClientSession;
 use crate::elicitation::{self, OpenElicitation};
 use crate::log_context::LogContext;
 use crate::notice_pace::NoticePace;
-use crate::notifications::{Notifications, Subscriber, severity_number};
+use crate::notifications::{Notifications, Subscriber, report_anomalies, severity_number};
 use crate::operation::Operation;
 use crate::pending_approvals::RequestFingerprint;
 use crate::state::ServerState;
@@ -64,7 +65,7 @@ pub struct Handler {
     state: ServerState,
     /// Requests of a connection share a session; stateless requests share one by its handle.
     connected: bool,
-    own: OnceLock<Arc<ClientSession>>,
+    own: Arc<OnceLock<Arc<ClientSession>>>,
     /// The client has closed its end of the connection, and will answer nothing.
     input_ended: CancellationToken,
     /// Ends the task that notifies the client of changes, together with the connection.
@@ -87,7 +88,7 @@ impl Handler {
             state,
             connected,
             input_ended,
-            own: OnceLock::new(),
+            own: Arc::default(),
             change_task: OnceLock::new(),
         }
     }
@@ -112,7 +113,7 @@ impl Handler {
             return known;
         }
         let clients = self.state.stateless_clients();
-        let session = self.state.new_session(principal_of(context));
+        let session = self.state.new_session(&self.client_of(context));
         let session = match client {
             Some(client) => session.with_fair_share(clients.fair_share(client)),
             None => session,
@@ -128,7 +129,7 @@ impl Handler {
         client: Option<&StatelessClient>,
         context: &RequestContext<RoleServer>,
     ) -> Option<(Arc<ClientSession>, Option<String>)> {
-        let new = || Arc::new(self.state.new_session(principal_of(context)));
+        let new = || Arc::new(self.state.new_session(&self.client_of(context)));
         let own = || self.own.get_or_init(new).clone();
         let Some(client) = client else {
             return Some((own(), None));
@@ -155,9 +156,9 @@ impl Handler {
             return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
         }
         self.state.first_listing().await;
-        let known = self.known_session(stateless_client(&context)?.as_ref(), &context);
+        let known = self.known_session(self.stateless_client(&context)?.as_ref(), &context);
         // A listing keeps nothing, so it begins no session.
-        let new = || Arc::new(self.state.new_session(principal_of(&context)));
+        let new = || Arc::new(self.state.new_session(&self.client_of(&context)));
         let session = known.map_or_else(new, |known| known.0);
         let (gateway, limits) = (session.gateway(), self.state.limits());
         let mut tools = tool_descriptions::tools(session.replies(), gateway, limits).await;
@@ -173,7 +174,7 @@ impl Handler {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let client = stateless_client(&context)?;
+        let client = self.stateless_client(&context)?;
         let pending = self.state.pending_approvals();
         let fingerprint = client
             .as_ref()
@@ -419,37 +420,41 @@ fn input_required(request: ElicitRequest, token: String) -> InputRequiredResult 
     InputRequiredResult::new(Some(requests.into()), Some(token))
 }
 
-/// Who sent a request: the owner of its token, or the local user.
-pub(crate) fn principal_of(context: &RequestContext<RoleServer>) -> Principal {
-    let http = context.extensions.get::<Parts>();
-    http.and_then(|parts| parts.extensions.get::<Principal>())
-        .cloned()
-        .unwrap_or_else(Principal::local)
-}
-
-/// The client of a request without a session; `None` for a client with one.
-pub(crate) fn stateless_client(
-    context: &RequestContext<RoleServer>,
-) -> Result<Option<StatelessClient>, ErrorData> {
-    if !is_stateless(context) {
-        return Ok(None);
+impl Handler {
+    /// Who sent a request: the owner of its token, or the local user.
+    pub(crate) fn client_of(&self, context: &RequestContext<RoleServer>) -> ClientIdentity {
+        let http = context.extensions.get::<Parts>();
+        http.and_then(|parts| parts.extensions.get::<ClientIdentity>())
+            .cloned()
+            .unwrap_or_else(ClientIdentity::local)
+            .behind(self.state.gateway())
     }
-    let handle = match context.meta.get(SESSION) {
-        None => None,
-        Some(Value::String(handle)) => Some(handle.clone()),
-        Some(_) => {
-            let message = "the `pml/session` in `_meta` must be the text that an answer gave";
-            return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
+
+    /// The client of a request without a session; `None` for a client with one.
+    pub(crate) fn stateless_client(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Option<StatelessClient>, ErrorData> {
+        if !is_stateless(context) {
+            return Ok(None);
         }
-    };
-    let program = context
-        .client_info()
-        .map_or_else(String::new, |client| client.name);
-    Ok(Some(StatelessClient {
-        principal: principal_of(context),
-        program,
-        handle,
-    }))
+        let handle = match context.meta.get(SESSION) {
+            None => None,
+            Some(Value::String(handle)) => Some(handle.clone()),
+            Some(_) => {
+                let message = "the `pml/session` in `_meta` must be the text that an answer gave";
+                return Err(refusal(ErrorCode::INVALID_PARAMS, message.into()));
+            }
+        };
+        let program = context
+            .client_info()
+            .map_or_else(String::new, |client| client.name);
+        Ok(Some(StatelessClient {
+            principal: self.client_of(context).principal().clone(),
+            program,
+            handle,
+        }))
+    }
 }
 
 /// Whether the request is of the stateless revision (2026-07-28), in which it belongs to no session.
@@ -559,6 +564,15 @@ impl ServerHandler for Handler {
         let guard = connection_ended.clone().drop_guard();
         if self.change_task.set(guard).is_err() {
             return;
+        }
+        if let Some(anomalies) = state.telemetry().and_then(Telemetry::anomalies) {
+            let (peer, session) = (peer.clone(), self.own.clone());
+            let reporting = report_anomalies(peer, session, anomalies);
+            tokio::spawn(
+                connection_ended
+                    .clone()
+                    .run_until_cancelled_owned(reporting),
+            );
         }
         tokio::spawn(async move {
             let mut changes = state.gateway().changes();

@@ -14,7 +14,9 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod ask_kinds;
 mod catch_panics;
+mod client_identity;
 mod client_session;
 mod durable_runs;
 mod elicitation;
@@ -47,5 +49,5 @@ pub use error::ServeError;
 pub use state::{ServerOptions, ServerState, WorkflowOptions};
 pub use tool_observer::ToolObserver;
 pub use transport::{
-    BearerTokens, HttpOptions, ListenAddress, serve_http, serve_status, serve_stdio,
+    Authentication, BearerTokens, HttpOptions, ListenAddress, serve_http, serve_status, serve_stdio,
 };

@@ -1,21 +1,23 @@
 //! Notifications while a script runs: progress if the client asked for it, and console lines if it
-//! wants logs.
+//! wants logs. At any time: sudden changes of tools.
 
 #![expect(deprecated, reason = "clients of 2025-11-25 still ask for logs")]
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use pml_protocol::Level;
 use pml_runtime::Event;
 use pml_scrub::Scrubbed;
+use pml_telemetry::Anomaly;
 use rmcp::RoleServer;
 use rmcp::model::{
     LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
 };
 use rmcp::service::Peer;
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::client_session::ClientSession;
@@ -204,10 +206,38 @@ async fn log(subscriber: &Subscriber, level: Level, text: &str) {
         let replies = subscriber.session.replies();
         let text = replies.beginning(text, LOG_CHARS).await;
         Notification::new(text)
-            .log(&subscriber.peer, severity)
+            .log(&subscriber.peer, severity, "script")
             .await;
         // Scrubbing a batch of long lines takes a second; other tasks run in between.
         tokio::task::yield_now().await;
+    }
+}
+
+/// Tells a client of sudden changes of tools, if it wants warnings. `session` is there once the client has
+/// sent a request.
+pub async fn report_anomalies(
+    peer: Peer<RoleServer>,
+    session: Arc<OnceLock<Arc<ClientSession>>>,
+    mut anomalies: broadcast::Receiver<Anomaly>,
+) {
+    loop {
+        let anomaly = match anomalies.recv().await {
+            Ok(anomaly) => anomaly,
+            Err(RecvError::Lagged(_)) => continue,
+            Err(RecvError::Closed) => return,
+        };
+        let lowest = session.get().and_then(|session| session.log_level());
+        let warning = LoggingLevel::Warning;
+        if let (Some(session), Some(lowest)) = (session.get(), lowest)
+            && severity_number(warning) >= lowest
+        {
+            let mut text = anomaly.to_string();
+            if anomaly.suspends_tool {
+                text.push_str("; it is withdrawn until a person has looked at it");
+            }
+            let text = session.replies().beginning(&text, LOG_CHARS).await;
+            Notification::new(text).log(&peer, warning, "pml").await;
+        }
     }
 }
 
@@ -226,9 +256,9 @@ impl Notification {
         let _ = peer.notify_progress(param).await;
     }
 
-    async fn log(self, peer: &Peer<RoleServer>, level: LoggingLevel) {
+    async fn log(self, peer: &Peer<RoleServer>, level: LoggingLevel, logger: &str) {
         let text = Value::String(self.0.into_inner());
-        let param = LoggingMessageNotificationParam::new(level, text).with_logger("script");
+        let param = LoggingMessageNotificationParam::new(level, text).with_logger(logger);
         let _ = peer.notify_logging_message(param).await;
     }
 }

@@ -1,6 +1,7 @@
 //! What metrics read of a server when they are asked for.
 
 use pml_gateway::policy::breaker::BreakerState;
+use pml_policy::suspensions::Suspended;
 use pml_telemetry::Gauge;
 
 use crate::state::ServerState;
@@ -14,6 +15,7 @@ pub fn gauges(state: &ServerState) -> Vec<Gauge> {
     gauges.extend(of_workers(state));
     gauges.extend(of_servers(state));
     gauges.extend(of_cache(state));
+    gauges.extend(of_suspensions(state));
     gauges.push(gauge(
         "pml.requests.open",
         "Calls of clients in flight.",
@@ -76,6 +78,25 @@ fn of_servers(state: &ServerState) -> Vec<Gauge> {
         ]
     });
     all.collect()
+}
+
+fn of_suspensions(state: &ServerState) -> Vec<Gauge> {
+    // What cannot be read is not known, and is no number.
+    let Ok(all) = state.suspensions().all() else {
+        return Vec::new();
+    };
+    let of = |what: &str, is_it: fn(&Suspended) -> bool| Gauge {
+        labels: vec![("what", what.to_owned())],
+        ..gauge(
+            "pml.suspended",
+            "Tools and principals that are withdrawn until a person has looked.",
+            all.iter().filter(|one| is_it(&one.suspended)).count() as f64,
+        )
+    };
+    vec![
+        of("tool", |one| matches!(one, Suspended::Tool(_))),
+        of("principal", |one| matches!(one, Suspended::Principal(_))),
+    ]
 }
 
 fn of_cache(state: &ServerState) -> Vec<Gauge> {

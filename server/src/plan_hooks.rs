@@ -1,15 +1,11 @@
 //! What the server decides and sees while a plan runs: for `execute_workflow`, and for `runWorkflow` in a
 //! script.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
 use pml_gateway::Gateway;
-use pml_hosts::{ApprovalRequest, Approver, Decision, ShownCall};
-use pml_protocol::{EffectClass, Failure, FailureKind, LogLine, RunClock};
-use pml_workflow::{ApprovalAsk, RunnerHooks, TaskEvent, TaskFuture};
-
-use crate::session_replies::SessionReplies;
+use pml_protocol::{EffectClass, LogLine};
+use pml_workflow::{RunnerHooks, TaskEvent, TaskFuture};
 
 /// Bytes of the lines that the code of a plan logs. Further lines are dropped.
 const MAX_LOG_BYTES: usize = 1024 * 1024;
@@ -17,10 +13,6 @@ const MAX_LOG_BYTES: usize = 1024 * 1024;
 /// The hooks of one plan, or of all plans of one script.
 pub struct PlanHooks {
     pub gateway: Gateway,
-    pub approver: Arc<dyn Approver>,
-    pub replies: SessionReplies,
-    /// The clock of the run, which stands while a person is asked.
-    pub clock: RunClock,
     /// Sends what happens to a client that wants it.
     pub report: Box<dyn Fn(String) + Send + Sync>,
     pub logs: PlanLogs,
@@ -46,40 +38,6 @@ impl PlanLogs {
     }
 }
 
-impl PlanHooks {
-    async fn ask(&self, ask: ApprovalAsk<'_>) -> Result<(), Failure> {
-        let task = ask.task;
-        let refused = |why: &str| {
-            let message = format!("task {task} was not started: {why}");
-            Err(Failure::new(FailureKind::Denied, message))
-        };
-        if !self.approver.can_ask() {
-            return refused("it asks a person first, and this client cannot ask");
-        }
-        let question = match ask.message {
-            Some(message) => format!("task {task}: {message}"),
-            None => format!("task {task} asks before it starts"),
-        };
-        let request = ApprovalRequest {
-            tool: self.replies.text(ask.tool.unwrap_or("code")).await,
-            shown: vec![ShownCall {
-                arguments: self.replies.text(&question).await,
-                count: 1,
-            }],
-            not_shown: 0,
-            claims: Vec::new(),
-        };
-        let _pause = self.clock.pause();
-        let time: Duration = self.gateway.approval_time();
-        match self.approver.ask(request, time).await {
-            Decision::AllowAll | Decision::AllowThese => Ok(()),
-            Decision::Deny => refused("the user did not allow it"),
-            Decision::NoAnswer => refused("the user did not answer in time"),
-            Decision::CannotAsk | Decision::NotAsked => refused("the user could not be asked"),
-        }
-    }
-}
-
 impl RunnerHooks for PlanHooks {
     fn effect<'a>(&'a self, tool: &'a str) -> TaskFuture<'a, EffectClass> {
         Box::pin(async move {
@@ -88,10 +46,6 @@ impl RunnerHooks for PlanHooks {
                 Err(_) => EffectClass::default(),
             }
         })
-    }
-
-    fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>> {
-        Box::pin(self.ask(ask))
     }
 
     fn log(&self, _: &str, line: &LogLine) {

@@ -65,11 +65,14 @@ impl PlanRun {
     }
 }
 
-/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read.
+/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read: code that looks for
+/// them as checkpoints reads it.
 fn kept_outputs(journal: &Arc<RunJournal>, flow: &RunFlow) -> KeptOutputs {
-    let (read, reader) = (journal.clone(), flow.clone());
+    let read = journal.clone();
     let (write, writer) = (journal.clone(), flow.clone());
-    let find: Find = Box::new(move |key| read.kept(key, &reader));
+    // Code that asks for nothing has read what the tasks before it have, and they run again or are answered from
+    // the journal.
+    let find: Find = Box::new(move |key| read.kept(key, &RunFlow::default()));
     let keep = move |key: &str, value| write.keep(key, value, writer.current());
     KeptOutputs::new(&find, Box::new(keep))
 }
@@ -114,7 +117,9 @@ pub fn refused(error: &PlanError) -> Outcome {
 ///
 /// The inputs that are missing.
 pub fn with_inputs(plan: Plan, input: &Value) -> Result<Plan, PlanError> {
-    match missing_inputs(&plan, input) {
+    match missing_inputs(&plan, input, |name| {
+        format!("pass it in `input`, as `{{ {}: … }}`", Value::from(name))
+    }) {
         missing if missing.is_empty() => Ok(plan),
         missing => Err(PlanError::Invalid(missing)),
     }

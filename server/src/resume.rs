@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pml_hosts::journal::{DurableSpec, RunJournal};
-use pml_hosts::{CannotAsk, IfUnasked, RunEnd};
-use pml_protocol::{Outcome, Principal, RunFlow, RunId, TenantId};
+use pml_hosts::{CannotAsk, IfUnasked, RunEnd, RunSpan};
+use pml_protocol::{Outcome, RunFlow, RunId, TenantId};
 use pml_runtime::{Event, RunOptions, Script};
 use pml_store::{ClaimedRun, StoreError};
 use pml_workflow::{Plan, PlanLimits, ScriptPlans};
@@ -13,7 +13,6 @@ use pml_workflow::{Plan, PlanLimits, ScriptPlans};
 use crate::client_session::RunApprover;
 use crate::durable_runs::DurableRuns;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{PlanRun, refused, script_plan_parts};
 use crate::state::ServerState;
@@ -133,8 +132,15 @@ async fn execute(
     runs: &Arc<DurableRuns>,
     claimed: ClaimedRun,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let principal = Principal::named(&claimed.run.principal);
-    let session = state.new_session(principal);
+    let Some(owner) = state.owner_of_run(&claimed.run.principal) else {
+        let _ = claimed.writer.release().await;
+        let principal = &claimed.run.principal;
+        let message = format!(
+            "it began with the authority of `{principal}`, which this server does not have: give the token to `pml resume` with --capability"
+        );
+        return Err(message.into());
+    };
+    let session = state.new_session(&owner);
     let id = claimed.run.id.clone();
     let journal = RunJournal::resume(claimed)?;
     let spec = journal.spec().clone();
@@ -154,9 +160,6 @@ async fn execute(
     let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
-        approver: Arc::new(CannotAsk),
-        replies: client_run.replies().clone(),
-        clock: run.clock().clone(),
         report: Box::new(|_| {}),
         logs: PlanLogs::default(),
     });

@@ -1,8 +1,11 @@
 //! What one client reads, made without blocking the event loop.
 
-use pml_reply::ReplyScrubber;
-use pml_scrub::Scrubbed;
+use std::collections::BTreeSet;
 
+use pml_reply::ReplyScrubber;
+use pml_scrub::{Kind, Scrubbed};
+
+use crate::ask_kinds::ReplyTexts;
 use crate::tool_reply::ToolReply;
 
 /// A reply that is made from more bytes than this is scrubbed off the event loop, which it would block:
@@ -23,6 +26,35 @@ impl SessionReplies {
     pub async fn text(&self, text: &str) -> Scrubbed<String> {
         let _turn = self.0.turn().await;
         self.0.text(text)
+    }
+
+    /// Whether the policy asks a person about any kind.
+    pub async fn may_ask(&self) -> bool {
+        let _turn = self.0.turn().await;
+        self.0.may_ask()
+    }
+
+    /// The kinds in the texts of a reply that a person has to decide about first. They are found off the event
+    /// loop.
+    pub async fn undecided(&self, texts: ReplyTexts) -> BTreeSet<Kind> {
+        let turn = self.0.turn().await;
+        let scrubber = self.0.clone();
+        let found = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let ReplyTexts {
+                result,
+                texts,
+                tool,
+            } = texts;
+            scrubber.undecided(result.as_deref(), &texts, tool.as_deref())
+        });
+        found.await.unwrap_or_default()
+    }
+
+    /// Notes what the person decided about a kind.
+    pub async fn decide(&self, kind: Kind, show: bool) {
+        let _turn = self.0.turn().await;
+        self.0.decide(kind, show);
     }
 
     /// The first `chars` characters of a text.

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use pml_approvals::ApprovalRules;
 use pml_gateway::{Gateway, Listing};
-use pml_hosts::{AuditTrail, Decision};
-use pml_protocol::{Limits, Principal};
+use pml_hosts::{AuditTrail, CallCosts, Decision};
+use pml_policy::suspensions::Suspensions;
+use pml_protocol::Limits;
 use pml_runtime::Pool;
 use pml_scrub::Scrubber;
 use pml_search::Search;
@@ -17,6 +18,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::client_identity::{ClientIdentity, SeenCapabilities};
 use crate::client_session::ClientSession;
 use crate::durable_runs::{DurableOptions, DurableRuns};
 use crate::observed_state;
@@ -61,6 +63,10 @@ pub struct ServerOptions {
     pub audit: Option<AuditTrail>,
     /// Where calls and runs are observed; `None` without telemetry.
     pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// Plans of clients and scripts.
     pub workflows: WorkflowOptions,
 }
@@ -96,10 +102,13 @@ struct Parts {
     observer: Arc<dyn ToolObserver>,
     audit: Option<AuditTrail>,
     telemetry: Option<Telemetry>,
+    costs: CallCosts,
+    suspensions: Suspensions,
     closing: CancellationToken,
     in_flight: watch::Sender<usize>,
     has_listed: watch::Sender<bool>,
     stateless: StatelessClients,
+    seen_capabilities: SeenCapabilities,
     durable: Option<Arc<DurableRuns>>,
     pending: PendingApprovals,
     tasks: Arc<RunningTasks>,
@@ -133,11 +142,14 @@ impl ServerState {
             observer: options.observer,
             audit: options.audit,
             telemetry: options.telemetry,
+            costs: options.costs,
+            suspensions: options.suspensions,
             closing,
             durable,
             in_flight: watch::Sender::new(0),
             has_listed: watch::Sender::new(false),
             stateless: StatelessClients::default(),
+            seen_capabilities: SeenCapabilities::default(),
             pending: PendingApprovals::default(),
             tasks: Arc::default(),
         }));
@@ -273,6 +285,16 @@ impl ServerState {
         self.0.telemetry.as_ref()
     }
 
+    /// What calls cost.
+    pub(crate) fn costs(&self) -> &CallCosts {
+        &self.0.costs
+    }
+
+    /// What is withdrawn until a person has looked at it.
+    pub(crate) fn suspensions(&self) -> &Suspensions {
+        &self.0.suspensions
+    }
+
     /// Whether the servers were listed.
     pub(crate) fn has_listed(&self) -> bool {
         *self.0.has_listed.borrow()
@@ -326,13 +348,21 @@ impl ServerState {
         Ok(token)
     }
 
-    pub(crate) fn new_session(&self, principal: Principal) -> ClientSession {
+    /// A session of the client that sent a request.
+    pub(crate) fn new_session(&self, client: &ClientIdentity) -> ClientSession {
+        self.0.seen_capabilities.note(client);
         ClientSession::new(
-            principal,
+            client,
             self.0.gateway.clone(),
             self.0.search.clone(),
             self.0.scrubber.clone(),
         )
+    }
+
+    /// The client that began a run; `None` if this process may not act for it.
+    pub(crate) fn owner_of_run(&self, principal: &str) -> Option<ClientIdentity> {
+        let seen = &self.0.seen_capabilities;
+        seen.owner_of_run(principal, self.gateway())
     }
 
     /// Returns when the servers were listed, or after 3 seconds.

@@ -35,8 +35,11 @@ impl WriteCommand {
     pub fn can_wait(&self) -> bool {
         let is_repeatable = match &self.write {
             RunWrite::Entry(entry) => !entry.class.is_some_and(EffectClass::needs_intent),
-            RunWrite::Checkpoint(_) => true,
-            RunWrite::State { .. } | RunWrite::Release | RunWrite::Flush => false,
+            // A script that goes on has its progress kept.
+            RunWrite::Checkpoint(_)
+            | RunWrite::State { .. }
+            | RunWrite::Release
+            | RunWrite::Flush => false,
         };
         is_repeatable && self.begin.is_none() && self.done.is_none() && !self.is_durable
     }

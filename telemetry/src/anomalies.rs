@@ -5,9 +5,10 @@
 //! anomaly, once per window and signal.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::anomaly::{Anomaly, AnomalyRules, Caller, Signal, Suspends};
 
 /// Windows before anything is compared.
 const MIN_WINDOWS: u32 = 5;
@@ -15,108 +16,12 @@ const MIN_WINDOWS: u32 = 5;
 const WEIGHT: f64 = 0.2;
 /// Tools that are watched, at most.
 const MAX_TOOLS: usize = 1_000;
+/// Principals that are counted in a window of a tool, at most.
+const MAX_CALLERS: usize = 100;
 /// Latency and call volume must be this many times the usual one.
 const MIN_FACTOR: f64 = 2.0;
 /// The error rate must be higher than usual by this much.
 const MIN_ERRORS: f64 = 0.2;
-
-/// When a change counts as sudden, and what happens then.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AnomalyRules {
-    /// The length of a window.
-    pub window: Duration,
-    /// Calls in a window before it is compared.
-    pub min_calls: u32,
-    /// Standard deviations.
-    pub sensitivity: f64,
-    /// Whether the tool is withdrawn until the server is started again.
-    pub suspends: bool,
-}
-
-impl Default for AnomalyRules {
-    fn default() -> Self {
-        Self {
-            window: Duration::from_secs(60),
-            min_calls: 20,
-            sensitivity: 4.0,
-            suspends: false,
-        }
-    }
-}
-
-/// What changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Signal {
-    /// The mean time of a call, in seconds.
-    Latency,
-    /// The share of calls that fail.
-    Errors,
-    /// Calls in a window.
-    Volume,
-}
-
-impl Signal {
-    /// Its name in events and metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Errors => "errors",
-            Self::Volume => "volume",
-        }
-    }
-}
-
-/// A sudden change, with the numbers that explain it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Anomaly {
-    /// `server:tool`
-    pub tool: String,
-    /// What changed.
-    pub signal: Signal,
-    /// Its value in this window.
-    pub value: f64,
-    /// Its usual value.
-    pub usual: f64,
-    /// By how many standard deviations it differs.
-    pub deviations: f64,
-    /// Calls of the window so far.
-    pub calls: u32,
-    /// Whether the tool is withdrawn.
-    pub is_suspended: bool,
-}
-
-impl fmt::Display for Anomaly {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            tool,
-            value,
-            usual,
-            deviations,
-            calls,
-            ..
-        } = self;
-        match self.signal {
-            Signal::Latency => write!(
-                f,
-                "calls of `{tool}` take {value:.3} s instead of {usual:.3} s"
-            ),
-            Signal::Errors => write!(
-                f,
-                "{:.0} % of the calls of `{tool}` fail instead of {:.0} %",
-                value * 100.0,
-                usual * 100.0
-            ),
-            Signal::Volume => write!(
-                f,
-                "`{tool}` is called {value:.0} times instead of {usual:.0}"
-            ),
-        }?;
-        write!(
-            f,
-            " ({deviations:.1} standard deviations, {calls} calls in this window)"
-        )
-    }
-}
 
 /// What is usual: the exponentially weighted mean and variance of windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -149,6 +54,8 @@ struct Watched {
     calls: u32,
     errors: u32,
     seconds: f64,
+    /// Calls of the window, and those of them that failed, by principal.
+    callers: HashMap<String, (u32, u32)>,
     raised: HashSet<Signal>,
     windows: u32,
     latency: Usual,
@@ -163,6 +70,7 @@ impl Watched {
             calls: 0,
             errors: 0,
             seconds: 0.0,
+            callers: HashMap::new(),
             raised: HashSet::new(),
             windows: 0,
             latency: Usual::default(),
@@ -193,7 +101,38 @@ impl Watched {
             self.windows += 1;
         }
         (self.began, self.calls, self.errors, self.seconds) = (now, 0, 0, 0.0);
+        self.callers.clear();
         self.raised.clear();
+    }
+
+    /// Counts a call in its window.
+    fn count(&mut self, call: &WatchedCall<'_>) {
+        self.calls += 1;
+        self.errors += u32::from(call.is_failed);
+        self.seconds += call.took.as_secs_f64();
+        if self.callers.len() < MAX_CALLERS || self.callers.contains_key(call.principal) {
+            let caller = self.callers.entry(call.principal.to_owned());
+            let (calls, errors) = caller.or_default();
+            *calls += 1;
+            *errors += u32::from(call.is_failed);
+        }
+    }
+
+    /// Who stands out in a signal.
+    fn caller(&self, signal: Signal) -> Option<Caller> {
+        let counted = |(calls, errors): &(u32, u32)| match signal {
+            Signal::Latency => 0,
+            Signal::Errors => *errors,
+            Signal::Volume => *calls,
+        };
+        let all = self.callers.iter();
+        // Of equal ones the first by name, so that the same calls give the same.
+        let most = all.max_by_key(|(name, counts)| (counted(counts), std::cmp::Reverse(*name)));
+        most.map(|(principal, counts)| Caller {
+            principal: principal.clone(),
+            calls: counted(counts),
+        })
+        .filter(|caller| caller.calls > 0)
     }
 
     /// The signals that differ now and did not before in this window.
@@ -232,12 +171,21 @@ impl Watched {
     }
 }
 
+/// A call that has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct WatchedCall<'a> {
+    /// `server:tool`
+    pub tool: &'a str,
+    pub principal: &'a str,
+    pub took: Duration,
+    pub is_failed: bool,
+}
+
 /// Watches all tools.
 #[derive(Debug)]
 pub struct Anomalies {
     rules: AnomalyRules,
     tools: Mutex<HashMap<String, Watched>>,
-    suspended: Mutex<HashMap<String, String>>,
 }
 
 impl Anomalies {
@@ -246,53 +194,47 @@ impl Anomalies {
         Self {
             rules,
             tools: Mutex::default(),
-            suspended: Mutex::default(),
         }
     }
 
     /// A call has ended. Returns the changes that it made visible.
-    pub fn call_ended(
-        &self,
-        tool: &str,
-        took: Duration,
-        is_failed: bool,
-        now: Instant,
-    ) -> Vec<Anomaly> {
+    pub fn call_ended(&self, call: &WatchedCall<'_>, now: Instant) -> Vec<Anomaly> {
         let mut tools = lock(&self.tools);
-        if !tools.contains_key(tool) {
+        if !tools.contains_key(call.tool) {
             if tools.len() >= MAX_TOOLS {
                 return Vec::new();
             }
-            tools.insert(tool.to_owned(), Watched::new(now));
+            tools.insert(call.tool.to_owned(), Watched::new(now));
         }
-        let Some(watched) = tools.get_mut(tool) else {
+        let Some(watched) = tools.get_mut(call.tool) else {
             return Vec::new();
         };
         watched.roll(now, &self.rules);
-        watched.calls += 1;
-        watched.errors += u32::from(is_failed);
-        watched.seconds += took.as_secs_f64();
+        watched.count(call);
         let changed = watched.changed(&self.rules).into_iter();
-        let found: Vec<Anomaly> = changed
-            .map(|(signal, value, usual, deviations)| Anomaly {
-                tool: tool.to_owned(),
-                signal,
-                value,
-                usual,
-                deviations,
-                calls: watched.calls,
-                is_suspended: self.rules.suspends,
+        changed
+            .map(|(signal, value, usual, deviations)| {
+                let caller = watched.caller(signal);
+                let suspends = self.rules.suspends;
+                let suspends_caller =
+                    caller.is_some() && matches!(suspends, Suspends::Principal | Suspends::Both);
+                Anomaly {
+                    tool: call.tool.to_owned(),
+                    signal,
+                    value,
+                    usual,
+                    deviations,
+                    calls: watched.calls,
+                    suspends_tool: match suspends {
+                        Suspends::Nothing => false,
+                        Suspends::Tool | Suspends::Both => true,
+                        Suspends::Principal => !suspends_caller,
+                    },
+                    suspends_caller,
+                    caller,
+                }
             })
-            .collect();
-        if let (true, Some(first)) = (self.rules.suspends, found.first()) {
-            lock(&self.suspended).insert(tool.to_owned(), first.to_string());
-        }
-        found
-    }
-
-    /// Why a tool is withdrawn; `None` if it is not.
-    pub fn suspended(&self, tool: &str) -> Option<String> {
-        lock(&self.suspended).get(tool).cloned()
+            .collect()
     }
 }
 
@@ -319,12 +261,22 @@ mod tests {
             for call in 0..calls {
                 // It varies a little, as real times do.
                 let took = USUAL + Duration::from_micros(u64::from((call * 7 + window) % 5) * 200);
-                found.extend(anomalies.call_ended("s:t", took, call % 10 == 0, now));
+                found.extend(anomalies.call_ended(&ended("ci", took, call % 10 == 0), now));
             }
         }
         found
     }
 
+    fn ended(principal: &str, took: Duration, is_failed: bool) -> WatchedCall<'_> {
+        WatchedCall {
+            tool: "s:t",
+            principal,
+            took,
+            is_failed,
+        }
+    }
+
+    /// What further calls, of which two thirds are of `bot`, make visible after usual windows.
     fn after(anomalies: &Anomalies, calls: u32, took: Duration, fails: bool) -> Vec<Anomaly> {
         let from = Instant::now();
         let usual = usual_windows(anomalies, from, 10, 30);
@@ -332,7 +284,8 @@ mod tests {
         let now = from + Duration::from_secs(600);
         let ends = (0..calls).flat_map(|call| {
             let is_failed = fails || call % 10 == 0;
-            anomalies.call_ended("s:t", took, is_failed, now)
+            let principal = if call % 3 == 0 { "ci" } else { "bot" };
+            anomalies.call_ended(&ended(principal, took, is_failed), now)
         });
         ends.collect()
     }
@@ -363,18 +316,38 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_withdrawn_only_if_the_operator_wants_that() {
-        let watching = Anomalies::new(AnomalyRules::default());
-        after(&watching, 30, USUAL, true);
-        assert_eq!(watching.suspended("s:t"), None);
-        let suspends = true;
-        let rules = AnomalyRules {
-            suspends,
-            ..AnomalyRules::default()
+    fn the_principal_behind_a_change_is_named_with_its_calls() {
+        let new = || Anomalies::new(AnomalyRules::default());
+        let many = after(&new(), 200, USUAL, false);
+        let caller = many[0].caller.as_ref().unwrap();
+        assert_eq!(caller.principal, "bot");
+        assert!(caller.calls > many[0].calls / 2, "{many:?}");
+        let slow = after(&new(), 30, Duration::from_millis(80), false);
+        assert_eq!(
+            slow[0].caller, None,
+            "a slow tool is not due to its callers"
+        );
+    }
+
+    #[test]
+    fn the_tool_or_the_principal_is_withdrawn_only_if_the_operator_wants_that() {
+        let found = |suspends, calls, took| {
+            let rules = AnomalyRules {
+                suspends,
+                ..AnomalyRules::default()
+            };
+            let found = after(&Anomalies::new(rules), calls, took, false);
+            (found[0].suspends_tool, found[0].suspends_caller)
         };
-        let suspending = Anomalies::new(rules);
-        after(&suspending, 30, USUAL, true);
-        assert!(suspending.suspended("s:t").is_some());
-        assert_eq!(suspending.suspended("s:other"), None);
+        let slow = Duration::from_millis(80);
+        for (suspends, of_volume, of_latency) in [
+            (Suspends::Nothing, (false, false), (false, false)),
+            (Suspends::Tool, (true, false), (true, false)),
+            (Suspends::Principal, (false, true), (true, false)),
+            (Suspends::Both, (true, true), (true, false)),
+        ] {
+            assert_eq!(found(suspends, 200, USUAL), of_volume, "{suspends:?}");
+            assert_eq!(found(suspends, 30, slow), of_latency, "{suspends:?}");
+        }
     }
 }

@@ -45,6 +45,9 @@ pub const ATTEMPTS: &str = "pml.call.attempts";
 /// Whether the cache answered.
 pub const CACHED: &str = "pml.call.cached";
 
+/// `ahead` of a call that was made before the script made it, `taken` of one that got such a result.
+pub const SPECULATED: &str = "pml.call.speculated";
+
 /// The span of a run.
 pub const RUN_SPAN: &str = "pml.run";
 /// The span of a search.

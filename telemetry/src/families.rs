@@ -72,7 +72,7 @@ pub static SERVER_DURATION: Family = Family {
 pub static CALLS: Family = Family {
     name: "pml.calls",
     unit: "",
-    help: "Requests to MCP servers by their outcome: ok, cached, or the kind of the error.",
+    help: "Requests to MCP servers by their outcome: ok, cached, speculated, or the kind of the error.",
     kind: FamilyKind::Counter,
     labels: &["tool", "outcome"],
     open: Some(0),
@@ -84,6 +84,24 @@ pub static RETRIES: Family = Family {
     help: "Further attempts of calls.",
     kind: FamilyKind::Counter,
     labels: &["server"],
+    open: Some(0),
+};
+
+pub static SPECULATED: Family = Family {
+    name: "pml.speculated.calls",
+    unit: "",
+    help: "Calls that were made ahead of the script, and those of them whose results the script took.",
+    kind: FamilyKind::Counter,
+    labels: &["result"],
+    open: None,
+};
+
+pub static COSTS: Family = Family {
+    name: "pml.call.cost",
+    unit: "",
+    help: "What calls cost, in the unit of pml.workflows.costs.",
+    kind: FamilyKind::Counter,
+    labels: &["tool"],
     open: Some(0),
 };
 
@@ -124,11 +142,13 @@ pub static ANOMALIES: Family = Family {
 };
 
 /// All of them, in the order of `/metrics`.
-pub static ALL: [&Family; 8] = [
+pub static ALL: [&Family; 10] = [
     &CLIENT_DURATION,
     &SERVER_DURATION,
     &CALLS,
     &RETRIES,
+    &SPECULATED,
+    &COSTS,
     &WAITS,
     &RUNS,
     &REDACTIONS,

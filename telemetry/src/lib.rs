@@ -17,6 +17,7 @@
 #![deny(missing_docs)]
 
 mod anomalies;
+mod anomaly;
 mod attribute;
 mod batch_queue;
 mod call_end;
@@ -35,9 +36,9 @@ mod settings;
 mod span;
 mod telemetry;
 
-pub use anomalies::{Anomaly, AnomalyRules, Signal};
+pub use anomaly::{Anomaly, AnomalyRules, Caller, Signal, Suspends};
 pub use attribute::{Attribute, AttributeValue};
-pub use call_end::CallEnd;
+pub use call_end::{CallEnd, Speculated};
 pub use error::TelemetryError;
 pub use log_record::{LogRecord, Severity};
 pub use metrics::{Gauge, Metrics};

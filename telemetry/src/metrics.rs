@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::call_end::CallEnd;
+use crate::call_end::{CallEnd, Speculated};
 use crate::conventions::TOOLS_CALL;
 use crate::families::{self, Family};
 use crate::series::{OTHER, Series};
@@ -58,6 +58,7 @@ impl Metrics {
         let outcome = match end.error {
             Some(error) => error,
             None if end.is_cached => "cached",
+            None if end.speculation == Speculated::Taken => "speculated",
             None => "ok",
         };
         // Names of tools that do not exist are whatever a script writes.
@@ -78,6 +79,14 @@ impl Metrics {
                 end.error.unwrap_or_default(),
             ];
             self.add(&families::CLIENT_DURATION, &labels, end.took.as_secs_f64());
+        }
+        match end.speculation {
+            Speculated::No => {}
+            Speculated::Ahead => self.add(&families::SPECULATED, &["ahead"], 1.0),
+            Speculated::Taken => self.add(&families::SPECULATED, &["taken"], 1.0),
+        }
+        if let Some(cost) = end.cost {
+            self.add(&families::COSTS, &[tool], cost);
         }
         if !end.slot_wait.is_zero() {
             self.waited("slot", end.slot_wait);

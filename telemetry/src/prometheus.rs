@@ -138,7 +138,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::call_end::CallEnd;
+    use crate::call_end::{CallEnd, Speculated};
 
     #[test]
     fn a_histogram_has_cumulative_buckets_and_a_sum() {
@@ -197,6 +197,34 @@ mod tests {
             .filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok())
             .sum();
         assert_eq!(total, 30_000, "no call is lost");
+    }
+
+    #[test]
+    fn speculation_and_costs_are_counted() {
+        let metrics = Metrics::new(10);
+        let end = |speculation, attempts, cost| CallEnd {
+            speculation,
+            attempts,
+            cost,
+            ..CallEnd::new("tools/call", "s:t")
+        };
+        metrics.call_ended(&end(Speculated::Ahead, 1, Some(0.25)));
+        metrics.call_ended(&end(Speculated::Ahead, 1, Some(0.25)));
+        metrics.call_ended(&end(Speculated::Taken, 0, None));
+        let text = metrics.prometheus();
+        for line in [
+            "pml_speculated_calls_total{result=\"ahead\"} 2\n",
+            "pml_speculated_calls_total{result=\"taken\"} 1\n",
+            "pml_calls_total{tool=\"s:t\",outcome=\"speculated\"} 1\n",
+            "pml_call_cost_total{tool=\"s:t\"} 0.5\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        let sent = "mcp_client_operation_duration_seconds_count{mcp_method_name=\"tools/call\",gen_ai_tool_name=\"s:t\"} 2\n";
+        assert!(
+            text.contains(sent),
+            "a taken result is not a request\n{text}"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use reqwest::header::{HeaderName, HeaderValue};
 use url::Url;
 
 use crate::attribute::Attribute;
@@ -12,6 +13,8 @@ use crate::sampler::Sampler;
 /// Where collectors listen if nothing else is said.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 const EXPECTED_URL: &str = "expected an address such as http://127.0.0.1:4318";
+const EXPECTED_BASE: &str = "expected the address of the collector, such as http://127.0.0.1:4318: /v1/traces, /v1/metrics and /v1/logs are added to it";
+const EXPECTED_HEADER: &str = "expected the name of a header, and a value in one line";
 const EXPECTED_NUMBER: &str = "expected a whole number above 0, such as 512";
 
 /// What a configuration file says. The variables of the environment come before it.
@@ -122,6 +125,12 @@ impl Environment<'_> {
         };
         let path = kind.to_lowercase();
         let url = parse_url(name, &base)?;
+        let is_whole = ["/v1/traces", "/v1/metrics", "/v1/logs"]
+            .iter()
+            .any(|end| url.path().trim_end_matches('/').ends_with(end));
+        if is_whole {
+            return Err(TelemetryError::invalid(name, &base, EXPECTED_BASE));
+        }
         let url = format!("{}/v1/{path}", url.as_str().trim_end_matches('/'));
         parse_url(name, &url).map(Some)
     }
@@ -209,9 +218,25 @@ impl ExportSettings {
                 }
             }
         }
-        let mut headers: BTreeMap<String, String> = file.headers.clone();
-        if let Some(own) = text("OTEL_EXPORTER_OTLP_HEADERS") {
-            headers.extend(pairs("OTEL_EXPORTER_OTLP_HEADERS", &own)?);
+        let mut headers = BTreeMap::new();
+        let own = text("OTEL_EXPORTER_OTLP_HEADERS");
+        let own = own.map(|own| pairs("OTEL_EXPORTER_OTLP_HEADERS", &own));
+        let of_file = file.headers.clone().into_iter().collect();
+        for (from, all) in [
+            ("pml.telemetry.headers", of_file),
+            (
+                "OTEL_EXPORTER_OTLP_HEADERS",
+                own.transpose()?.unwrap_or_default(),
+            ),
+        ] {
+            for (name, value) in all {
+                let is_name = HeaderName::from_bytes(name.as_bytes()).is_ok();
+                if !is_name || HeaderValue::from_str(&value).is_err() {
+                    // The value may be a credential, and is not repeated.
+                    return Err(TelemetryError::invalid(from, &name, EXPECTED_HEADER));
+                }
+                headers.insert(name, value);
+            }
         }
         let sampler = match (text("OTEL_TRACES_SAMPLER"), file.sampling) {
             (Some(name), _) => Sampler::named(&name, text("OTEL_TRACES_SAMPLER_ARG").as_deref())?,
@@ -357,6 +382,28 @@ mod tests {
         assert_eq!(all.queue, 7);
         let name = ("service.name".into(), "tools".into());
         assert!(all.resource.contains(&name), "{:?}", all.resource);
+    }
+
+    #[test]
+    fn a_wrong_key_of_the_file_is_an_error_that_names_it() {
+        let file = |endpoint: &str, header: &str, sampling| FileSettings {
+            endpoint: Some(endpoint.to_owned()),
+            headers: BTreeMap::from([(header.to_owned(), "s3cret".to_owned())]),
+            sampling: Some(sampling),
+        };
+        for (file, expected) in [
+            (file("collector:4318", "x", 1.0), "pml.telemetry.endpoint"),
+            (file("http://c:4318/v1/traces", "x", 1.0), "are added to it"),
+            (
+                file("http://c:4318", "x y", 1.0),
+                "pml.telemetry.headers `x y`",
+            ),
+            (file("http://c:4318", "x", 1.5), "pml.telemetry.sampling"),
+        ] {
+            let error = settings(&file, &[]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ use pml_protocol::TraceContext;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
-use crate::anomalies::{Anomalies, Anomaly, AnomalyRules};
+use crate::anomalies::{Anomalies, WatchedCall};
+use crate::anomaly::{Anomaly, AnomalyRules};
 use crate::attribute::Attribute;
 use crate::batch_queue::BatchQueue;
 use crate::call_end::CallEnd;
@@ -133,29 +134,32 @@ impl Telemetry {
         &self.0.metrics
     }
 
-    /// A request to a server has ended.
-    pub fn call_ended(&self, end: &CallEnd<'_>) {
+    /// A request to a server has ended. Returns the sudden changes that it made visible, which the caller
+    /// withdraws tools and principals for.
+    pub fn call_ended(&self, end: &CallEnd<'_>) -> Vec<Anomaly> {
         self.metrics().call_ended(end);
         let Some(anomalies) = &self.0.anomalies else {
-            return;
+            return Vec::new();
         };
         // A call that was not sent says nothing of its tool.
         if end.method != TOOLS_CALL || end.attempts == 0 || end.error == Some("cancelled") {
-            return;
+            return Vec::new();
         }
-        let is_failed = end.error.is_some();
-        for anomaly in anomalies.call_ended(end.tool, end.took, is_failed, Instant::now()) {
+        let call = WatchedCall {
+            tool: end.tool,
+            principal: end.principal,
+            took: end.took,
+            is_failed: end.error.is_some(),
+        };
+        let found = anomalies.call_ended(&call, Instant::now());
+        for anomaly in &found {
             self.metrics()
                 .anomaly(&anomaly.tool, anomaly.signal.as_str());
             tracing::warn!(tool = %anomaly.tool, "{anomaly}");
             // Without a receiver, the metric and the log have it.
-            let _ = self.0.found.send(anomaly);
+            let _ = self.0.found.send(anomaly.clone());
         }
-    }
-
-    /// Why a tool is withdrawn; `None` if it is not.
-    pub fn suspended(&self, tool: &str) -> Option<String> {
-        self.0.anomalies.as_ref()?.suspended(tool)
+        found
     }
 
     /// The sudden changes from now on; `None` if tools are not watched.
@@ -242,8 +246,8 @@ impl Telemetry {
         self.0.logs.is_some()
     }
 
-    /// Sends what is left, for at most 3 seconds.
-    pub async fn shutdown(&self) {
+    /// Sends what is left, for at most 3 seconds. Returns whether all spans and log records were taken.
+    pub async fn shutdown(&self) -> bool {
         self.0.closing.send_replace(true);
         let tasks = {
             let mut tasks = self.0.tasks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,7 +259,10 @@ impl Telemetry {
                 let _ = task.await;
             }
         };
-        let _ = tokio::time::timeout(FLUSH_TIME, all).await;
+        let is_in_time = tokio::time::timeout(FLUSH_TIME, all).await.is_ok();
+        let spans = self.0.spans.as_ref().map_or(0, |queue| queue.dropped());
+        let logs = self.0.logs.as_ref().map_or(0, |queue| queue.dropped());
+        is_in_time && spans + logs == 0
     }
 
     /// Makes what was not sent a metric.

@@ -10,7 +10,7 @@ Usage: ledger.py FOLDER. Tools:
 The descriptions of the tools differ if the file FOLDER/changed exists when the server starts.
 
 A call with "hold" waits at a place until the file FOLDER/go exists, and says that it waits by the file
-FOLDER/held: "before" its effect, or "after" it.
+FOLDER/held: "before" its effect, or "after" it. A call with "die" ends the server there, the first time.
 """
 
 import json
@@ -44,6 +44,9 @@ def append(name, line):
 
 
 def hold(arguments, place):
+    if arguments.get("die") == place and not os.path.exists(path("died")):
+        append("died", place)
+        os._exit(3)
     if arguments.get("hold") != place:
         return
     with open(path("held"), "w") as file:
@@ -79,7 +82,7 @@ def call(name, arguments):
 
 def tool(name, required):
     fields = {"text": {"type": "string"}, "amount": {"type": "number"}, "ms": {"type": "number"},
-              "hold": {"type": "string"}, "idempotency_key": {"type": "string"}}
+              "hold": {"type": "string"}, "die": {"type": "string"}, "idempotency_key": {"type": "string"}}
     return {"name": name, "description": "The tool " + name + (" (changed)" if os.path.exists(path("changed")) else ""),
             "inputSchema": {"type": "object", "properties": fields, "required": required}}
 

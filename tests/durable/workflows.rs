@@ -1,13 +1,13 @@
 //! Durable workflows: killed at random times, resumed, and their effects counted.
 
 use std::collections::BTreeSet;
-use std::process::Child;
+use std::process::{Child, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::ledger::{Ledger, kill};
+use super::ledger::{Ledger, kill, parse, stderr};
 
 /// Guarded calls in a chain and in parallel, reads, code with randomness, and code that calls tools.
 fn plan() -> Value {
@@ -127,6 +127,177 @@ fn an_unknown_call_waits_for_a_person_and_the_rest_is_kept() {
     let effects = ledger.effects();
     let distinct: BTreeSet<&String> = effects.iter().collect();
     assert_eq!((effects.len(), distinct.len()), (3, 3), "{effects:?}");
+}
+
+/// Starts a durable plan with the id `r` and waits for its end.
+fn run_durable(ledger: &Ledger, plan: &Value, flags: &[&str]) -> Output {
+    ledger.write("plan.json", &plan.to_string());
+    let words = ["workflow", "run", "--durable", "--run-id", "r", "--json"];
+    let mut command = ledger.pml(&[&words, flags].concat());
+    command
+        .arg(ledger.file("plan.json"))
+        .output()
+        .expect("pml starts")
+}
+
+fn distinct(effects: &[String]) -> usize {
+    effects.iter().collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn a_guarded_call_without_an_answer_is_unknown_although_pml_lives() {
+    // The answer is late, the server dies, and the deadline of the plan passes while the call is under way.
+    let late = json!({ "text": "b", "hold": "after" });
+    let cases = [
+        (
+            late.clone(),
+            json!({ "timeout": "400ms", "fallback": { "tool": "s:record", "args": { "text": "instead" } } }),
+            json!({}),
+        ),
+        (
+            json!({ "text": "b", "die": "after" }),
+            json!({ "optional": true, "retry": 3, "depends_on": ["a", "d"] }),
+            json!({}),
+        ),
+        (late, json!({}), json!({ "deadline": "2s" })),
+    ];
+    for (args, fields, of_plan) in cases {
+        let ledger = Ledger::new();
+        let mut task = json!({ "id": "b", "tool": "s:record", "args": args, "depends_on": ["a"] });
+        merge(&mut task, &fields);
+        let mut plan = json!({ "tasks": [
+            { "id": "a", "tool": "s:record", "args": { "text": "a" } },
+            task,
+            { "id": "c", "tool": "s:record", "args": { "text": "c" }, "depends_on": ["b"] },
+            { "id": "d", "tool": "s:record", "args": { "text": "d", "ms": 100 }, "depends_on": ["a"] },
+        ] });
+        merge(&mut plan, &of_plan);
+        let waiting = run_durable(&ledger, &plan, &[]);
+        assert_eq!(
+            waiting.status.code(),
+            Some(75),
+            "{plan:#}\n{}",
+            stderr(&waiting)
+        );
+        assert!(
+            stderr(&waiting).contains("pml runs settle r"),
+            "{}",
+            stderr(&waiting)
+        );
+        let report = parse(&waiting);
+        assert_eq!(report["tasks"][1]["state"], "unknown", "{report:#}");
+        // What does not depend on the call went on, and nothing stood in for it.
+        let mut effects = ledger.effects();
+        effects.sort();
+        assert_eq!(effects, ["record a", "record b", "record d"]);
+        let shown = ledger.show();
+        assert_eq!(shown["state"], "unknown", "{shown:#}");
+        assert_eq!(
+            shown["unknown"].as_array().expect("a list").len(),
+            1,
+            "{shown:#}"
+        );
+        ledger.let_go();
+        settle(&ledger);
+        let report = ledger.resume();
+        assert_eq!(report["ok"], true, "{report:#}");
+        let effects = ledger.effects();
+        assert_eq!((effects.len(), distinct(&effects)), (4, 4), "{effects:?}");
+    }
+}
+
+fn merge(value: &mut Value, fields: &Value) {
+    for (key, field) in fields.as_object().expect("an object") {
+        value[key] = field.clone();
+    }
+}
+
+#[test]
+fn a_call_that_was_given_up_lets_the_fallback_run() {
+    let ledger = Ledger::new();
+    let plan = json!({ "tasks": [
+        { "id": "b", "tool": "s:record", "args": { "text": "b", "hold": "before" }, "timeout": "300ms",
+          "fallback": { "tool": "s:record", "args": { "text": "instead" } } },
+    ] });
+    assert_eq!(run_durable(&ledger, &plan, &[]).status.code(), Some(75));
+    ledger.json(&["runs", "settle", "r", "1", "--json", "--give-up"]);
+    let report = ledger.resume();
+    assert_eq!(report["output"]["text"], "instead", "{report:#}");
+    assert_eq!(ledger.effects(), ["record instead"]);
+}
+
+#[test]
+fn a_read_without_an_answer_is_an_ordinary_failure() {
+    let ledger = Ledger::new();
+    let plan = json!({ "tasks": [
+        { "id": "b", "tool": "s:look", "args": { "hold": "before" }, "timeout": "300ms", "optional": true },
+        { "id": "c", "tool": "s:record", "args": { "text": "c $ERROR[b].kind" } },
+    ] });
+    let run = run_durable(&ledger, &plan, &[]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert_eq!(ledger.effects(), ["record c timeout"]);
+}
+
+#[test]
+fn the_answer_to_the_question_before_a_task_is_kept() {
+    let plan = json!({ "tasks": [
+        { "id": "a", "tool": "s:record", "args": { "text": "a" } },
+        { "id": "ask", "tool": "s:record", "approve": "send to ada@example.com?", "args": { "text": "asked" }, "depends_on": ["a"] },
+        { "id": "code", "code": "return 7", "approve": true },
+        { "id": "held", "tool": "s:record", "args": { "text": "held", "hold": "before" }, "depends_on": ["ask", "code"] },
+    ] });
+    let ledger = Ledger::new();
+    let waiting = run_durable(&ledger, &plan, &[]);
+    assert_eq!(waiting.status.code(), Some(75), "{}", stderr(&waiting));
+    assert_eq!(ledger.show()["state"], "waiting");
+    let open = || {
+        let listed = ledger.json(&["approvals", "--json"]);
+        listed["approvals"].as_array().expect("a list").clone()
+    };
+    let (asked, seen) = (open(), format!("{:?}", open()));
+    assert_eq!(asked.len(), 2, "{asked:#?}");
+    assert!(seen.contains("send to [EMAIL_1]?"), "{seen}");
+    for approval in &asked {
+        ledger.json(&[
+            "approvals",
+            "allow",
+            approval["id"].as_str().expect("an id"),
+            "--json",
+        ]);
+    }
+    // Killed behind the answers, it does not ask again.
+    let resumed = ledger
+        .pml(&["resume", "r", "--json"])
+        .spawn()
+        .expect("pml starts");
+    ledger.wait_until_held();
+    kill(resumed);
+    ledger.let_go();
+    assert!(open().is_empty());
+    settle(&ledger);
+    let report = ledger.resume();
+    assert_eq!(report["ok"], true, "{report:#}");
+    assert_eq!(
+        ledger.effects(),
+        ["record a", "record asked", "record held"]
+    );
+}
+
+#[test]
+fn a_refused_task_is_not_started_and_yes_allows_all() {
+    let plan = json!({ "tasks": [{ "id": "a", "tool": "s:record", "approve": true, "args": { "text": "a" } }] });
+    let ledger = Ledger::new();
+    assert_eq!(run_durable(&ledger, &plan, &[]).status.code(), Some(75));
+    ledger.json(&["approvals", "deny", "--run", "r", "--json"]);
+    let report = ledger.resume();
+    assert_eq!(report["tasks"][0]["state"], "failed", "{report:#}");
+    assert_eq!(report["tasks"][0]["error"]["kind"], "denied", "{report:#}");
+    assert!(ledger.effects().is_empty());
+
+    let ledger = Ledger::new();
+    let report = parse(&run_durable(&ledger, &plan, &["--yes"]));
+    assert_eq!(report["ok"], true, "{report:#}");
+    assert_eq!(ledger.effects(), ["record a"]);
 }
 
 /// Two effects with a read between them that waits until the test lets it go.

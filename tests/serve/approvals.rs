@@ -60,6 +60,56 @@ fn fifty_calls_are_asked_about_once() {
     );
 }
 
+/// Two scripts that return an e-mail address, at a client whose person answers so.
+fn replies_with_an_address(answer: Value) -> Value {
+    let (_data, place) = place_with(json!({ "scrub": { "detectors": { "email": "ask" } } }));
+    let step = json!({ "tool": "execute_code", "args": { "code": "return 'write to ' + 'jo' + '@example.org'" } });
+    let plan = plan_for_stdio(&place, "legacy", json!([step, step]));
+    python(&with_elicitation(plan, answer))
+}
+
+#[test]
+fn a_person_decides_once_in_a_session_whether_a_kind_is_shown() {
+    for (answer, shown) in [
+        (
+            json!({ "action": "accept", "content": { "decision": "Allow these" } }),
+            "write to jo@example.org",
+        ),
+        (json!({ "action": "decline" }), "write to [EMAIL_1"),
+    ] {
+        let heard = replies_with_an_address(answer);
+        let asked = heard["asked"].as_array().unwrap();
+        assert_eq!(asked.len(), 1, "{heard}");
+        let question = asked[0].as_str().unwrap();
+        assert!(
+            question.starts_with("Show EMAIL data to the model?"),
+            "{question}"
+        );
+        for step in heard["steps"].as_array().unwrap() {
+            let result = envelope(step)["result"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            assert!(result.starts_with(shown), "{heard}");
+        }
+    }
+}
+
+#[test]
+fn a_kind_about_which_no_person_can_be_asked_is_refused() {
+    let (_data, place) = place_with(json!({ "scrub": { "detectors": { "email": "ask" } } }));
+    let mut client = StdioClient::open_with(&place, &[], json!({}));
+    let reply = client.call(
+        "execute_code",
+        json!({ "code": "return 'jo' + '@example.org'" }),
+    );
+    let text = reply.to_string();
+    assert!(
+        text.contains("no person has answered") && !text.contains("jo@example"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_loop_of_single_calls_is_asked_about_once() {
     let (_data, place) = place(json!({ "ask": ["demo:add_*"] }));
@@ -533,4 +583,34 @@ fn a_client_that_has_left_is_waited_for_no_longer() {
     assert_eq!(status, Some(0));
     assert!(began.elapsed() < Duration::from_secs(5));
     assert!(said.contains("false"), "{said}");
+}
+
+#[test]
+fn a_task_that_asks_is_asked_about_in_its_own_words() {
+    let plan = json!({ "tasks": [
+        { "id": "note", "tool": "demo:add_note", "approve": "add it for ada@example.com?", "args": { "title": "t", "text": "x" } },
+        { "id": "after", "code": "return $OUTPUT[note].id" },
+    ] });
+    let steps = json!([{ "tool": "execute_workflow", "args": { "plan": plan } }]);
+    let accept = json!({ "action": "accept", "content": { "decision": "Allow these" } });
+    let decline = json!({ "action": "decline" });
+    for (answer, expected) in [(accept, "done"), (decline, "failed")] {
+        let (_data, place) = place_with(json!({ "workflows": { "tool": true } }));
+        let heard = python(&with_elicitation(
+            plan_for_stdio(&place, "legacy", steps.clone()),
+            answer,
+        ));
+        let asked = heard["asked"].to_string();
+        assert!(asked.contains("add it for [EMAIL_1"), "{heard}");
+        assert_eq!(heard["asked"].as_array().unwrap().len(), 1, "{heard}");
+        let report = &envelope(&heard["steps"][0])["result"];
+        assert_eq!(report["state"], expected, "{heard}");
+    }
+    // Without a person and without a journal, the task is refused.
+    let (_data, place) =
+        place_with(json!({ "workflows": { "tool": true }, "runs": { "durable": false } }));
+    let heard = python(&plan_for_stdio(&place, "legacy", steps));
+    let report = &envelope(&heard["steps"][0])["result"];
+    let why = report["tasks"][0]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("this client cannot ask"), "{heard}");
 }

@@ -259,13 +259,23 @@ impl HttpServer {
         headers: &[(&str, &str)],
         body: &str,
     ) -> (u16, String, String) {
+        self.send_to("/mcp", method, headers, body)
+    }
+
+    pub fn send_to(
+        &self,
+        path: &str,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> (u16, String, String) {
         let mut stream =
             std::net::TcpStream::connect(self.authority()).expect("the server listens");
         stream
             .set_read_timeout(Some(Duration::from_secs(30)))
             .unwrap();
         let mut request = format!(
-            "{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
+            "{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
             body.len()
         );
         let defaults = [

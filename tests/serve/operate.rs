@@ -46,7 +46,7 @@ fn place() -> Place {
 }
 
 fn process(client: &mut StdioClient) -> String {
-    let result = client.call("call_tool", json!({ "id": "own:process", "args": {} }));
+    let result = client.call("call_tool", json!({ "tool": "own:process", "args": {} }));
     text(&result).trim_matches('"').to_owned()
 }
 
@@ -70,7 +70,7 @@ fn a_restarted_server_has_a_new_process_and_no_call_is_lost() {
     let place = place();
     let mut client = StdioClient::open(&place, &[]);
     let old = process(&mut client);
-    let params = json!({ "name": "call_tool", "arguments": { "id": "own:slow", "args": {} } });
+    let params = json!({ "name": "call_tool", "arguments": { "tool": "own:slow", "args": {} } });
     let slow = client.request("tools/call", params);
     std::thread::sleep(Duration::from_millis(300));
     let restarted = place.run(&["restart", "own", "--json"]);

@@ -13,11 +13,27 @@ use serde_json::Value;
 
 /// The binary under test.
 ///
-/// It trusts the `.mcp.json` of the folder that it runs in; tests of trust remove the variable.
+/// It trusts the `.mcp.json` of the folder that it runs in; tests of trust remove the variable. Its home
+/// folder is that of all tests: nothing is written to that of the user, such as the audit log of a server.
 pub fn pml() -> Command {
     let mut command = Command::new(binary());
-    command.env("PML_TRUST", "1");
     command
+        .env("PML_TRUST", "1")
+        .env("HOME", home())
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_DATA_HOME");
+    command
+}
+
+/// The home folder of commands that need none of their own. It stays between runs of the tests: what was
+/// downloaded is there.
+fn home() -> &'static Path {
+    static HOME: OnceLock<PathBuf> = OnceLock::new();
+    HOME.get_or_init(|| {
+        let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("home");
+        std::fs::create_dir_all(&home).expect("the target folder can be written");
+        home
+    })
 }
 
 pub fn binary() -> PathBuf {

@@ -22,12 +22,14 @@ pub struct RecordedCall {
 const MAX_VALUES: usize = 200_000;
 
 /// The plan that makes the same calls. Failed calls are left out. Calls without effects run as soon as
-/// the results they use are there; a call with an effect runs after the one before it, and whatever
-/// follows it in the run waits for it.
+/// the results they use are there; a call with an effect runs after all that came before it in the run, and
+/// whatever followed it waits for it: a read sees what it saw in the run.
 pub fn plan_of_calls(calls: &[RecordedCall], result: Option<&Value>) -> Value {
     let mut seen = SeenValues::default();
     let mut tasks = Vec::new();
     let mut last_effect: Option<String> = None;
+    // The calls since then.
+    let mut reads: Vec<String> = Vec::new();
     for (index, call) in calls.iter().enumerate() {
         let Some(output) = &call.result else { continue };
         let id = format!("t{}", index + 1);
@@ -36,13 +38,19 @@ pub fn plan_of_calls(calls: &[RecordedCall], result: Option<&Value>) -> Value {
         task.insert("id".to_owned(), json!(id));
         task.insert("tool".to_owned(), json!(call.tool));
         task.insert("args".to_owned(), args);
-        if let Some(effect) = &last_effect {
-            task.insert("depends_on".to_owned(), json!([effect]));
+        let before: Vec<String> = match (call.has_effect, reads.is_empty()) {
+            // They have waited for the last effect themselves.
+            (true, false) => std::mem::take(&mut reads),
+            _ => last_effect.iter().cloned().collect(),
+        };
+        if !before.is_empty() {
+            task.insert("depends_on".to_owned(), json!(before));
         }
         tasks.push(Value::Object(task));
         seen.add(&id, output);
-        if call.has_effect {
-            last_effect = Some(id);
+        match call.has_effect {
+            true => last_effect = Some(id),
+            false => reads.push(id),
         }
     }
     let mut plan = Map::new();
@@ -201,6 +209,8 @@ mod tests {
         let body = json!({ "body": "$OUTPUT[t2]", "n": 1, "cost": "$$5 $$OUTPUT" });
         assert_eq!(plan["tasks"][3]["args"], body);
         assert_eq!(plan["tasks"][4]["args"]["id"], "$OUTPUT[t4].id");
+        // No read sees the effects that came after it in the run.
+        assert_eq!(plan["tasks"][3]["depends_on"], json!(["t1", "t2", "t3"]));
         assert_eq!(plan["tasks"][4]["depends_on"], json!(["t4"]));
         assert_eq!(
             plan["output"],

@@ -53,7 +53,6 @@ pub use plan::{
 };
 pub use reference::{Condition, Reference, Root, Template};
 pub use report::{RunState, TaskReport, TaskState, Times, WorkflowReport};
-pub use run_time::run_time;
 pub use runner::{ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask};
 pub use scheduler::{RunOptions, run};
 pub use script_plans::{CodeHost, ScriptPlanParts, ScriptPlans};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use pml_protocol::{ErrorKind, LabelReport, Outcome, RunError, Stats};
+use pml_protocol::{CallRecord, ErrorKind, LabelReport, Outcome, RunError, Stats};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
@@ -20,6 +20,8 @@ pub struct EndedPlan {
     pub report: WorkflowReport,
     /// Why it was stopped from outside.
     pub stopped: Option<RunError>,
+    /// The calls that its tasks made.
+    pub calls: Vec<CallRecord>,
     /// What its tasks had read.
     pub labels: Option<LabelReport>,
 }
@@ -82,6 +84,7 @@ pub async fn run_to_end(
     EndedPlan {
         report,
         stopped: { reason }.try_recv().ok(),
+        calls: runner.take_calls(),
         labels: runner.labels(),
     }
 }
@@ -99,6 +102,7 @@ impl EndedPlan {
             ok: error.is_none(),
             // A report has only names for keys.
             result: to_raw_value(report).ok(),
+            calls: self.calls.clone(),
             labels: self.labels.clone(),
             stats: Stats {
                 wall_ms: report.times.wall_ms,

@@ -1,12 +1,13 @@
 //! Runs tasks for real: tools through a request pipeline, code in the sandboxes of a pool.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pml_protocol::{
-    EffectClass, ErrorKind, Failure, FailureKind, HostFuture, LabelReport, Limits, LogLine,
-    Outcome, ProgressReceiver, Request, RequestedLimits, RunClock, RunContext, RunError,
-    StreamRequest, ToolHost, ToolResult, VirtualClock,
+    CallRecord, EffectClass, ErrorKind, Failure, FailureKind, Flow, HostFuture, LabelReport,
+    Limits, LogLine, MadeCall, Outcome, ProgressReceiver, Request, RequestedLimits, RunClock,
+    RunContext, RunError, RunFlow, StreamRequest, ToolHost, ToolResult, VirtualClock,
 };
 use pml_runtime::{Event, Script};
 use serde_json::Value;
@@ -24,8 +25,12 @@ pub trait RunnerHooks: Send + Sync {
     /// What a call of the tool does.
     fn effect<'a>(&'a self, tool: &'a str) -> TaskFuture<'a, EffectClass>;
 
-    /// Asks a person whether a task may start.
-    fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>>;
+    /// Answers in the place of a person whether a task may start, or asks one. `None` leaves it to the approval
+    /// layer of the pipeline, whose answers a journal keeps.
+    fn approve<'a>(&'a self, ask: &ApprovalAsk<'a>) -> Option<TaskFuture<'a, Result<(), Failure>>> {
+        let _ = ask;
+        None
+    }
 
     /// A line that the code of a task logged.
     fn log(&self, task: &str, line: &LogLine);
@@ -55,9 +60,15 @@ pub struct RunnerParts {
 }
 
 /// Runs tasks through a request pipeline and a pool of sandboxes.
+///
+/// Each task has a label of its own: what it may depend on, and what it reads.
 pub struct PipelineRunner {
     parts: RunnerParts,
     in_flight: watch::Sender<usize>,
+    /// What the run had read when the plan began: its inputs can depend on it.
+    start: Flow,
+    /// What each task has read.
+    flows: Mutex<HashMap<String, RunFlow>>,
 }
 
 /// Makes globals of the values of a task. It is on the first line of the code, so that the lines of
@@ -68,9 +79,27 @@ impl PipelineRunner {
     /// A runner.
     pub fn new(parts: RunnerParts) -> Self {
         Self {
+            start: parts.context.flow().current(),
             parts,
             in_flight: watch::Sender::new(0),
+            flows: Mutex::default(),
         }
+    }
+
+    /// What a task has read, which begins with what those `after` which it runs have when it starts.
+    fn flow_of(&self, task: &str, after: &[&str]) -> RunFlow {
+        // A flow is added in one step.
+        let mut flows = self.flows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(flow) = flows.get(task) {
+            return flow.clone();
+        }
+        let mut start = self.start.clone();
+        for flow in after.iter().filter_map(|before| flows.get(*before)) {
+            start.join(&flow.current());
+        }
+        let flow = self.parts.context.flow().part(start);
+        flows.insert(task.to_owned(), flow.clone());
+        flow
     }
 
     /// Waits until the pipeline ends the run, or every step in flight waits for a person.
@@ -100,6 +129,11 @@ impl PipelineRunner {
         self.parts.context.clock()
     }
 
+    /// The calls that the tasks have made.
+    pub(crate) fn take_calls(&self) -> Vec<CallRecord> {
+        self.parts.context.made_calls().take()
+    }
+
     /// What the tasks have read.
     pub(crate) fn labels(&self) -> Option<LabelReport> {
         self.parts.context.flow().report()
@@ -115,7 +149,11 @@ impl PipelineRunner {
         let args = to_raw_value(&task.args).map_err(Failure::internal)?;
         let mut request = Request::call(task.tool, args);
         request.sanitize()?;
-        let run = self.parts.context.for_request();
+        let flow = self.flow_of(task.task, task.after);
+        let run = self.parts.context.with_flow(flow);
+        if let Some(limit) = task.timeout {
+            run.set_time_limit(limit);
+        }
         if task.is_streamed {
             let (hooks, name, item) = (self.parts.hooks.clone(), task.task.to_owned(), task.item);
             run.set_progress_receiver(ProgressReceiver::new(move |progress| {
@@ -126,8 +164,28 @@ impl PipelineRunner {
                 });
             }));
         }
-        let answer = self.parts.host.handle(&request, &run).await?;
+        let made = MadeCall::begin(task.tool, &run);
+        let answer = self.parts.host.handle(&request, &run).await;
+        made.end(answer.is_ok());
+        let answer = answer.map_err(|failure| TaskError {
+            failure,
+            had_effects: false,
+            is_unanswered: run.notes().is_unanswered(),
+        })?;
         parsed(answer.get())
+    }
+
+    /// Asks through the pipeline.
+    async fn ask(&self, ask: ApprovalAsk<'_>) -> Result<(), Failure> {
+        let mut request = Request::ApproveTask {
+            task: ask.task.to_owned(),
+            tool: ask.tool.map(str::to_owned),
+            question: ask.message.map(str::to_owned),
+        };
+        request.sanitize()?;
+        let run = self.parts.context.for_request();
+        self.parts.host.handle(&request, &run).await?;
+        Ok(())
     }
 
     async fn run_code(&self, task: CodeTask<'_>) -> Result<Value, TaskError> {
@@ -150,8 +208,7 @@ impl PipelineRunner {
             ..RequestedLimits::default()
         });
         let run = &parts.context;
-        // A run of its own: what suspends it does not suspend the others. What one task has read, all may
-        // have: their inputs come from each other.
+        // A run of its own: what suspends it does not suspend the others.
         let context = RunContext::with_id(
             run.id().clone(),
             run.session(),
@@ -163,7 +220,7 @@ impl PipelineRunner {
             context: Some(
                 context
                     .with_fair_share(run.fair_share().clone())
-                    .with_flow(run.flow().clone()),
+                    .with_flow(self.flow_of(task.task, task.after)),
             ),
             ..pml_runtime::RunOptions::default()
         };
@@ -179,6 +236,7 @@ impl PipelineRunner {
         });
         let hooks = parts.hooks.clone();
         let name = task.task.to_owned();
+        let made_calls = run.made_calls();
         let mut on_event = move |event: Event<'_>| {
             if let Event::Log(line) = event {
                 hooks.log(&name, line);
@@ -186,11 +244,12 @@ impl PipelineRunner {
         };
         let pool = parts.pool.get();
         let code = pool.run_with(script, options, limits, called.clone(), &mut on_event);
-        let outcome = tokio::select! {
+        let mut outcome = tokio::select! {
             outcome = code => outcome,
             // While a person is asked about a call of the code, the time of the plan stands as well.
             () = run.clock().follow(&clock) => return std::future::pending().await,
         };
+        made_calls.add(std::mem::take(&mut outcome.calls));
         let result = self.result_of(outcome, &called).await;
         if let (Some(kept), Ok(output)) = (&parts.kept, &result)
             && !called.has_asked.load(Ordering::Relaxed)
@@ -218,6 +277,7 @@ impl PipelineRunner {
         Err(TaskError {
             failure: failure_of(&error),
             had_effects,
+            is_unanswered: false,
         })
     }
 }
@@ -245,7 +305,14 @@ impl TaskRunner for PipelineRunner {
     }
 
     fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>> {
-        self.parts.hooks.approve(ask)
+        Box::pin(async move {
+            // Before an answer, so that a suspended step does not end the run.
+            let _in_flight = self.begin();
+            match self.parts.hooks.approve(&ask) {
+                Some(answer) => answer.await,
+                None => self.ask(ask).await,
+            }
+        })
     }
 
     fn event(&self, event: TaskEvent<'_>) {

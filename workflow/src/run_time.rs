@@ -6,7 +6,7 @@ use pml_protocol::RunClock;
 use tokio::time::{Instant, sleep};
 
 /// Returns when the clock of a run has gone for this time: while a person is asked, it stands.
-pub async fn run_time(clock: &RunClock, limit: Duration) {
+pub(crate) async fn run_time(clock: &RunClock, limit: Duration) {
     let (mut left, mut pauses) = (limit, clock.pauses());
     loop {
         let stands = *pauses.borrow_and_update() > 0;

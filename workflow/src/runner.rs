@@ -1,6 +1,7 @@
 //! What the scheduler needs of the world: one call of a tool, one run of code, one question.
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use pml_protocol::{CallProgress, EffectClass, Failure};
 use serde_json::Value;
@@ -42,6 +43,10 @@ pub struct ToolTask<'a> {
     pub item: Option<usize>,
     /// An object of named arguments.
     pub args: Value,
+    /// The tasks that it may depend on; empty for all but the first step of a task.
+    pub after: &'a [&'a str],
+    /// The time of the call, from its approval to its answer. After that, the runner fails it.
+    pub timeout: Option<Duration>,
     /// Whether its progress is wanted.
     pub is_streamed: bool,
 }
@@ -59,6 +64,8 @@ pub struct CodeTask<'a> {
     pub source: &'a str,
     /// What the code sees as globals: `$INPUT`, `$OUTPUT`, `$ERROR`, `$ITEM`, `$INDEX`, `context`.
     pub globals: Value,
+    /// The tasks that it may depend on; empty for all but the first step of a task.
+    pub after: &'a [&'a str],
     /// Limits that the task asks for: `timeout`, `memory`, `calls`.
     pub limits: &'a CodeLimits,
 }
@@ -81,6 +88,8 @@ pub struct TaskError {
     pub failure: Failure,
     /// Whether code has called a tool that is not `read`: it is not run again.
     pub had_effects: bool,
+    /// Whether a call was sent and not answered: it may have had its effect.
+    pub is_unanswered: bool,
 }
 
 impl From<Failure> for TaskError {
@@ -88,6 +97,7 @@ impl From<Failure> for TaskError {
         Self {
             failure,
             had_effects: false,
+            is_unanswered: false,
         }
     }
 }

@@ -77,7 +77,10 @@ impl ScriptPlans {
                 .await
                 .map_err(Failure::internal)?,
         }?;
-        let missing = missing_inputs(&plan, &input);
+        let missing = missing_inputs(&plan, &input, |name| {
+            let name = Value::from(name);
+            format!("pass it in the second argument, `runWorkflow(plan, {{ {name}: … }})`")
+        });
         if !missing.is_empty() {
             let lines: Vec<String> = missing.iter().map(ToString::to_string).collect();
             return Err(wrong(&lines.join("\n")));
@@ -96,6 +99,7 @@ impl ScriptPlans {
         // What a task has read, the script gets, and what the script had read is in the plan.
         let child = child
             .with_fair_share(run.fair_share().clone())
+            .with_made_calls(run.made_calls().clone())
             .with_flow(run.flow().clone());
         let (parts, inner) = (self.parts.clone(), self.inner.clone());
         let runner = PipelineRunner::new(RunnerParts {

@@ -196,8 +196,9 @@ pub fn check_tools(plan: &Plan, tools: &[KnownTool], unlisted: &HashSet<String>)
     problems
 }
 
-/// References to inputs that neither the plan nor the caller has.
-pub fn missing_inputs(plan: &Plan, input: &Value) -> Vec<Problem> {
+/// References to inputs that neither the plan nor the caller has. `remedy` says how the caller passes one: for the
+/// input `dir`, `--input dir=…`.
+pub fn missing_inputs(plan: &Plan, input: &Value, remedy: impl Fn(&str) -> String) -> Vec<Problem> {
     let mut problems = Vec::new();
     let empty = serde_json::Map::new();
     let given = input.as_object().unwrap_or(&empty);
@@ -210,10 +211,14 @@ pub fn missing_inputs(plan: &Plan, input: &Value) -> Vec<Problem> {
         if !is_known && reference.optional == 0 {
             let names = given.keys().chain(plan.input.keys()).map(String::as_str);
             let near = crate::error::suggestion(key, names);
-            let message = format!(
-                "the input {} is missing{near}; pass it with --input",
-                shown(key)
-            );
+            let what = format!("the input {} is missing", shown(key));
+            let message = match near.is_empty() {
+                true => format!(
+                    "{what}; {}, or give it a default in the plan's `input`",
+                    remedy(key)
+                ),
+                false => format!("{what}{near}"),
+            };
             problems.push(Problem::new(place, message));
         }
     };

@@ -6,3 +6,4 @@ mod fixture;
 mod full_disk;
 mod proofs;
 mod retention;
+mod sinks;

@@ -70,6 +70,7 @@ fn actor() -> Actor {
         principal: "local".to_owned(),
         session: "f6b052652fc4139b1950a8df82ad7b16".to_owned(),
         run: "57c0b8cfc71cdc5ec3a71b1447198082".to_owned(),
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
         policy: digest.to_owned(),
         lock: digest.to_owned(),
     }

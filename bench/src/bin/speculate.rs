@@ -112,6 +112,9 @@ async fn run(
         journal: None,
         approvals: None,
         telemetry: None,
+        costs: Default::default(),
+        suspensions: Default::default(),
+        script_observer: None,
         speculated: speculated.clone(),
         progress: Box::new(|_| {}),
     });

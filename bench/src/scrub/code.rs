@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use pml_scrub::{ScrubConfig, Scrubber};
 
 /// File name extensions that are read.
-const EXTENSIONS: [&str; 16] = [
-    "rs", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "vue", "json", "md", "toml", "yml",
-    "yaml", "css",
+const EXTENSIONS: [&str; 17] = [
+    "py", "rs", "js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "vue", "json", "md", "toml",
+    "yml", "yaml", "css",
 ];
 
 pub fn measure(folder: &Path, list: bool) -> Result<()> {

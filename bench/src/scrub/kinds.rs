@@ -13,6 +13,7 @@ const DATA_NAMES: &[(&str, &[&str])] = &[
     ("MAC", &["MAC_ADDRESS"]),
     ("CRYPTO_WALLET", &["CRYPTO"]),
     ("NAME", &["PERSON"]),
+    ("PLACE", &["GPE"]),
     ("ADDRESS", &["STREET_ADDRESS"]),
     ("BIRTH_DATE", &["DATE_TIME"]),
     ("DATE", &["DATE_TIME"]),

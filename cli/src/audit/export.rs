@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use pml_audit::{AuditFolder, LogEntry};
 
+use super::filter::FilterArgs;
 use super::print;
-use super::show::FilterArgs;
 use crate::exit::ExitCode;
 
 /// Print all events, or those that fit, for other programs
@@ -32,13 +32,15 @@ enum Format {
 }
 
 /// The columns of the table.
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 10] = [
     "time",
     "type",
     "subject",
     "tenant",
     "principal",
+    "session",
     "runid",
+    "traceparent",
     "source",
     "id",
 ];

@@ -1,6 +1,7 @@
 //! `pml audit`: reads, verifies and exports the audit log.
 
 mod export;
+mod filter;
 mod prove;
 mod reconcile;
 mod replay;

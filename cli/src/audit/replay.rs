@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use pml_gateway::printable;
-use pml_hosts::Replay;
 use pml_hosts::journal::{DurableSpec, journaled_recording};
+use pml_hosts::{Replay, RunEnd};
 use pml_protocol::{Outcome, RunId, TenantId};
 use pml_runtime::{Pool, PoolOptions, RunOptions, Script};
 use pml_store::{Store, StoreError};
@@ -22,8 +22,8 @@ use crate::exit::ExitCode;
 use crate::run::run_tools::{RunTools, RunToolsOptions};
 use crate::run::tool_source::{LiveMode, ToolSource};
 use crate::runs::with_store;
-use crate::search_setup;
 use crate::store_setup::StoreArgs;
+use crate::{search_setup, suspensions};
 
 /// Execute a durable run again, and report what differs
 ///
@@ -182,6 +182,8 @@ async fn execute(
         true => Some(AuditSetup::open_for_command(&settings)?),
         false => None,
     };
+    let costs = settings.workflows.call_costs();
+    let suspensions = suspensions::open(&settings)?;
     let text = script.source.clone();
     let tools = RunTools::open(RunToolsOptions {
         source,
@@ -192,7 +194,11 @@ async fn execute(
         limits: spec.limits,
         durable: None,
         audit,
+        telemetry: None,
+        costs,
+        suspensions,
         // The calls of the script alone are compared.
+        learns: false,
         speculate: false,
         progress: Box::new(|_| {}),
     })?;
@@ -206,7 +212,7 @@ async fn execute(
     let outcome = pool
         .run_with(script, options, spec.limits, tools.host(), &mut |_| {})
         .await;
-    tools.record_end(&text, &outcome);
+    tools.record_end(&text, RunEnd::new(&outcome));
     tools.close().await;
     Ok(outcome)
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::Args;
-use pml_audit::{AuditFolder, Filter, LogEntry, timestamp};
+use pml_audit::{AuditFolder, Filter, LogEntry};
 use serde_json::Value;
 
+use super::filter::FilterArgs;
 use super::print;
-use crate::amounts::parse_time;
 use crate::exit::ExitCode;
 
 /// How often new events are looked for.
@@ -39,7 +39,9 @@ pub struct TailArgs {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pml audit query --type pml.call.denied\n  \
-    pml audit query --tool fs:write_file --since 24h --json")]
+    pml audit query --tool fs:write_file --since 24h --json\n  \
+    pml audit query --since 2026-02-01 --until 2026-02-02T12:00\n  \
+    pml audit query --trace 0af7651916cd43dd8448eb211c80319c")]
 pub struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
@@ -47,52 +49,6 @@ pub struct QueryArgs {
     /// Print the result as JSON on standard output
     #[arg(long)]
     json: bool,
-}
-
-/// Which events are wanted.
-#[derive(Args)]
-pub struct FilterArgs {
-    /// The beginning of the type, such as pml.call
-    #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<String>,
-
-    /// server:tool
-    #[arg(long, value_name = "TOOL")]
-    tool: Option<String>,
-
-    /// Who asked for it
-    #[arg(long, value_name = "NAME")]
-    principal: Option<String>,
-
-    /// Whose data it is about
-    #[arg(long, value_name = "TENANT")]
-    tenant: Option<String>,
-
-    /// The id of a run
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
-
-    /// At most this long ago, such as 24h
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    since: Option<u64>,
-}
-
-impl FilterArgs {
-    pub fn filter(&self) -> Filter {
-        let since = self.since.and_then(|ms| {
-            let time = SystemTime::now().checked_sub(Duration::from_millis(ms))?;
-            Some(timestamp(time))
-        });
-        Filter {
-            kind: self.kind.clone(),
-            subject: self.tool.clone(),
-            principal: self.principal.clone(),
-            tenant: self.tenant.clone(),
-            run: self.run.clone(),
-            since,
-            ..Filter::default()
-        }
-    }
 }
 
 pub fn query(args: &QueryArgs, folder: &Path) -> anyhow::Result<ExitCode> {

@@ -47,7 +47,12 @@ pub fn checkpoint(folder: &Path) -> anyhow::Result<ExitCode> {
 
 /// The checkpoints of a file: name, size, root, an empty line and the signature, each.
 fn read_checkpoints(file: &Path) -> anyhow::Result<Vec<String>> {
-    let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let text = std::fs::read_to_string(file).with_context(|| {
+        format!(
+            "{} cannot be read: expected a file with what `pml audit checkpoint` printed",
+            file.display()
+        )
+    })?;
     let mut notes = Vec::new();
     let mut note = String::new();
     for line in text.lines() {

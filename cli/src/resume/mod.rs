@@ -12,6 +12,7 @@ use pml_hosts::journal::{DurableSpec, RunJournal};
 use pml_protocol::{Outcome, RunId, TenantId};
 use pml_reply::limit_output;
 use pml_store::{ClaimedRun, RunState, Store, StoreError, StoredRun};
+use pml_tokens::is_capability_name;
 
 use crate::config::{self, Settings};
 use crate::exit::ExitCode;
@@ -19,7 +20,7 @@ use crate::run::{self, PreparedRun, RunOutput};
 use crate::runs::with_store;
 use crate::store_setup::StoreArgs;
 use crate::style::Style;
-use crate::{diagnostics, exit, workflow};
+use crate::{capability, diagnostics, exit, workflow};
 
 /// Continue a durable run that was interrupted
 ///
@@ -115,6 +116,10 @@ impl Resume<'_> {
             Err(error) => return Err(error.into()),
         };
         let writer = claimed.writer.clone();
+        if let Err(error) = self.check_principal(&claimed) {
+            let _ = writer.release().await;
+            return Err(error);
+        }
         if is_workflow(&claimed) {
             return match self.workflow(claimed).await {
                 Ok(code) => Ok(code),
@@ -133,6 +138,21 @@ impl Resume<'_> {
             }
         };
         prepared.run_in_event_loop(Style::for_stderr()).await
+    }
+
+    /// A run goes on with the authority that it began with, and no other.
+    fn check_principal(&self, claimed: &ClaimedRun) -> anyhow::Result<()> {
+        let spec = DurableSpec::from_bytes(&claimed.run.spec).map_err(anyhow::Error::msg)?;
+        let began_as = claimed.run.principal.as_str();
+        let own = capability::principal(&self.settings(&spec)?.servers)?;
+        let has_own = capability::is_given() || is_capability_name(began_as);
+        if has_own && own.as_str() != began_as {
+            bail!(
+                "run {} began as `{began_as}`, and this is `{own}`: give the capability token that it began with, or none if it had none",
+                claimed.run.id
+            );
+        }
+        Ok(())
     }
 
     async fn workflow(&self, claimed: ClaimedRun) -> anyhow::Result<ExitCode> {

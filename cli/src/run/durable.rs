@@ -8,16 +8,16 @@ use clap::Args;
 use pml_approvals::Approvals;
 use pml_hosts::RunPlaceholders;
 use pml_hosts::journal::{DurableScript, DurableSpec, NewRunInfo, RunJournal};
-use pml_protocol::{ErrorKind, Limits, Outcome, Principal, RunId, TenantId};
+use pml_protocol::{ErrorKind, Limits, Outcome, RunId, TenantId};
 use pml_runtime::Script;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_store::{Store, StoreError};
 
-use super::run_tools::DurableTools;
+use super::durable_tools::DurableTools;
 use super::script::Origin;
 use crate::config::Settings;
-use crate::diagnostics;
 use crate::store_setup::{self, StoreArgs};
+use crate::{capability, diagnostics};
 
 /// What a run of this command is stored as: `pml resume --all` resumes it, `pml serve` does not.
 pub const ORIGIN: &str = "run";
@@ -127,6 +127,7 @@ impl DurableRun {
             is_workflow,
         };
         let mut spec = DurableSpec::new(script, limits);
+        spec.settles = true;
         spec.tool_ms = tool_timeout.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         spec.config = settings.servers.file.clone().and_then(|file| {
             // The run may be resumed from another folder.
@@ -135,7 +136,9 @@ impl DurableRun {
         let info = NewRunInfo {
             tenant,
             id,
-            principal: Principal::local().as_str().to_owned(),
+            principal: capability::principal(&settings.servers)?
+                .as_str()
+                .to_owned(),
             origin: ORIGIN.to_owned(),
             task_ttl: None,
         };
@@ -155,6 +158,7 @@ impl OpenRun {
             journal: self.journal.clone(),
             approvals: self.approvals.clone(),
             placeholders: Arc::new(RunPlaceholders::new(&placeholders, "").await),
+            task_approver: None,
         })
     }
 
@@ -181,6 +185,10 @@ impl OpenRun {
     pub async fn ended(&self, outcome: &mut Outcome, is_interrupted: bool) {
         let id = self.journal.id();
         outcome.run = Some(id.clone());
+        let unknown = outcome.error.as_ref().filter(|_| !is_interrupted);
+        if let Some(error) = unknown.and_then(|error| self.journal.left_unknown(error)) {
+            outcome.error = Some(error);
+        }
         let stored = match is_interrupted {
             true => self.journal.interrupt().await,
             false => self.journal.finish(outcome).await,

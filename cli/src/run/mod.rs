@@ -1,8 +1,11 @@
 //! `pml run`: one script, once.
 
 pub mod durable;
+mod durable_tools;
+mod pipeline;
 pub mod report;
 mod run_audit;
+mod run_telemetry;
 pub mod run_tools;
 pub mod script;
 pub mod tool_source;
@@ -13,12 +16,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pml_hosts::OwnClock;
 use pml_hosts::journal::RunJournal;
+use pml_hosts::{OwnClock, RunEnd};
 use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats, ToolHost};
 use pml_reply::ReplyScrubber;
 use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, RunOptions, Script, WorkerOptions};
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
+use pml_server::log::in_run;
 use pml_store::Store;
 use pml_workflow::{CodeHost, LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
 
@@ -26,12 +30,15 @@ use crate::amounts::{parse_memory, parse_time};
 use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
+use crate::learn::first_comment::first_comment;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
-use crate::workflow::CliHooks;
-use crate::{diagnostics, exit, interrupt, progress, search_setup};
+use crate::workflow::{CliHooks, TaskApprovals};
+use crate::{diagnostics, exit, interrupt, progress, search_setup, suspensions};
 use durable::{DurableArgs, DurableRun};
-use run_tools::{DryRunPlan, RunTools, RunToolsOptions};
+use run_telemetry::RunTelemetry;
+pub use run_telemetry::command_telemetry;
+use run_tools::{DryRunPlan, LearnedRun, RunTools, RunToolsOptions};
 use script::Origin;
 use tool_source::{LiveMode, ToolSource, ToolSourceArgs};
 use trace::Trace;
@@ -333,12 +340,14 @@ impl PreparedRun {
             }
             None => None,
         };
+        let audit = AuditSetup::open_for_command(&self.settings)?;
+        let telemetry = command_telemetry(&self.settings)?;
+        let suspensions = suspensions::open(&self.settings)?;
         let scrub_rules = std::mem::take(&mut self.settings.scrub);
         let durable_tools = match &durable {
             Some(durable) => Some(durable.tools(&scrub_rules).await?),
             None => None,
         };
-        let audit = AuditSetup::open_for_command(&self.settings)?;
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
         let tools = RunTools::open(RunToolsOptions {
             source: self.source,
@@ -349,6 +358,10 @@ impl PreparedRun {
             limits: self.limits,
             durable: durable_tools,
             audit: Some(audit),
+            telemetry,
+            costs: self.settings.workflows.call_costs(),
+            suspensions,
+            learns: self.settings.learn.0,
             speculate: self.speculate,
             progress: Box::new(move |reported| {
                 if is_live {
@@ -358,6 +371,7 @@ impl PreparedRun {
         })?;
         let (name, source) = (self.script.name.clone(), self.script.source.clone());
         let mut observer = RunObserver {
+            telemetry: tools.telemetry(),
             trace: self.trace,
             print_logs: is_live.then_some(style),
             so_far: Outcome::default(),
@@ -376,7 +390,7 @@ impl PreparedRun {
                 hooks: Arc::new(CliHooks {
                     gateway: tools.gateway().cloned(),
                     // The person at the terminal started the script.
-                    approves_all: true,
+                    approvals: TaskApprovals::All,
                     live: None,
                     lines: None,
                     logs: is_live.then_some(style),
@@ -384,7 +398,8 @@ impl PreparedRun {
             },
         ));
         let script = (self.script, self.limits);
-        let ended = execute(&self.pool, script, host, tools.options(), &mut observer).await?;
+        let ended = execute(&self.pool, script, host, tools.options(), &mut observer);
+        let ended = in_run(tools.context(), ended).await?;
         let EndedRun {
             mut outcome,
             is_interrupted,
@@ -392,9 +407,11 @@ impl PreparedRun {
         if let Some(durable) = &durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
-        tools.record_end(&source, &outcome);
+        in_run(tools.context(), async { tools.ended(&outcome) }).await;
+        let recorded = RunEnd::new(&outcome);
         let scrub_started = Instant::now();
         let outcome = tools.printed(outcome, &self.limits);
+        tools.record_end(&source, recorded);
         if output.scrub {
             if let Some(trace) = &mut observer.trace {
                 trace.scrubbed(scrub_started);
@@ -411,7 +428,12 @@ impl PreparedRun {
         let traced = observer.trace.map_or(Ok(()), |trace| {
             trace.finish(&outcome, |tool| tools.printed_text(tool))
         });
-        tools.save_tools(&self.cache);
+        let about = first_comment(&source);
+        let ended = LearnedRun {
+            ok: outcome.ok,
+            about: about.as_deref(),
+        };
+        tools.save_tools(&self.cache, ended);
         tools.close().await;
         if let Some(durable) = durable {
             durable.close().await;
@@ -453,6 +475,8 @@ async fn execute(
 
 /// Follows a run as it happens.
 struct RunObserver {
+    /// `None` where the run is not observed.
+    telemetry: Option<Arc<RunTelemetry>>,
     trace: Option<Trace>,
     /// How console lines are printed as they come; `None` if they are not.
     print_logs: Option<Style>,
@@ -470,6 +494,11 @@ impl RunObserver {
                 }
             }
             Event::CallEnded { call, .. } => self.so_far.calls.push((*call).clone()),
+            Event::Started => {
+                if let Some(telemetry) = &self.telemetry {
+                    telemetry.has_worker();
+                }
+            }
             _ => {}
         }
         if let Some(trace) = &mut self.trace {

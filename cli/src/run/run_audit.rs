@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pml_gateway::Gateway;
 use pml_hosts::stack;
 use pml_hosts::{AuditTrail, RunEnd};
-use pml_protocol::{Outcome, RunContext, ToolHost};
+use pml_protocol::{RunContext, ToolHost};
 
 use crate::audit_setup::AuditSetup;
 
@@ -18,19 +18,10 @@ pub struct RunAudit {
 }
 
 impl RunAudit {
-    /// `None` if nothing is recorded. `run` is the identity of a durable run.
-    pub fn open(mut setup: AuditSetup, gateway: &Gateway, run: Option<RunContext>) -> Option<Self> {
+    /// `None` if nothing is recorded. `run` is what events are about.
+    pub fn open(mut setup: AuditSetup, gateway: &Gateway, run: RunContext) -> Option<Self> {
         let trail = setup.trail(gateway)?;
-        Some(Self {
-            setup,
-            trail,
-            run: run.unwrap_or_else(RunContext::local),
-        })
-    }
-
-    /// The run that events are about.
-    pub fn context(&self) -> RunContext {
-        self.run.clone()
+        Some(Self { setup, trail, run })
     }
 
     /// The same host, whose calls are recorded.
@@ -39,9 +30,8 @@ impl RunAudit {
     }
 
     /// Records how the run ended.
-    pub fn ended(&self, script: &str, outcome: &Outcome) {
-        self.trail
-            .run_ended(&self.run, script, &RunEnd::new(outcome));
+    pub fn ended(&self, script: &str, ended: &RunEnd) {
+        self.trail.run_ended(&self.run, script, ended);
     }
 
     /// Signs the last checkpoint.

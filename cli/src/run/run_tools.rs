@@ -1,26 +1,31 @@
 //! The tools of one run, and what is left to do when it has ended.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use pml_approvals::Approvals;
 use pml_gateway::{Config, Gateway, Progress, StartError};
 use pml_hosts::journal::RunJournal;
 use pml_hosts::stack::{self, LiveRun};
 use pml_hosts::{
-    CannotAsk, DryRun, IfUnasked, ObservedShapes, Person, PlannedCall, Record, RecordMissing,
-    Recording, RunPlaceholders, SpeculatedCalls,
+    CallCosts, ObservedShapes, PlannedCall, Recording, RunCalls, RunEnd, ScriptObserver,
+    SpeculatedCalls,
 };
-use pml_protocol::{Limits, Outcome, Speculation, TimerMode, ToolHost, VirtualClock};
+use pml_policy::suspensions::Suspensions;
+use pml_protocol::{
+    Limits, Outcome, Principal, RunContext, SessionId, Speculation, TenantId, TimerMode, ToolHost,
+};
 use pml_reply::{ReplyScrubber, limit_output};
 use pml_runtime::RunOptions;
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
+use pml_telemetry::Telemetry;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::durable_tools::DurableTools;
+use super::pipeline::{Live, Pipeline};
 use super::run_audit::RunAudit;
+use super::run_telemetry::RunTelemetry;
 use super::tool_source::{LiveMode, ToolSource};
 use crate::audit_setup::AuditSetup;
 use crate::observed_calls::ObservedCalls;
@@ -51,34 +56,30 @@ pub struct RunToolsOptions {
     pub durable: Option<DurableTools>,
     /// Where calls are recorded; `None` for runs that are not.
     pub audit: Option<AuditSetup>,
+    /// Where the run is observed; `None` for runs that are not.
+    pub telemetry: Option<Telemetry>,
+    /// What calls cost, for the metrics.
+    pub costs: CallCosts,
+    /// What is withdrawn until a person has looked at it.
+    pub suspensions: Suspensions,
     /// Whether calls are made before the script makes them.
     pub speculate: bool,
+    /// Whether the run leaves a trace that suggestions learn from.
+    pub learns: bool,
     pub progress: Box<dyn Fn(Progress) + Send + Sync>,
-}
-
-/// What the tools of a durable run need besides.
-pub struct DurableTools {
-    pub journal: Arc<RunJournal>,
-    pub approvals: Approvals,
-    /// Questions to approvers show placeholders instead of private values.
-    pub placeholders: Arc<RunPlaceholders>,
-}
-
-impl DurableTools {
-    /// The person at the terminal started the script and is not asked; an operator's `ask` is answered
-    /// with `pml approvals`.
-    fn person(&self, gateway: &Gateway) -> Person {
-        let (placeholders, rules) = (self.placeholders.clone(), self.approvals.rules().clone());
-        let approver = Arc::new(CannotAsk);
-        Person::new(approver, gateway, placeholders, IfUnasked::Send, rules)
-    }
 }
 
 /// The host behind a run, its servers, and the way out for its outcome.
 pub struct RunTools {
     pipeline: Pipeline,
+    /// The identity of the run.
+    context: RunContext,
     /// `None` where nothing is recorded.
     audit: Option<RunAudit>,
+    /// `None` where nothing is observed.
+    telemetry: Option<Arc<RunTelemetry>>,
+    /// Values that scrubbing replaced in what is printed, by kind.
+    redactions: Mutex<Map<String, Value>>,
     speculation: Speculation,
     journal: Option<Arc<RunJournal>>,
     /// `None` in a replay, which has no servers.
@@ -87,34 +88,20 @@ pub struct RunTools {
     replies: Option<ReplyScrubber>,
 }
 
+/// How a run ended of which others learn, and what it was about.
+pub struct LearnedRun<'a> {
+    /// Whether it ended well.
+    pub ok: bool,
+    /// What it was about, for a run that searched for nothing.
+    pub about: Option<&'a str>,
+}
+
 struct LiveServers {
     gateway: Gateway,
     finder: Arc<ToolFinder>,
     shapes: Arc<ObservedShapes>,
     calls: Arc<ObservedCalls>,
-}
-
-type Live = Arc<dyn ToolHost>;
-
-enum Pipeline {
-    Live(Live),
-    Replay {
-        host: Live,
-        clock: VirtualClock,
-    },
-    Record {
-        host: Arc<Record<Live>>,
-        clock: VirtualClock,
-        file: PathBuf,
-        raw: bool,
-    },
-    RecordMissing {
-        host: Arc<RecordMissing<Live>>,
-        recording: Recording,
-        file: PathBuf,
-        raw: bool,
-    },
-    DryRun(Arc<DryRun<Live>>),
+    runs: Arc<RunCalls>,
 }
 
 impl RunTools {
@@ -123,14 +110,30 @@ impl RunTools {
         let replies = options.scrubber.map(|scrubber| {
             ReplyScrubber::for_person(SharedPlaceholders::new(PlaceholderMap::new(scrubber)))
         });
+        let journal = options
+            .durable
+            .as_ref()
+            .map(|durable| durable.journal.clone());
+        let telemetry = options.telemetry;
+        let observe = |context| match telemetry {
+            Some(telemetry) => {
+                let (telemetry, context) = RunTelemetry::begin(telemetry, context);
+                (Some(Arc::new(telemetry)), context)
+            }
+            None => (None, context),
+        };
         let mode = match options.source {
             ToolSource::Replay(replay) => {
+                let (telemetry, context) = observe(context(None, journal.as_deref()));
                 return Ok(Self {
                     pipeline: Pipeline::Replay {
                         clock: replay.clock(),
                         host: stack::limited(replay, &options.limits),
                     },
+                    context,
                     audit: None,
+                    telemetry,
+                    redactions: Mutex::default(),
                     speculation: Speculation::default(),
                     journal: None,
                     servers: None,
@@ -140,10 +143,8 @@ impl RunTools {
             ToolSource::Servers(mode) => mode,
         };
         let servers = LiveServers::open(options.config, options.search)?;
-        let journal = options
-            .durable
-            .as_ref()
-            .map(|durable| durable.journal.clone());
+        let identity = context(Some(&servers.gateway), journal.as_deref());
+        let (telemetry, context) = observe(identity);
         // A recording and a dry run have the calls of the script alone.
         let speculates = options.speculate && matches!(mode, LiveMode::Send);
         let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
@@ -158,6 +159,9 @@ impl RunTools {
                 .durable
                 .as_ref()
                 .map(|durable| durable.person(&servers.gateway)),
+            script_observer: options
+                .learns
+                .then(|| servers.runs.clone() as Arc<dyn ScriptObserver>),
             observers: vec![
                 servers.shapes.clone(),
                 servers.finder.clone(),
@@ -167,20 +171,27 @@ impl RunTools {
             tool_timeout: options.tool_timeout,
             journal: journal.clone(),
             approvals: options.durable.map(|durable| durable.approvals),
-            telemetry: None,
+            telemetry: telemetry
+                .as_ref()
+                .map(|observed| observed.telemetry().clone()),
+            costs: options.costs,
+            suspensions: options.suspensions,
             speculated: speculated.clone(),
             progress: options.progress,
         };
         // A dry run sends nothing.
         let sends = !matches!(mode, LiveMode::DryRun(_));
-        let audit = options.audit.filter(|_| sends).and_then(|setup| {
-            let run = journal.as_ref().map(|journal| journal.local_context());
-            RunAudit::open(setup, &servers.gateway, run)
-        });
+        let audit = options
+            .audit
+            .filter(|_| sends)
+            .and_then(|setup| RunAudit::open(setup, &servers.gateway, context.clone()));
         let pipeline = Pipeline::new(mode, run);
         let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
+            context,
             audit,
+            telemetry,
+            redactions: Mutex::default(),
             speculation: stack::speculation(&servers.gateway, speculated, &host),
             journal,
             pipeline,
@@ -193,11 +204,43 @@ impl RunTools {
         stack::streamed(recorded(self.pipeline.host(), self.audit.as_ref()))
     }
 
-    /// Records how the run ended, where it is recorded.
-    pub fn record_end(&self, script: &str, outcome: &Outcome) {
-        if let Some(audit) = &self.audit {
-            audit.ended(script, outcome);
+    /// The identity of the run.
+    pub fn context(&self) -> &RunContext {
+        &self.context
+    }
+
+    /// Where the run is observed; `None` where it is not.
+    pub fn telemetry(&self) -> Option<Arc<RunTelemetry>> {
+        self.telemetry.clone()
+    }
+
+    /// The run has ended, where that is observed.
+    pub fn ended(&self, outcome: &Outcome) {
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.ended(outcome);
+            tracing::info!(
+                run = %self.context.id(),
+                ok = outcome.ok,
+                kind = outcome.error.as_ref().map(|error| error.kind.to_string()),
+                wall_ms = outcome.stats.wall_ms,
+                calls = outcome.calls.len(),
+                "a script ended"
+            );
         }
+    }
+
+    /// Records how the run ended, where it is recorded, with what was replaced in the printed outcome.
+    pub fn record_end(&self, script: &str, mut ended: RunEnd) {
+        if let Some(audit) = &self.audit {
+            ended.redactions = self.redactions().clone();
+            audit.ended(script, &ended);
+        }
+    }
+
+    fn redactions(&self) -> MutexGuard<'_, Map<String, Value>> {
+        self.redactions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn options(&self) -> RunOptions {
@@ -208,7 +251,7 @@ impl RunTools {
             Pipeline::RecordMissing { host, .. } => (Some(host.clock()), TimerMode::Real),
         };
         let options = RunOptions {
-            context: self.audit.as_ref().map(RunAudit::context),
+            context: Some(self.context.clone()),
             clock,
             timers,
             speculation: self.speculation.clone(),
@@ -216,7 +259,6 @@ impl RunTools {
         };
         match &self.journal {
             Some(journal) => RunOptions {
-                context: options.context.or_else(|| Some(journal.local_context())),
                 clock: Some(journal.clock()),
                 entropy: Some(journal.entropy()),
                 timers: journal.timers(),
@@ -229,7 +271,17 @@ impl RunTools {
     /// The outcome as it is printed.
     pub fn printed(&self, outcome: Outcome, limits: &Limits) -> Outcome {
         match &self.replies {
-            Some(replies) => replies.outcome(outcome, limits).into_outcome(),
+            Some(replies) => {
+                let reply = replies.outcome(outcome, limits);
+                for (kind, count) in reply.redactions() {
+                    if let Some(observed) = &self.telemetry {
+                        let metrics = observed.telemetry().metrics();
+                        metrics.redacted(&kind, count as u64);
+                    }
+                    self.redactions().insert(kind, count.into());
+                }
+                reply.into_outcome()
+            }
             None => limit_output(outcome, limits),
         }
     }
@@ -346,7 +398,7 @@ impl RunTools {
     }
 
     /// Keeps what was learned about the tools.
-    pub fn save_tools(&self, cache: &ToolCache) {
+    pub fn save_tools(&self, cache: &ToolCache, ended: LearnedRun<'_>) {
         let Some(servers) = &self.servers else {
             return;
         };
@@ -355,12 +407,18 @@ impl RunTools {
         }
         cache.save_shapes(cache.scrub_shapes(servers.shapes.take()));
         cache.save_history(&servers.calls.take());
+        servers.runs.all_ended(ended.ok);
+        let runs = servers.runs.take_ended();
+        cache.save_traces(&runs, Some(&servers.gateway), ended.about);
     }
 
-    /// Stops the servers, and closes the audit log.
+    /// Stops the servers, sends the last telemetry, and closes the audit log.
     pub async fn close(self) {
         if let Some(servers) = &self.servers {
             servers::close(&servers.gateway).await;
+        }
+        if let Some(telemetry) = self.telemetry {
+            telemetry.close().await;
         }
         if let Some(audit) = self.audit {
             audit.close().await;
@@ -376,7 +434,21 @@ impl LiveServers {
             gateway,
             shapes: Arc::default(),
             calls: Arc::default(),
+            runs: Arc::default(),
         })
+    }
+}
+
+/// The identity of the run: that of its journal, with the name of the capability token that bounds it.
+fn context(gateway: Option<&Gateway>, journal: Option<&RunJournal>) -> RunContext {
+    let capability = gateway.and_then(Gateway::capability);
+    let principal = match capability {
+        Some(capability) => Principal::named(&capability.name()),
+        None => Principal::local(),
+    };
+    match journal {
+        Some(journal) => journal.local_context(principal),
+        None => RunContext::new(SessionId::random(), TenantId::local(), principal),
     }
 }
 
@@ -385,54 +457,5 @@ fn recorded(host: Live, audit: Option<&RunAudit>) -> Live {
     match audit {
         Some(audit) => audit.host(host),
         None => host,
-    }
-}
-
-impl Pipeline {
-    fn host(&self) -> Arc<dyn ToolHost> {
-        match self {
-            Self::Live(host) => host.clone(),
-            Self::Replay { host, .. } => host.clone(),
-            Self::Record { host, .. } => host.clone(),
-            Self::RecordMissing { host, .. } => host.clone(),
-            Self::DryRun(host) => host.clone(),
-        }
-    }
-
-    fn new(mode: LiveMode, run: LiveRun) -> Self {
-        match mode {
-            LiveMode::Send => Self::Live(stack::live(run)),
-            LiveMode::Record { file, raw } => {
-                let clock = clock_of_now();
-                Self::Record {
-                    host: stack::record(run, clock),
-                    clock,
-                    file,
-                    raw,
-                }
-            }
-            LiveMode::RecordMissing {
-                file,
-                recording,
-                raw,
-            } => Self::RecordMissing {
-                host: stack::record_missing(run, recording.clone()),
-                recording,
-                file,
-                raw,
-            },
-            LiveMode::DryRun(sources) => Self::DryRun(stack::dry_run(run, *sources)),
-        }
-    }
-}
-
-/// A virtual clock that starts now, with a seed of its own.
-fn clock_of_now() -> VirtualClock {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    VirtualClock {
-        seed: now.subsec_nanos(),
-        time_ms: u64::try_from(now.as_millis()).unwrap_or_default(),
     }
 }

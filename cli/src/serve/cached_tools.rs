@@ -1,16 +1,19 @@
 //! Keeps what the server learns about tools where `pml types` and `pml check` find it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pml_catalog::ResultShapes;
 use pml_gateway::{StartError, Tool};
-use pml_hosts::{CallObserver, EndedCall};
+use pml_hosts::{CallObserver, EndedCall, RunCalls};
+use pml_protocol::RunContext;
 use pml_server::ToolObserver;
 use pml_typegen::Shape;
 use serde_json::Value;
 
 use crate::config::Settings;
+use crate::learn::{ServedPlans, learned};
 use crate::observed_calls::ObservedCalls;
 use crate::tool_cache::ToolCache;
 
@@ -19,10 +22,18 @@ pub struct CachedTools {
     shapes: Mutex<ResultShapes>,
     calls: ObservedCalls,
     saved: Mutex<Option<Instant>>,
+    runs: Arc<RunCalls>,
+    plans: ServedPlans,
+    /// The tools as they were last listed.
+    tools: Mutex<Vec<pml_learn::Tool>>,
+    /// When models were made last, and the size of the traces then.
+    modelled: Mutex<Option<(Instant, usize)>>,
 }
 
 /// The shortest time between two writes of how calls went.
 const SAVE_INTERVAL: Duration = Duration::from_secs(10);
+/// The shortest time between two models of the same traces.
+const MODEL_INTERVAL: Duration = Duration::from_secs(30);
 
 impl CachedTools {
     pub fn for_settings(settings: &Settings) -> Self {
@@ -33,6 +44,10 @@ impl CachedTools {
             shapes,
             calls: ObservedCalls::default(),
             saved: Mutex::default(),
+            runs: Arc::default(),
+            plans: ServedPlans::default(),
+            tools: Mutex::default(),
+            modelled: Mutex::default(),
         }
     }
 
@@ -42,9 +57,65 @@ impl CachedTools {
     }
 }
 
+/// Locks a value that is replaced in one step.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl CachedTools {
+    fn is_due(&self) -> bool {
+        lock(&self.saved).is_none_or(|saved| saved.elapsed() >= SAVE_INTERVAL)
+    }
+
+    /// Makes a model of the traces of each principal, unless that was done a short time ago or hardly
+    /// anything was added. Takes seconds where there are thousands of traces.
+    fn make_models(&self) {
+        if !self.cache.learns() {
+            return;
+        }
+        let traces = learned::parse(&self.cache.traces().unwrap_or_default());
+        let mut modelled = lock(&self.modelled);
+        let is_new = |(at, count): &(Instant, usize)| {
+            at.elapsed() >= MODEL_INTERVAL && traces.len() > count + count / 10
+        };
+        if traces.is_empty() || modelled.as_ref().is_some_and(|last| !is_new(last)) {
+            return;
+        }
+        *modelled = Some((Instant::now(), traces.len()));
+        drop(modelled);
+        let tools = lock(&self.tools).clone();
+        let owners: BTreeSet<(String, String)> = traces
+            .iter()
+            .map(|trace| (trace.tenant.clone(), trace.principal.clone()))
+            .collect();
+        for owner in owners {
+            let episodes = learned::episodes(&traces, &owner.0, &owner.1);
+            let episodes = learned::of_known_tools(episodes, &tools);
+            if !episodes.is_empty() {
+                self.plans.replace(owner, learned::model(&tools, &episodes));
+            }
+        }
+    }
+}
+
 impl ToolObserver for CachedTools {
     fn tools_listed(&self, tools: &[Arc<Tool>], problems: &[(String, StartError)]) {
         self.cache.save_tools(tools, problems);
+        *lock(&self.tools) = self.cache.learned_tools();
+        self.make_models();
+    }
+
+    fn runs(&self) -> Option<&Arc<RunCalls>> {
+        self.cache.learns().then_some(&self.runs)
+    }
+
+    fn plan_for(
+        &self,
+        run: &RunContext,
+        query: &str,
+        visible: &dyn Fn(&str) -> bool,
+    ) -> Option<String> {
+        self.plans.plan(run, query, visible)
     }
 
     fn record_shapes(&self, observed: Vec<(String, Shape)>) {
@@ -62,14 +133,17 @@ impl ToolObserver for CachedTools {
     }
 
     fn has_calls(&self) -> bool {
-        let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        saved.is_none_or(|saved| saved.elapsed() >= SAVE_INTERVAL)
+        self.is_due() || self.runs.has_ended()
     }
 
     fn save_calls(&self) {
-        if self.has_calls() {
-            let now = Some(Instant::now());
-            *self.saved.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        let ended = self.runs.take_ended();
+        if !ended.is_empty() {
+            self.cache.save_traces(&ended, None, None);
+            self.make_models();
+        }
+        if self.is_due() {
+            *lock(&self.saved) = Some(Instant::now());
             self.cache.save_history(&self.calls.take());
         }
     }

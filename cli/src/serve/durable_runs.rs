@@ -32,6 +32,8 @@ pub async fn open(args: &StoreArgs, settings: &Settings) -> anyhow::Result<Optio
         approvals: settings.approvals.open(store),
         origin: origin(config.as_deref()),
         config,
+        // Who asked for durable runs wants no outcome to be guessed; a client alone gets the failure at once.
+        settles: settings.runs.durable == Some(true),
     }))
 }
 

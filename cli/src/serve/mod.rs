@@ -17,8 +17,8 @@ use pml_runtime::{Pool, PoolOptions};
 use pml_scrub::Scrubber;
 use pml_server::log::{self, Format};
 use pml_server::{
-    HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions, serve_http,
-    serve_status, serve_stdio,
+    Authentication, HttpOptions, ListenAddress, ServerOptions, ServerState, WorkflowOptions,
+    serve_http, serve_status, serve_stdio,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -27,7 +27,7 @@ use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings, SpeculationMode};
 use crate::exit::ExitCode;
 use crate::store_setup::StoreArgs;
-use crate::{control, exit, search_setup, servers};
+use crate::{capability, control, exit, search_setup, servers, suspensions};
 use cached_tools::CachedTools;
 use print_config::ClientName;
 
@@ -48,10 +48,11 @@ const WARM: usize = 32;
     pml serve --http 127.0.0.1:8080        over HTTP, at http://127.0.0.1:8080/mcp\n  \
     pml serve --http unix:/tmp/pml.sock    over HTTP, for processes of this user only\n  \
     pml serve --metrics 127.0.0.1:9464     with /metrics for Prometheus\n  \
-    pml serve --print-config claude-code   how a client starts it\n\n\
+    pml serve --print-config claude-code   how a client starts it\n  \
+    pml serve --capability @token.txt      only the tools that a token permits\n\n\
     The token for HTTP is read from PML_TOKEN, or from a file with --token-file. Without either, a\n\
     token is made and printed on standard error, unless other machines can connect: then one must\n\
-    be set.")]
+    be set. Clients may also send tokens of `pml token mint`, if there is a root key.")]
 pub struct ServeArgs {
     /// Serve over HTTP at this address instead, or at a Unix socket (unix:PATH)
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -153,7 +154,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     let http = args
         .http
         .as_ref()
-        .map(|address| args.http_options(address))
+        .map(|address| args.http_options(address, &settings.servers))
         .transpose()?;
     let pool = Pool::new(args.pool(&settings)?);
     let event_loop = tokio::runtime::Builder::new_multi_thread()
@@ -169,8 +170,9 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         let store = durable
             .as_ref()
             .map(|durable| durable.approvals.store().clone());
-        let mut audit = AuditSetup::open(&settings, args.http.is_none())?;
         let telemetry = settings.telemetry.start(&scrubber, &secrets)?;
+        let mut audit = AuditSetup::open(&settings, args.http.is_none())?;
+        let suspensions = suspensions::open(&settings)?;
         if let Some(telemetry) = &telemetry {
             lines.send_to(telemetry);
         }
@@ -189,6 +191,8 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             observer,
             audit: audit.trail(&gateway),
             telemetry: telemetry.clone(),
+            costs: settings.workflows.call_costs(),
+            suspensions,
             workflows: WorkflowOptions {
                 limits: settings.workflows.limits(),
                 tool: settings.workflows.tool,
@@ -282,8 +286,12 @@ impl ServeArgs {
         })
     }
 
-    fn http_options(&self, address: &ListenAddress) -> anyhow::Result<HttpOptions> {
-        let tokens = token_source::read(&token_source::TokenOptions {
+    fn http_options(
+        &self,
+        address: &ListenAddress,
+        config: &Config,
+    ) -> anyhow::Result<HttpOptions> {
+        let plain = token_source::read(&token_source::TokenOptions {
             file: self.token_file.as_deref(),
             without: self.no_token,
             address,
@@ -291,7 +299,10 @@ impl ServeArgs {
         })?;
         Ok(HttpOptions {
             address: address.clone(),
-            tokens,
+            authentication: Authentication {
+                plain,
+                capabilities: capability::for_clients(config)?,
+            },
             hosts: self.allow_host.clone(),
             origins: self.allow_origin.clone(),
         })

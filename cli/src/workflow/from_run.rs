@@ -57,6 +57,11 @@ pub fn from_run(args: &FromRunArgs, config: Option<&Path>) -> anyhow::Result<Exi
         let outcome: Option<Outcome> = outcome.and_then(|bytes| serde_json::from_slice(bytes).ok());
         let result = outcome.and_then(|outcome| outcome.result);
         let result = result.and_then(|json| serde_json::from_str::<Value>(json.get()).ok());
+        // The result of a plan is its report.
+        let result = match spec.script.is_workflow {
+            true => result.and_then(|mut report| Some(report.get_mut("output")?.take())),
+            false => result,
+        };
         let is_read = |entry: &&JournalEntry| entry.class == Some(EffectClass::Read);
         let read = entries
             .iter()

@@ -5,7 +5,7 @@ use pml_protocol::{EffectClass, Failure, FailureKind, LogLine};
 use pml_workflow::{ApprovalAsk, RunnerHooks, TaskEvent, TaskFuture, TaskState, show};
 
 use super::event_lines::EventLines;
-use crate::confirm;
+use super::task_question::{ask_on_terminal, task_question};
 use crate::diagnostics;
 use crate::run::report::print_log;
 use crate::style::Style;
@@ -13,14 +13,25 @@ use crate::style::Style;
 pub struct CliHooks {
     /// `None` in a replay.
     pub gateway: Option<Gateway>,
-    /// `--yes`
-    pub approves_all: bool,
+    /// Who answers for tasks with `approve`.
+    pub approvals: TaskApprovals,
     /// How events are printed as they come; `None` if they are not.
     pub live: Option<Style>,
     /// `--stream`
     pub lines: Option<EventLines>,
     /// How lines of code are printed as they come; `None` if they are not.
     pub logs: Option<Style>,
+}
+
+/// Who says whether a task with `approve` may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskApprovals {
+    /// `--yes`, or nothing is sent.
+    All,
+    /// The person at the terminal.
+    Terminal,
+    /// The approval layer of a durable run, which keeps the answer.
+    Pipeline,
 }
 
 impl RunnerHooks for CliHooks {
@@ -36,33 +47,22 @@ impl RunnerHooks for CliHooks {
         })
     }
 
-    fn approve<'a>(&'a self, ask: ApprovalAsk<'a>) -> TaskFuture<'a, Result<(), Failure>> {
-        let what = ask.tool.unwrap_or("code");
-        let about = match ask.message {
-            Some(message) => format!("task {} ({what}): {message}", ask.task),
-            None => format!("task {} ({what}) asks before it starts", ask.task),
+    fn approve<'a>(&'a self, ask: &ApprovalAsk<'a>) -> Option<TaskFuture<'a, Result<(), Failure>>> {
+        let answer = match self.approvals {
+            TaskApprovals::Pipeline => return None,
+            TaskApprovals::All => return Some(Box::pin(std::future::ready(Ok(())))),
+            TaskApprovals::Terminal => ask_on_terminal(task_question(ask)),
         };
-        let (task, approves_all) = (ask.task.to_owned(), self.approves_all);
-        Box::pin(async move {
-            if approves_all {
-                return Ok(());
-            }
-            if !confirm::can_ask() {
-                let message = format!(
-                    "task {task} needs approval, and there is no terminal to ask on; run with --yes to approve"
-                );
-                return Err(Failure::new(FailureKind::Denied, message));
-            }
-            let about = about.replace(char::is_control, " ");
-            let answer = tokio::task::spawn_blocking(move || confirm::confirm(about, "Start it?"));
-            match answer.await {
-                Ok(true) => Ok(()),
-                _ => Err(Failure::new(
-                    FailureKind::Denied,
-                    "the task was not approved",
-                )),
-            }
-        })
+        let task = ask.task;
+        Some(Box::pin(async move {
+            let why = match answer.await {
+                Some(true) => return Ok(()),
+                Some(false) => "the user did not allow it".to_owned(),
+                None => "it asks a person first, and there is no terminal to ask on; run with --yes to approve, or with --durable to wait for an answer".to_owned(),
+            };
+            let message = format!("task `{task}` was not started: {why}");
+            Err(Failure::new(FailureKind::Denied, message))
+        }))
     }
 
     fn log(&self, _: &str, line: &LogLine) {

@@ -9,13 +9,14 @@ mod plan_file;
 mod printed;
 mod run;
 mod show;
+mod task_question;
 
 use std::path::Path;
 
 use clap::{Args, Subcommand};
 
 use crate::exit::{self, ExitCode};
-pub use hooks::CliHooks;
+pub use hooks::{CliHooks, TaskApprovals};
 pub use printed::print_ended;
 pub use run::resume;
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use pml_hosts::journal::RunJournal;
-use pml_hosts::{AnswerSources, Fixtures, OwnClock};
-use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunContext, RunError, RunFlow, ToolHost};
+use pml_hosts::{AnswerSources, Fixtures, OwnClock, RunEnd};
+use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunError, RunFlow, ToolHost};
 use pml_runtime::{Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
+use pml_server::log::in_run;
 use pml_store::Store;
 use pml_workflow::estimate::Estimate;
 use pml_workflow::{
@@ -20,20 +21,21 @@ use serde_json::Value;
 
 use super::estimate::{self, Known};
 use super::event_lines::EventLines;
-use super::hooks::CliHooks;
+use super::hooks::{CliHooks, TaskApprovals};
 use super::plan_file::{self, InputArgs, PlanArgs};
 use super::printed;
+use super::task_question::TaskApprover;
 use crate::amounts::parse_time;
 use crate::audit_setup::AuditSetup;
 use crate::config::{self, Settings};
 use crate::exit::{self, ExitCode};
-use crate::run::RunOutput;
 use crate::run::durable::{DurableArgs, DurableRun, OpenRun};
-use crate::run::run_tools::{RunTools, RunToolsOptions};
+use crate::run::run_tools::{LearnedRun, RunTools, RunToolsOptions};
 use crate::run::tool_source::{LiveMode, ToolSource};
+use crate::run::{RunOutput, command_telemetry};
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
-use crate::{diagnostics, interrupt, progress, search_setup};
+use crate::{diagnostics, interrupt, progress, search_setup, suspensions};
 
 /// Calls of one plan: its tasks and items are bounded already.
 const MAX_CALLS: u32 = 1_000_000;
@@ -223,7 +225,9 @@ impl PreparedWorkflow {
         let style = Style::for_stderr();
         let plan_limits = self.settings.workflows.limits();
         let plan = plan_file::parse(&self.text, &self.name, &plan_limits)?;
-        let missing = missing_inputs(&plan, &self.input);
+        let missing = missing_inputs(&plan, &self.input, |name| {
+            format!("pass it with `--input {name}=VALUE`")
+        });
         if !missing.is_empty() {
             return Err(PlanError::Invalid(missing).into());
         }
@@ -246,18 +250,27 @@ impl PreparedWorkflow {
             }
             None => None,
         };
+        let audit = AuditSetup::open_for_command(&self.settings)?;
+        let telemetry = command_telemetry(&self.settings)?;
+        let suspensions = suspensions::open(&self.settings)?;
+        let call_costs = self.settings.workflows.call_costs();
         let scrub_rules = std::mem::take(&mut self.settings.scrub);
         let scrubber = match self.output.scrub {
             true => Some(Arc::new(Scrubber::new(&scrub_rules)?)),
             false => None,
         };
         let durable_tools = match &durable {
-            Some(durable) => Some(durable.tools(&scrub_rules).await?),
+            Some(durable) => {
+                let approver = TaskApprover {
+                    approves_all: self.approves_all,
+                };
+                let tools = durable.tools(&scrub_rules).await?;
+                Some(tools.with_task_approver(Arc::new(approver)))
+            }
             None => None,
         };
         let is_live = !self.output.json && !self.output.scrub && !self.is_streamed;
         let cache = ToolCache::for_settings(&self.settings);
-        let audit = AuditSetup::open_for_command(&self.settings)?;
         let known = Known {
             history: cache.history(),
             costs: std::mem::take(&mut self.settings.workflows.costs),
@@ -272,7 +285,11 @@ impl PreparedWorkflow {
             limits,
             durable: durable_tools,
             audit: Some(audit),
+            telemetry,
+            costs: call_costs,
+            suspensions,
             // A plan says itself what can be done at once.
+            learns: self.settings.learn.0,
             speculate: false,
             progress: Box::new(move |reported| {
                 if is_live {
@@ -280,10 +297,7 @@ impl PreparedWorkflow {
                 }
             }),
         })?;
-        let context = match &durable {
-            Some(durable) => durable.journal().local_context(),
-            None => RunContext::local(),
-        };
+        let context = tools.context().clone();
         let runner = Arc::new(PipelineRunner::new(RunnerParts {
             host: tools.host(),
             code_host: code_host(&tools, durable.is_some()),
@@ -299,7 +313,11 @@ impl PreparedWorkflow {
             context,
             hooks: Arc::new(CliHooks {
                 gateway: tools.gateway().cloned(),
-                approves_all: self.approves_all,
+                approvals: match (&durable, self.approves_all) {
+                    (Some(_), _) => TaskApprovals::Pipeline,
+                    (None, true) => TaskApprovals::All,
+                    (None, false) => TaskApprovals::Terminal,
+                },
                 live: is_live.then_some(style),
                 lines: self
                     .is_streamed
@@ -318,19 +336,25 @@ impl PreparedWorkflow {
             known: known.times(&plan),
             time: None,
         };
-        let ended = run_to_end(&plan, &runner, start, interrupted).await;
+        let ended = run_to_end(&plan, &runner, start, interrupted);
+        let ended = in_run(tools.context(), ended).await;
         let estimate = tools.gateway().filter(|_| tools.dry_run_plan().is_some());
         let estimate = estimate
             .map(|gateway| estimate::of(&plan, &ended.report, &known, gateway, &plan_limits));
         let finished = Finished {
             plan: &plan,
             tools: &tools,
+            text: &self.text,
             ended,
             estimate,
             is_streamed: self.is_streamed,
         };
         let code = finished.print(durable.as_ref(), self.output, &limits).await;
-        tools.save_tools(&cache);
+        let learned = LearnedRun {
+            ok: code.as_ref().is_ok_and(|code| *code == ExitCode::SUCCESS),
+            about: None,
+        };
+        tools.save_tools(&cache, learned);
         tools.close().await;
         if let Some(durable) = durable {
             durable.close().await;
@@ -352,11 +376,14 @@ fn pool_for(plan: &Plan, limits: Limits) -> std::io::Result<Arc<LazyPool>> {
     })
 }
 
-/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read.
+/// The outputs of code that a resumed plan does not run again. `flow` is what the plan has read: code that looks for
+/// them as checkpoints reads it.
 fn kept_outputs(journal: &Arc<RunJournal>, flow: &RunFlow) -> KeptOutputs {
-    let (read, reader) = (journal.clone(), flow.clone());
+    let read = journal.clone();
     let (write, writer) = (journal.clone(), flow.clone());
-    let find: Find = Box::new(move |key| read.kept(key, &reader));
+    // Code that asks for nothing has read what the tasks before it have, and they run again or are answered from
+    // the journal.
+    let find: Find = Box::new(move |key| read.kept(key, &RunFlow::default()));
     let keep = move |key: &str, value| write.keep(key, value, writer.current());
     KeptOutputs::new(&find, Box::new(keep))
 }
@@ -377,6 +404,8 @@ fn code_host(
 struct Finished<'a> {
     plan: &'a Plan,
     tools: &'a RunTools,
+    /// The plan as it was written.
+    text: &'a str,
     ended: EndedPlan,
     /// Of a dry run.
     estimate: Option<Estimate>,
@@ -398,7 +427,12 @@ impl Finished<'_> {
         if let Some(durable) = durable {
             durable.ended(&mut outcome, is_interrupted).await;
         }
-        if let Some(error) = stopped.filter(|_| !is_interrupted) {
+        in_run(tools.context(), async { tools.ended(&outcome) }).await;
+        tools.record_end(self.text, RunEnd::new(&outcome));
+        let is_said = |error: &&RunError| stopped.is_some() || error.kind == ErrorKind::Unknown;
+        if let Some(error) = outcome.error.as_ref().filter(is_said)
+            && !is_interrupted
+        {
             diagnostics::error(&error.message);
         }
         if !output.json {

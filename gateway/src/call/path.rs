@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pml_nearest::{nearest, typos_of};
-use pml_policy::authorize::{Action, Requester};
+use pml_policy::authorize::Action;
 use pml_protocol::{EffectClass, RunContext};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -16,6 +16,7 @@ use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
+use crate::caller::Caller;
 use crate::effects::Effect;
 use crate::gateway::Inner;
 use crate::policy::breaker::Outcome;
@@ -72,6 +73,10 @@ impl Inner {
             took: began.elapsed(),
             cached,
         };
+        self.begin(scope, id)?;
+        if !options.is_speculative {
+            scope.spend(id)?;
+        }
         let prepared = self.prepare(scope, id, arguments, options).await?;
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
             if let Some(request) = options.request {
@@ -115,6 +120,8 @@ impl Inner {
             version,
             ..CallOptions::default()
         };
+        self.begin(scope, id)?;
+        scope.predict_spending(id)?;
         let prepared = self.prepare(scope, id, arguments, options).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
         // An admission that is dropped unfinished does not count for the circuit breaker.
@@ -122,15 +129,8 @@ impl Inner {
         Ok(prepared.tool)
     }
 
-    /// Checks policy, budget, tool and arguments.
-    async fn prepare(
-        &self,
-        scope: &RunScope,
-        id: &str,
-        arguments: CallArguments,
-        options: CallOptions<'_>,
-    ) -> Result<PreparedCall, CallError> {
-        let refuse = |refusal| CallError::refused(id, refusal);
+    /// What is checked before the tool is looked up, so that a denied tool stays hidden.
+    fn begin(&self, scope: &RunScope, id: &str) -> Result<(), CallError> {
         if scope.ended().is_cancelled() {
             return Err(CallError::permanent(
                 CallErrorKind::Cancelled,
@@ -138,13 +138,20 @@ impl Inner {
                 "the run has ended",
             ));
         }
-        self.policy().filter.verdict(id).map_err(refuse)?;
-        if !options.is_speculative {
-            scope.budget().spend_call(id).map_err(refuse)?;
-        }
-        let requester = scope.requester();
-        let (server, tool) = self.resolve(requester, id).await?;
-        self.check_tool(requester, Action::Call, &tool, None, scope.labels())?;
+        self.check_id(scope.caller(), id)
+    }
+
+    /// Checks policy, tool and arguments.
+    async fn prepare(
+        &self,
+        scope: &RunScope,
+        id: &str,
+        arguments: CallArguments,
+        options: CallOptions<'_>,
+    ) -> Result<PreparedCall, CallError> {
+        let caller = scope.caller();
+        let (server, tool) = self.resolve(caller, id).await?;
+        self.check_tool(caller, Action::Call, &tool, None, scope.labels())?;
         let effect = self.effects.class_of(&tool, &server.config);
         if options.is_speculative && !self.is_unchanged_read(&tool, &effect) {
             return Err(not_speculated(id));
@@ -162,7 +169,7 @@ impl Inner {
         };
         // The policy decides about the values that are sent, not about the placeholders of a script.
         let args = arguments.as_object();
-        self.check_tool(requester, Action::Call, &tool, args, scope.labels())?;
+        self.check_tool(caller, Action::Call, &tool, args, scope.labels())?;
         Ok(PreparedCall {
             server,
             tool,
@@ -174,7 +181,7 @@ impl Inner {
     /// The server and the tool behind an id, or an error with the nearest ids.
     pub(crate) async fn resolve(
         &self,
-        requester: &Requester,
+        caller: &Caller,
         id: &str,
     ) -> Result<(Arc<Server>, Arc<Tool>), CallError> {
         let parsed = id.parse::<ToolId>().ok();
@@ -182,8 +189,8 @@ impl Inner {
         let Some((server, parsed)) = named else {
             // Every server is started, so that the error can suggest an existing id.
             let timeout = LIST_ALL_TIMEOUT.saturating_sub(self.since_all_listed());
-            self.list(requester, None, timeout).await;
-            return Err(self.unknown(requester, id));
+            self.list(caller, None, timeout).await;
+            return Err(self.unknown(caller, id));
         };
         let tools = server
             .current_tools()
@@ -203,7 +210,7 @@ impl Inner {
                         refused.tool, refused.reason
                     ),
                 )),
-                None => Err(self.unknown(requester, id)),
+                None => Err(self.unknown(caller, id)),
             },
         }
     }
@@ -216,8 +223,8 @@ impl Inner {
         })
     }
 
-    fn unknown(&self, requester: &Requester, id: &str) -> CallError {
-        let tools = self.known_tools(requester);
+    fn unknown(&self, caller: &Caller, id: &str) -> CallError {
+        let tools = self.known_tools(caller);
         let ids: Vec<&str> = tools.iter().map(|tool| tool.id.as_str()).collect();
         let near = nearest(id, ids.iter().copied(), NEAREST);
         let id = shown_id(id);
@@ -390,11 +397,15 @@ impl Inner {
         }
         match connection.call(call).await {
             Ok(value) => {
+                sending.attempt_ended();
                 connection.mark_answered();
                 admission.finish(Outcome::Answered);
                 Ok(value)
             }
             Err(attempt) => {
+                if attempt.failure != Failure::Unanswered {
+                    sending.attempt_ended();
+                }
                 if attempt.unhealthy {
                     admission.finish(Outcome::Failed);
                     retire_if_dead(server, connection.clone());
@@ -425,6 +436,14 @@ struct Sending<'a> {
     renewal: Renewal,
     progress: Option<&'a ProgressListener>,
     arguments: SentArguments,
+}
+
+impl Sending<'_> {
+    fn attempt_ended(&self) {
+        if let Some(request) = self.request {
+            request.notes().attempt_ended();
+        }
+    }
 }
 
 fn not_speculated(id: &str) -> CallError {

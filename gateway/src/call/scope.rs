@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_policy::authorize::Requester;
 use pml_policy::labels::Label;
 use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
@@ -12,6 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::error::CallError;
 use super::progress::{ProgressListener, ProgressSink};
 use crate::ToolId;
+use crate::caller::Caller;
 use crate::policy::budget::{BudgetConfig, RunBudget};
 
 /// Limits of a run. A budget can only lower the operator's.
@@ -59,7 +59,7 @@ impl Default for RunLabels<'_> {
 }
 
 struct Inner {
-    requester: Arc<Requester>,
+    caller: Arc<Caller>,
     budget: RunBudget,
     permits: Semaphore,
     tool_timeout: Option<Duration>,
@@ -70,7 +70,7 @@ struct Inner {
 
 impl RunScope {
     pub(crate) fn new(
-        requester: Arc<Requester>,
+        caller: Arc<Caller>,
         operator: &BudgetConfig,
         limits: RunLimits,
         progress: Option<ProgressListener>,
@@ -81,7 +81,7 @@ impl RunScope {
         let concurrent = limits.concurrent.unwrap_or(DEFAULT_CONCURRENT).max(1);
         let ended = CancellationToken::new();
         let run = Arc::new(Inner {
-            requester,
+            caller,
             budget: RunBudget::new(&budget),
             permits: Semaphore::new(concurrent as usize),
             tool_timeout: limits.tool_timeout,
@@ -120,24 +120,33 @@ impl RunScope {
         self.run.budget.calls()
     }
 
-    /// Spends a call whose result is there already.
+    /// Spends a call: of the budget of the run, and of those of the caller's tokens.
     ///
     /// # Errors
-    /// The budget is used up.
+    /// A budget is used up.
     pub fn spend(&self, id: &str) -> Result<(), CallError> {
         let spent = self.run.budget.spend_call(id);
+        let spent = spent.and_then(|()| self.run.caller.spend_call(id));
+        spent.map_err(|refusal| CallError::refused(id, refusal))
+    }
+
+    /// The same for a call that is not sent: of a token nothing is spent.
+    pub(crate) fn predict_spending(&self, id: &str) -> Result<(), CallError> {
+        let spent = self.run.budget.spend_call(id);
+        let spent = spent.and_then(|()| self.run.caller.has_calls(id, self.calls()));
         spent.map_err(|refusal| CallError::refused(id, refusal))
     }
 
     /// Whether the budget has room for a call of this tool besides `others`, which are under way and not
-    /// spent. Never, if the time of calls is limited: one that is not used would take it from others.
+    /// spent. Never, if the time of calls is limited, or a token counts them: one that is not used would
+    /// take it from others.
     pub fn has_room_to_speculate(&self, id: &str, others: u32) -> bool {
-        self.run.budget.has_room(id, others)
+        self.run.budget.has_room(id, others) && !self.run.caller.counts_calls()
     }
 
     /// Who runs it.
-    pub(crate) fn requester(&self) -> &Requester {
-        &self.run.requester
+    pub(crate) fn caller(&self) -> &Caller {
+        &self.run.caller
     }
 
     pub(crate) fn budget(&self) -> &RunBudget {

@@ -1,15 +1,15 @@
 //! Ids that a script spells as an identifier: `s:echo_tool` for the tool `s:echo-tool`.
 
 use pml_nearest::typo_of;
-use pml_policy::authorize::Requester;
 
 use crate::ToolId;
+use crate::caller::Caller;
 use crate::gateway::Inner;
 
 impl Inner {
     /// The id of the only tool of the server whose name differs from the one in `id` in nothing but case,
     /// `-`, `.`, `_` and `/`. `None` if there is a tool with this id, if there are several, or none.
-    pub(crate) async fn spelled(&self, requester: &Requester, id: &str) -> Option<String> {
+    pub(crate) async fn spelled(&self, caller: &Caller, id: &str) -> Option<String> {
         let parsed = id.parse::<ToolId>().ok()?;
         let server = self.servers.get(parsed.server())?;
         let has = |name: &str| {
@@ -25,7 +25,7 @@ impl Inner {
             return None;
         }
         let wanted = folded(parsed.tool());
-        let visible = self.known_tools(requester);
+        let visible = self.known_tools(caller);
         let mut alike = visible
             .iter()
             .filter(|tool| tool.id.server() == parsed.server() && folded(tool.id.tool()) == wanted);

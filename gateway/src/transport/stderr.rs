@@ -80,14 +80,14 @@ mod tests {
     #[tokio::test]
     async fn only_the_last_lines_are_kept_and_long_ones_are_cut() {
         let mut text = String::new();
-        for number in 0..200 {
+        for number in 0..400 {
             text.push_str(&format!("line {number}\n"));
         }
         text.push_str(&"x".repeat(100_000));
         let tail = StderrTail::default();
         tail.clone().follow(text.as_bytes()).await;
         let last = tail.last(2);
-        assert_eq!(last[0], "line 199");
+        assert_eq!(last[0], "line 399");
         assert_eq!(last[1].len(), MAX_LINE_BYTES);
         assert_eq!(tail.last(1000).len(), MAX_LINES);
     }

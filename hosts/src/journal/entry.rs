@@ -34,6 +34,8 @@ impl JournaledRequest {
                 | Request::Resource { .. }
                 // Another script of the session may have stored something else meanwhile.
                 | Request::Load { .. }
+                // A person has answered.
+                | Request::ApproveTask { .. }
         )
     }
 
@@ -78,6 +80,15 @@ pub fn digest_of(request: &Request) -> [u8; 32] {
 fn recorded(request: &Request) -> Option<RecordedRequest> {
     match request {
         Request::Load { key } => Some(RecordedRequest::Load { key: key.clone() }),
+        Request::ApproveTask {
+            task,
+            tool,
+            question,
+        } => Some(RecordedRequest::ApproveTask {
+            task: task.clone(),
+            tool: tool.clone(),
+            question: question.clone(),
+        }),
         other => RecordedRequest::of(other),
     }
 }
@@ -125,6 +136,7 @@ fn title(recorded: &RecordedRequest) -> String {
         RecordedRequest::Search { .. } => "search".to_owned(),
         RecordedRequest::Describe { .. } => "describe".to_owned(),
         RecordedRequest::Load { .. } => "load".to_owned(),
+        RecordedRequest::ApproveTask { task, .. } => format!("approve {task}"),
         RecordedRequest::ListResources { server } => format!("list resources {server}"),
         RecordedRequest::ReadResource { server, .. } => format!("read resource {server}"),
         RecordedRequest::ListPrompts { server } => format!("list prompts {server}"),

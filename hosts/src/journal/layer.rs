@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pml_fair_budget::{FairBudget, Reservation};
 use pml_protocol::{
-    ErrorKind, Failure, FailureKind, FairShareKey, HostFuture, Request, RequestKey, RunContext,
-    RunError, Target, ToolHost, ToolResult, to_result,
+    Failure, FailureKind, FairShareKey, HostFuture, Request, RequestKey, RunContext, Target,
+    ToolHost, ToolResult, to_result,
 };
 use pml_scrub::Origin;
 use pml_store::{Checkpoint, StoreError};
@@ -16,6 +16,7 @@ use super::answer_order::LiveGuard;
 use super::checkpoints::{SavedCheckpoint, ScriptClock, found};
 use super::entry::{JournaledRequest, LARGE_BYTES};
 use super::run_journal::{Known, RunJournal};
+use super::settlement::unsettled;
 use crate::arguments;
 use crate::reconcile::{Reconciled, Reconciler};
 use crate::replay_clock::answer_live_clock;
@@ -124,7 +125,10 @@ impl<H: ToolHost> Journal<H> {
                     result
                 }
                 Reconciled::DidNotHappen => self.send(key, request, run).await,
-                Reconciled::CannotTell => self.wait_for_settlement(request, key, run).await,
+                Reconciled::CannotTell => {
+                    let why = "it was sent, and pml ended before the answer came";
+                    self.wait_for_settlement(request, key, run, why).await
+                }
             },
             Known::Nothing => self.send(key, request, run).await,
         }
@@ -133,6 +137,23 @@ impl<H: ToolHost> Journal<H> {
     async fn send(&self, key: RequestKey, request: &Request, run: &RunContext) -> ToolResult {
         let live = self.journal.order().begin_live();
         let mut result = self.inner.handle(request, run).await;
+        if let Err(failure) = &result
+            && run.notes().is_unanswered()
+            && self.journal.must_be_settled(key.number)
+        {
+            // A server that is late may still do it, so "it did not happen" is not believed now.
+            match self.reconcile(request, run).await {
+                Reconciled::Happened(happened) => {
+                    result = happened;
+                    let labels = &self.labels;
+                    labels.answered_without_sending(request, &result, run).await;
+                }
+                Reconciled::DidNotHappen | Reconciled::CannotTell => {
+                    let why = format!("it was sent, and no answer came ({})", failure.message);
+                    return self.wait_for_settlement(request, key, run, &why).await;
+                }
+            }
+        }
         let _memory = admit(&mut result, run);
         if !is_large(&result) {
             // A script that has seen the answer of a call with an effect must not find its outcome
@@ -198,19 +219,15 @@ impl<H: ToolHost> Journal<H> {
         request: &Request,
         key: RequestKey,
         run: &RunContext,
+        why: &str,
     ) -> ToolResult {
-        let (id, number) = (self.journal.id(), key.number);
-        let what = match request {
-            Request::Call { tool, .. } => format!("call {number} of run {id} (`{tool}`)"),
-            _ => format!("request {number} of run {id}"),
+        let title = match request {
+            Request::Call { tool, .. } => format!("call {tool}"),
+            _ => String::new(),
         };
-        let message = format!(
-            "the outcome of {what} is unknown: it was sent, and pml ended before the answer came. Look whether it happened; then `pml runs settle {id} {number} --happened JSON`, `--send` or `--give-up`, and `pml resume {id}`"
-        );
+        let error = unsettled(self.journal.id(), key.number, &title, why);
         let _live = self.journal.order().begin_live();
-        let _suspended = run
-            .control()
-            .suspend(RunError::new(ErrorKind::Unknown, message));
+        let _suspended = run.control().suspend(error);
         std::future::pending().await
     }
 

@@ -11,6 +11,7 @@ mod entry;
 mod layer;
 mod received;
 mod run_journal;
+mod settlement;
 mod spec;
 
 pub use checkpoints::MemoryCheckpoints;
@@ -19,7 +20,7 @@ pub use layer::Journal;
 pub use received::receive_journaled;
 pub(crate) use run_journal::unix_ms;
 pub use run_journal::{
-    NewRunInfo, ResumeError, RunJournal, UnknownCall, called_tool, given_up, happened,
-    journaled_recording, journaled_request, unknown_calls,
+    NewRunInfo, ResumeError, RunJournal, called_tool, journaled_recording, journaled_request,
 };
+pub use settlement::{UnknownCall, given_up, happened, unknown_calls};
 pub use spec::{DurableScript, DurableSpec};

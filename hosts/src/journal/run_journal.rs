@@ -13,13 +13,12 @@ use pml_store::{
     Checkpoint, ClaimedRun, EntryState, JournalEntry, NewRun, RunState, RunWriter, Store,
     StoreError,
 };
-use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer_order::AnswerOrder;
 use super::checkpoints::{Checkpoints, SavedCheckpoint};
 use super::entry::{self, JournaledRequest};
+use super::settlement::{is_unknown, unsettled};
 use super::spec::DurableSpec;
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer, Recording};
@@ -33,17 +32,6 @@ pub enum ResumeError {
     /// The stored run cannot be read.
     #[error("{0}")]
     Spec(String),
-}
-
-/// A call whose outcome is unknown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct UnknownCall {
-    /// Its number in the run, for `pml runs settle`.
-    pub call: u32,
-    /// `server:tool`
-    pub tool: String,
-    /// Its arguments, with placeholders.
-    pub args: Value,
 }
 
 /// The journal of one run. The layer [`super::Journal`] answers from it and appends answers; the
@@ -75,6 +63,8 @@ struct OpenEntry {
     occurrence: u32,
     title: String,
     class: Option<EffectClass>,
+    /// Its intent is on disk, and it has no answer.
+    is_intended: bool,
 }
 
 /// What the journal knows of a request.
@@ -193,12 +183,12 @@ impl RunJournal {
     }
 
     /// The run as one of the local user, in a session of its own.
-    pub fn local_context(&self) -> RunContext {
+    pub fn local_context(&self, principal: Principal) -> RunContext {
         RunContext::with_id(
             self.id().clone(),
             SessionId::random(),
             TenantId::local(),
-            Principal::local(),
+            principal,
         )
         .with_flow(RunFlow::of_session(&self.spec.session))
     }
@@ -293,6 +283,7 @@ impl RunJournal {
                 digest,
                 occurrence,
                 title: request.title.clone(),
+                is_intended: matches!(known, Known::Unknown),
                 class: recorded.and_then(|entry| entry.class),
             };
             state.open.insert(number, open);
@@ -340,6 +331,7 @@ impl RunJournal {
                 return Ok(());
             };
             open.class = Some(class);
+            open.is_intended = class.needs_intent();
             if !class.needs_intent() {
                 return Ok(());
             }
@@ -403,6 +395,40 @@ impl RunJournal {
         let state = self.lock();
         let class = state.open.get(&number).and_then(|open| open.class);
         class.is_some_and(EffectClass::needs_intent)
+    }
+
+    /// Whether the request was intended and must not be sent again: if it gets no answer, its outcome is
+    /// unknown.
+    pub(super) fn must_be_settled(&self, number: u32) -> bool {
+        let state = self.lock();
+        self.spec.settles
+            && state
+                .open
+                .get(&number)
+                .is_some_and(OpenEntry::may_have_happened)
+    }
+
+    /// The error of a run that has ended otherwise while calls of it may have happened: a person says what became of
+    /// them, and the run is resumed. `None` if there are none, or if the run can be resumed anyway.
+    pub fn left_unknown(&self, ended: &RunError) -> Option<RunError> {
+        let is_resumable = matches!(
+            ended.kind,
+            ErrorKind::Unknown | ErrorKind::Waiting | ErrorKind::Internal | ErrorKind::Cancelled
+        );
+        if is_resumable || !self.spec.settles {
+            return None;
+        }
+        let state = self.lock();
+        let open = state
+            .open
+            .iter()
+            .filter(|(_, open)| open.may_have_happened());
+        let (number, open) = open.min_by_key(|(number, _)| **number)?;
+        let why = format!(
+            "it was sent, and no answer had come when the run ended: {}",
+            ended.message
+        );
+        Some(unsettled(self.id(), *number, &open.title, &why))
     }
 
     /// Appends the answer of a request that was sent, as the answer with this place.
@@ -530,6 +556,10 @@ impl OpenEntry {
         }
     }
 
+    fn may_have_happened(&self) -> bool {
+        self.is_intended && self.class.is_none_or(|class| !class.is_repeatable())
+    }
+
     fn entry(&self, number: u32, request: Vec<u8>) -> JournalEntry {
         JournalEntry {
             number,
@@ -567,23 +597,6 @@ fn delivered(entry: &JournalEntry) -> Option<(u32, u64)> {
     entry.answer_order.zip(entry.clock_ms)
 }
 
-/// Whether a journaled request may have happened and must not happen twice.
-fn is_unknown(entry: &JournalEntry) -> bool {
-    entry.state == EntryState::Intended && entry.class.is_none_or(|class| !class.is_repeatable())
-}
-
-/// The calls of a journal whose outcome is unknown.
-pub fn unknown_calls(entries: &[JournalEntry]) -> Vec<UnknownCall> {
-    let unknown = entries.iter().filter(|entry| is_unknown(entry));
-    unknown
-        .map(|entry| UnknownCall {
-            call: entry.number,
-            tool: called_tool(entry).to_owned(),
-            args: entry::arguments(entry::request_from_bytes(&entry.request)),
-        })
-        .collect()
-}
-
 /// The tool of a journaled call, or the title of another request.
 pub fn called_tool(entry: &JournalEntry) -> &str {
     entry.title.strip_prefix("call ").unwrap_or(&entry.title)
@@ -600,23 +613,6 @@ pub(crate) fn unix_ms() -> u64 {
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The journal's form of the result of a call that happened, given as JSON.
-///
-/// # Errors
-///
-/// A text that is not JSON.
-pub fn happened(json: &str) -> Result<Vec<u8>, serde_json::Error> {
-    let value: Box<serde_json::value::RawValue> = serde_json::from_str(json)?;
-    Ok(entry::answer_to_bytes(&Ok(value), &Flow::default()))
-}
-
-/// The journal's form of the answer to a call that is given up.
-pub fn given_up() -> Vec<u8> {
-    let message = "the outcome of this call is unknown, and a person gave it up";
-    let given_up = Err(Failure::new(FailureKind::Cancelled, message));
-    entry::answer_to_bytes(&given_up, &Flow::default())
 }
 
 /// The answered requests of a journal as a recording.

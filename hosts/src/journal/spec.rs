@@ -38,6 +38,10 @@ pub struct DurableSpec {
     /// Whether a model reads only the shape and the size of the result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
+    /// Whether a person says what became of a guarded call that got no answer, also if pml lived; otherwise the
+    /// script gets the failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub settles: bool,
 }
 
 /// The script of a run.
@@ -102,6 +106,7 @@ impl DurableSpec {
             placeholders: Vec::new(),
             session: Flow::default(),
             hold: false,
+            settles: false,
         }
     }
 

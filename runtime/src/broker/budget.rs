@@ -94,6 +94,10 @@ impl Budget {
                     "the worker sent a message for a test harness, and this run is not a test";
                 return Err(RunError::new(ErrorKind::Internal, message));
             }
+            Request::ApproveTask { .. } => {
+                let message = "the worker sent a question that only plans ask";
+                return Err(RunError::new(ErrorKind::Internal, message));
+            }
             Request::Checkpoint { .. } => {
                 self.checkpoints += 1;
                 if self.checkpoints > MAX_CHECKPOINTS {

@@ -552,6 +552,7 @@ impl<'e> ActiveRun<'e> {
         }
         outcome.logs = self.logs;
         outcome.calls = self.calls.into_records();
+        outcome.calls.extend(self.context.made_calls().take());
         outcome.labels = self.flow.report();
         outcome.stats = stats;
         outcome

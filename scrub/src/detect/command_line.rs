@@ -80,7 +80,11 @@ const COMMAND_NAMES: [&str; COMMANDS.len()] = {
 /// What precedes a quoted password in SQL and in libcurl's interface.
 const STATEMENTS: &[&str] = &[
     "identified by ",
+    "identified with mysql_native_password by ",
+    "identified with caching_sha2_password by ",
     "curlopt_userpwd",
+    "curlopt_proxyuserpwd",
+    "curlopt_proxypassword",
     "curlopt_password",
     "curlopt_xoauth2_bearer",
 ];
@@ -194,6 +198,8 @@ fn secret(scan: &Scan<'_>, form: Form, value: Range<usize>) -> Option<Range<usiz
         _ => is_password(password),
     };
     let found = match form {
+        // `<user:password>` stands for both.
+        Form::Pair if inner.starts_with('<') => false,
         Form::Pair => inner.split_once(':').is_some_and(|(u, p)| is_pair(u, p)),
         Form::PercentPair => inner.split_once('%').is_some_and(|(u, p)| is_pair(u, p)),
         Form::Source => inner.strip_prefix("pass:").is_some_and(is_password),
@@ -215,10 +221,20 @@ fn is_random(text: &str) -> bool {
 }
 
 /// `IDENTIFIED BY 'password'`, `curl_easy_setopt(c, CURLOPT_USERPWD, "user:password")`.
-fn check_statement(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+fn check_statement(scan: &mut Scan<'_>, statement: usize, hit: Range<usize>) {
     let opening = scan.run_at_most(hit.end, 4, |b| matches!(b, b' ' | b',' | b'=' | b'>'));
     let quote = scan.at(opening);
     if !matches!(quote, b'"' | b'\'') {
+        // Some dialects want no quotes: `IDENTIFIED BY Sq1Pa5s;`.
+        let end = scan.run_at_most(opening, MAX_VALUE_BYTES, |b| {
+            !b.is_ascii_whitespace() && !matches!(b, b';' | b'"' | b'\'' | b'\\' | b')' | b',')
+        });
+        let value = scan.text.get(opening..end).unwrap_or_default();
+        let mixed = value.bytes().any(|b| b.is_ascii_digit())
+            && value.bytes().any(|b| b.is_ascii_alphabetic());
+        if statement == 0 && mixed && is_password(value) {
+            scan.add(COMMAND_CREDENTIALS, opening, end, 0.8);
+        }
         return;
     }
     let end = scan.run_at_most(opening + 1, MAX_VALUE_BYTES, |b| b != quote && b != b'\n');

@@ -53,6 +53,7 @@ fn check(scan: &mut Scan<'_>, range: Range<usize>) {
         && random
         && few_separators
         && !scan.has_word_near(range.start, range.end, PUBLIC_WORDS)
+        && !scan.in_public_block(range.start)
     {
         scan.add(SECRET, range.start, range.end, 0.6);
     }

@@ -21,6 +21,7 @@ mod crypto_wallet;
 mod date;
 mod date_mention;
 mod email;
+pub(crate) mod entities;
 mod entropy;
 mod given_names;
 mod iban;
@@ -155,6 +156,7 @@ pub(crate) static DETECTORS: &[&Detector] = &[
     &date_mention::DETECTOR,
     &opt_in::AGE,
     &opt_in::URL,
+    &entities::DETECTOR,
 ];
 
 /// The detector of every pattern in the configuration. It is not in [`DETECTORS`]: the scrubber

@@ -2,8 +2,10 @@
 //! they are cut, escaped and scrubbed: an event is one line, whatever its fields contain.
 
 mod export;
+mod send_only;
 
 use std::fmt::Write as _;
+use std::future::Future;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::SystemTime;
 
 use pml_gateway::Secrets;
-use pml_protocol::TraceContext;
+use pml_protocol::{RunContext, TraceContext};
 use pml_scrub::{PlaceholderMap, Scrubber};
 use tracing::{Level, Metadata};
 use tracing_subscriber::filter::Targets;
@@ -21,9 +23,11 @@ use tracing_subscriber::fmt::format::JsonFields;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::log_context::LogContext;
 use export::WithIds;
 
 pub use export::LogExport;
+pub use send_only::send_to;
 
 /// Lines that wait to be written. Further lines are dropped.
 const QUEUE_LINES: usize = 1_024;
@@ -58,27 +62,7 @@ pub fn init(
 ) -> io::Result<LogExport> {
     let sent = LogExport::default();
     let writer = ScrubbingWriter::start(format, scrubber, secrets, sent.clone())?;
-    // Other crates log warnings and errors only, unless the level is `trace`.
-    let libraries = level.min(Level::WARN);
-    let libraries = if level == Level::TRACE {
-        level
-    } else {
-        libraries
-    };
-    let ours = [
-        "pml",
-        "pml_gateway",
-        "pml_hosts",
-        "pml_reply",
-        "pml_runtime",
-        "pml_search",
-        "pml_server",
-        "pml_telemetry",
-    ];
-    let targets = Targets::new()
-        .with_default(libraries)
-        .with_targets(ours.map(|target| (target, level)));
-    let registry = tracing_subscriber::registry().with(targets);
+    let registry = tracing_subscriber::registry().with(targets(level));
     let lines = tracing_subscriber::fmt::layer().with_writer(writer);
     let _ = match format {
         Format::Text => {
@@ -95,6 +79,38 @@ pub fn init(
         }
     };
     Ok(sent)
+}
+
+/// What is logged: other crates log warnings and errors only, unless the level is `trace`.
+fn targets(level: Level) -> Targets {
+    let libraries = match level {
+        Level::TRACE => level,
+        level => level.min(Level::WARN),
+    };
+    let ours = [
+        "pml",
+        "pml_approvals",
+        "pml_audit",
+        "pml_credentials",
+        "pml_gateway",
+        "pml_hosts",
+        "pml_policy",
+        "pml_reply",
+        "pml_runtime",
+        "pml_search",
+        "pml_server",
+        "pml_store",
+        "pml_telemetry",
+        "pml_workflow",
+    ];
+    Targets::new()
+        .with_default(libraries)
+        .with_targets(ours.map(|target| (target, level)))
+}
+
+/// Does `work`; its lines have the ids of the run.
+pub async fn in_run<T>(run: &RunContext, work: impl Future<Output = T>) -> T {
+    LogContext::of_run(run).scope(work).await
 }
 
 /// Sends lines to a thread that scrubs and writes them. A client that does not read our standard error

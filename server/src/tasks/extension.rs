@@ -17,7 +17,7 @@ use super::task_run::{TaskStart, drive};
 use super::task_view::{TaskState, TaskView};
 use super::timestamp::{iso8601, unix_ms};
 use crate::client_session::ClientSession;
-use crate::handler::{Handler, can_ask, principal_of, stateless_client};
+use crate::handler::{Handler, can_ask};
 use crate::tool_descriptions;
 use crate::tool_reply::{SESSION, refusal};
 use crate::tool_task::ToolTask;
@@ -155,7 +155,7 @@ impl Handler {
         view: &TaskView,
         context: &RequestContext<RoleServer>,
     ) -> Result<TaskPayload, ErrorData> {
-        let client = stateless_client(context)?;
+        let client = self.stateless_client(context)?;
         let (session, handle) = self.session(client.as_ref(), context);
         let tasks = StoredTasks::new(self.state(), session).ok_or_else(no_tasks)?;
         Ok(match tasks.reply(&view.run).await {
@@ -173,8 +173,8 @@ impl Handler {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<StoredTasks, ErrorData> {
-        let known = self.known_session(stateless_client(context)?.as_ref(), context);
-        let new = || Arc::new(self.state().new_session(principal_of(context)));
+        let known = self.known_session(self.stateless_client(context)?.as_ref(), context);
+        let new = || Arc::new(self.state().new_session(&self.client_of(context)));
         let session = known.map_or_else(new, |known| known.0);
         StoredTasks::new(self.state(), session).ok_or_else(no_tasks)
     }

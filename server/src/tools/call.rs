@@ -8,7 +8,9 @@ use pml_reply::ReplyScrubber;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::redactions::count_redactions;
 use super::{TaskEvents, ToolCall, arguments};
+use crate::ask_kinds::{ReplyTexts, ask_about_kinds};
 use crate::client_session::RunApprover;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
@@ -58,8 +60,9 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
             return ToolReply::failure(session.replies().text(&failure.message).await);
         }
     };
+    let kinds_asker = Arc::new(ElicitationApprover::new(events, call.can_ask));
     let approver = RunApprover {
-        approver: Arc::new(ElicitationApprover::new(events, call.can_ask)),
+        approver: kinds_asker.clone(),
         if_unasked: call.if_unasked,
     };
     let run = session.new_run();
@@ -79,15 +82,29 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let host = client_run
         .pipeline(&state, &run, &limits, approver, None, on_progress)
         .host;
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
     let request = Request::call(&tool, args);
     let result = host.handle(&request, &run).await;
     notifications.finish().await;
+    state.observer().run_ended(&run, result.is_ok());
     state.record_shapes(session.observed_shapes().take());
     tracing::info!(run = %run.id(), tool = %printable(&tool), ok = result.is_ok(), "a tool was called");
+    let texts = || ReplyTexts::of_result(&tool, &result);
+    let time = state.gateway().approval_time();
+    ask_about_kinds(client_run.replies(), &*kinds_asker, time, texts).await;
     let bytes = pml_reply::result_bytes(&result);
     let held = session.show_result(&result, &run.flow().current(), &limits);
-    let make =
-        move |replies: &ReplyScrubber| ToolReply::call(&replies.call(&tool, result, &limits, held));
+    let (telemetry, audit) = (state.telemetry().cloned(), state.audit().cloned());
+    let make = move |replies: &ReplyScrubber| {
+        let reply = replies.call(&tool, result, &limits, held);
+        let redactions = count_redactions(telemetry.as_ref(), &reply);
+        if let Some(audit) = audit.filter(|_| !redactions.is_empty()) {
+            audit.reply_scrubbed(&run, &tool, redactions);
+        }
+        ToolReply::call(&reply)
+    };
     client_run.replies().make(bytes, make).await
 }
 

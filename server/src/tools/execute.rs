@@ -3,22 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::RunEnd;
+use pml_hosts::RunSpan;
 use pml_hosts::journal::DurableScript;
-use pml_protocol::{ErrorKind, Limits, RequestedLimits};
-use pml_reply::ReplyScrubber;
+use pml_protocol::{Limits, RequestedLimits};
 use pml_runtime::{RunOptions, Script};
 use pml_workflow::ScriptPlans;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 
 use super::arguments::{self, Whole};
+use super::run_end::EndedRun;
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::RunApprover;
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::script_plan_parts;
 use crate::tool_reply::ToolReply;
@@ -160,9 +159,6 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
     let report = notifications.reporter();
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
-        approver: asker,
-        replies: client_run.replies().clone(),
-        clock: run.clock().clone(),
         report: Box::new(move |text| {
             if !hides {
                 report(text);
@@ -170,6 +166,9 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         }),
         logs: PlanLogs::default(),
     });
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
     let parts = script_plan_parts(&state, &limits, journal.as_ref(), hooks.clone());
     let host = Arc::new(ScriptPlans::new(pipeline.host, parts));
     let options = RunOptions {
@@ -197,54 +196,20 @@ pub async fn execute(call: ToolCall, events: TaskEvents) -> ToolReply {
         .await;
     outcome.held = hold;
     outcome.logs.extend(hooks.logs.take());
-    let is_task = match durable {
-        Some(durable) => durable.finish(&mut outcome).await,
-        None => false,
+    let ended = EndedRun {
+        what: "script",
+        state: &state,
+        session: &session,
+        client_run: &client_run,
+        run: &run,
+        limits,
+        durable,
+        observed,
+        notifications,
+        audited,
+        asker,
     };
-    if let Some(observed) = observed {
-        observed.end(&outcome);
-    }
-    notifications.finish().await;
-    state.record_shapes(session.observed_shapes().take());
-    tracing::info!(
-        run = %run.id(),
-        ok = outcome.ok,
-        kind = outcome.error.as_ref().map(|error| error.kind.to_string()),
-        wall_ms = outcome.stats.wall_ms,
-        calls = outcome.calls.len(),
-        "a script ended"
-    );
-    if let Some(error) = &mut outcome.error
-        && error.kind == ErrorKind::Waiting
-        && error.hint.is_none()
-    {
-        error.hint = Some(run_result::hint(run.id()));
-    }
-    let audited = audited.map(|(audit, code)| (audit, code, RunEnd::new(&outcome)));
-    if is_task {
-        if let Some((audit, code, ended)) = &audited {
-            audit.run_ended(&run, code, ended);
-        }
-        return ToolReply::text("the reply is in the store".into());
-    }
-    session.show(&mut outcome, &limits);
-    let bytes = pml_reply::outcome_bytes(&outcome);
-    let telemetry = state.telemetry().cloned();
-    let make = move |replies: &ReplyScrubber| {
-        let reply = replies.outcome(outcome, &limits);
-        if let Some(telemetry) = telemetry {
-            for (kind, count) in reply.redactions() {
-                telemetry.metrics().redacted(&kind, count as u64);
-            }
-        }
-        if let Some((audit, code, mut ended)) = audited {
-            let counts = reply.redactions();
-            ended.redactions = counts.map(|(kind, count)| (kind, count.into())).collect();
-            audit.run_ended(&run, &code, &ended);
-        }
-        ToolReply::run(&reply)
-    };
-    client_run.replies().make(bytes, make).await
+    ended.reply(outcome, |_| {}).await
 }
 
 #[cfg(test)]

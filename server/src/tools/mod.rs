@@ -3,6 +3,8 @@
 mod arguments;
 mod call;
 mod execute;
+mod redactions;
+mod run_end;
 mod run_result;
 mod search;
 mod workflow;

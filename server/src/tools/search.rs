@@ -64,6 +64,7 @@ pub async fn search(call: ToolCall) -> ToolReply {
             .unwrap_or(MAX_LIMIT)
             .clamp(1, MAX_LIMIT)
     });
+    session.note_query(&query);
     let mut found = session.finder().search(&query, server).await;
     found.truncate(limit);
     let text = match found.is_empty() {
@@ -79,6 +80,15 @@ pub async fn search(call: ToolCall) -> ToolReply {
             };
             render(&found, arguments.detail.unwrap_or_default(), &observed)
         }
+    };
+    let tools = session.gateway().tools();
+    let visible = |id: &str| tools.iter().any(|tool| tool.id.as_str() == id);
+    let plan = state
+        .observer()
+        .plan_for(&session.new_run(), &query, &visible);
+    let text = match plan {
+        Some(plan) => format!("{text}\n\n{plan}"),
+        None => text,
     };
     let rules = session.gateway().label_rules();
     for server in session.gateway().servers() {

@@ -3,22 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pml_hosts::RunEnd;
+use pml_hosts::RunSpan;
 use pml_hosts::journal::DurableScript;
-use pml_protocol::{ErrorKind, FailureKind, Limits, Outcome, RequestedLimits, RunContext};
-use pml_reply::ReplyScrubber;
+use pml_protocol::{FailureKind, Limits, Outcome, RequestedLimits};
 use pml_workflow::{KnownTool, Plan, PlanError, PlanLimits, Problem, TaskState, check_tools};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{self, Whole};
+use super::run_end::EndedRun;
 use super::{TaskEvents, ToolCall, run_result};
 use crate::client_session::{ClientRun, ClientSession, RunApprover};
 use crate::durable_runs::Shown;
 use crate::elicitation::ElicitationApprover;
 use crate::log_context::LogContext;
-use crate::operation::RunSpan;
 use crate::plan_hooks::{PlanHooks, PlanLogs};
 use crate::plan_run::{MAX_CALLS, PlanRun, with_inputs};
 use crate::tool_reply::ToolReply;
@@ -168,9 +167,9 @@ async fn run_plan(
         notifications,
         ..
     } = call;
-    let approver = Arc::new(ElicitationApprover::new(events.clone(), call.can_ask));
-    let run_approver = RunApprover {
-        approver: approver.clone(),
+    let asker = Arc::new(ElicitationApprover::new(events.clone(), call.can_ask));
+    let approver = RunApprover {
+        approver: asker.clone(),
         if_unasked: call.if_unasked,
     };
     let script = DurableScript {
@@ -211,20 +210,11 @@ async fn run_plan(
             on_progress(message);
         }
     };
-    let pipeline = client_run.pipeline(
-        &state,
-        &run,
-        &limits,
-        run_approver,
-        journal.clone(),
-        progress,
-    );
+    let durable_journal = journal.clone();
+    let pipeline = client_run.pipeline(&state, &run, &limits, approver, durable_journal, progress);
     let host = pipeline.host;
     let hooks = Arc::new(PlanHooks {
         gateway: session.gateway().clone(),
-        approver,
-        replies: client_run.replies().clone(),
-        clock: run.clock().clone(),
         report: Box::new(move |text| {
             if !hides {
                 on_report(text);
@@ -240,57 +230,36 @@ async fn run_plan(
         limits,
         hooks,
     };
-    let mut outcome = plan_run.outcome(plan, input).await;
-    let is_task = match durable {
-        Some(durable) => durable.finish(&mut outcome).await,
-        None => false,
+    state
+        .observer()
+        .run_begins(&run, session.last_query().as_deref());
+    let outcome = plan_run.outcome(plan, input).await;
+    let ended = EndedRun {
+        what: "plan",
+        state: &state,
+        session: &session,
+        client_run: &client_run,
+        run: &run,
+        limits,
+        durable,
+        observed,
+        notifications,
+        audited,
+        asker,
     };
-    if let Some(observed) = observed {
-        observed.end(&outcome);
-    }
-    notifications.finish().await;
-    state.record_shapes(session.observed_shapes().take());
-    tracing::info!(
-        run = %run.id(),
-        ok = outcome.ok,
-        tasks = plan.tasks.len(),
-        wall_ms = outcome.stats.wall_ms,
-        "a plan ended"
-    );
-    if let Some(audit) = audited {
-        audit.0.run_ended(&run, &audit.1, &RunEnd::new(&outcome));
-    }
-    if is_task {
-        return ToolReply::text("the reply is in the store".into());
-    }
-    session.show(&mut outcome, &limits);
-    reply(outcome, &client_run, &run, limits).await
+    let show = |outcome: &mut Outcome| show_report(outcome, &client_run, limits);
+    ended.reply(outcome, show).await
 }
 
-async fn reply(
-    mut outcome: Outcome,
-    client_run: &ClientRun<'_>,
-    run: &RunContext,
-    limits: Limits,
-) -> ToolReply {
-    if let Some(error) = &mut outcome.error
-        && error.kind == ErrorKind::Waiting
-        && error.hint.is_none()
-    {
-        error.hint = Some(run_result::hint(run.id()));
-    }
+/// Makes the report what a model reads, unless only its shape is shown.
+fn show_report(outcome: &mut Outcome, client_run: &ClientRun<'_>, limits: Limits) {
     let report = outcome.result.as_deref().map(RawValue::get);
-    if let (false, Some(report)) = (
-        outcome.held,
-        report.and_then(|json| serde_json::from_str(json).ok()),
-    ) {
+    let report = report.and_then(|json| serde_json::from_str(json).ok());
+    if let (false, Some(report)) = (outcome.held, report) {
         let limit = usize::try_from(limits.output_chars).unwrap_or(usize::MAX);
         let shown = shown(report, limit, |output| client_run.keep(output));
         outcome.result = to_raw_value(&shown).ok();
     }
-    let bytes = pml_reply::outcome_bytes(&outcome);
-    let make = move |replies: &ReplyScrubber| ToolReply::run(&replies.outcome(outcome, &limits));
-    client_run.replies().make(bytes, make).await
 }
 
 /// The report as a model reads it: a large output is behind a handle, and of many tasks it lists those that

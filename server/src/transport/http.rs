@@ -21,12 +21,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::approval_replies;
+use super::authentication::Authentication;
 use super::connections::{Connection, ConnectionLimits, Connections, descriptor_limit};
 use super::http_gate::{self, HttpGate};
 use super::jsonrpc::MAX_MESSAGE_BYTES;
 use super::listen::{ListenAddress, Listener, Stream};
 use super::status_pages::StatusPages;
-use super::tokens::BearerTokens;
 use crate::error::ServeError;
 use crate::handler::Handler;
 use crate::state::ServerState;
@@ -51,8 +51,8 @@ const STREAM_CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct HttpOptions {
     /// The address to listen on.
     pub address: ListenAddress,
-    /// The bearer tokens of clients. Needed unless only this machine can connect.
-    pub tokens: BearerTokens,
+    /// The tokens of clients. Plain ones are needed unless only this machine can connect.
+    pub authentication: Authentication,
     /// Host names that clients may use for this server, besides its address.
     pub hosts: Vec<String>,
     /// Origins of the web pages that may use this server. A request of any other page is refused.
@@ -64,7 +64,7 @@ impl HttpOptions {
         let ListenAddress::Tcp(address) = self.address else {
             return Ok(());
         };
-        if self.tokens.is_empty() && !address.ip().is_loopback() {
+        if self.authentication.plain.is_empty() && !address.ip().is_loopback() {
             return Err(ServeError::TokenNeeded(address));
         }
         if address.ip().is_unspecified() && self.hosts.is_empty() {
@@ -124,7 +124,7 @@ pub async fn serve_http(
         config,
     );
     let gate = Arc::new(HttpGate {
-        tokens: options.tokens,
+        authentication: options.authentication,
         approvals: state.durable_runs().map(|runs| runs.approvals().clone()),
         status: StatusPages::new(state.clone()),
         audit: state.audit().cloned(),
@@ -282,13 +282,17 @@ async fn respond(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::tokens::BearerTokens;
 
     fn options(address: &str, token: Option<&str>, hosts: &[&str]) -> HttpOptions {
         HttpOptions {
             address: address.parse().unwrap(),
-            tokens: token.map_or_else(BearerTokens::none, |token| {
-                BearerTokens::parse(token).unwrap()
-            }),
+            authentication: Authentication {
+                plain: token.map_or_else(BearerTokens::none, |token| {
+                    BearerTokens::parse(token).unwrap()
+                }),
+                capabilities: None,
+            },
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             origins: Vec::new(),
         }

@@ -22,6 +22,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use serde_json::json;
 
+use super::authentication::Authentication;
 use super::connections::Connection;
 use super::cors;
 use super::guarded_body::GuardedBody;
@@ -29,7 +30,7 @@ use super::jsonrpc::{self, Parsed};
 use super::request_memory::{ReadRequest, Unread};
 use super::session_uses::SessionUses;
 use super::status_pages::StatusPages;
-use super::tokens::BearerTokens;
+use crate::client_identity::ClientIdentity;
 use crate::handler::Handler;
 use crate::tasks::legacy_wire;
 
@@ -55,7 +56,7 @@ fn has_sessions(headers: &HeaderMap) -> bool {
 /// The MCP service, and the state of the checks in front of it.
 pub struct HttpGate {
     /// The tokens, one of which a request must have.
-    pub tokens: BearerTokens,
+    pub authentication: Authentication,
     /// The approvals that signed replies answer.
     pub approvals: Option<Approvals>,
     /// Where answers to approvals are recorded.
@@ -94,14 +95,16 @@ pub async fn handle(gate: &HttpGate, connection: &Arc<Connection>, request: Requ
 
 /// Admits a request with a token. Its connection counts as that of a client from here on.
 async fn authenticate(gate: &HttpGate, connection: &Arc<Connection>, request: Request) -> Response {
-    let Some(principal) = gate.tokens.principal(request.headers()) else {
-        let challenge = [(WWW_AUTHENTICATE, "Bearer")];
-        return (
-            StatusCode::UNAUTHORIZED,
-            challenge,
-            "a bearer token is needed",
-        )
-            .into_response();
+    let client = match gate.authentication.identify(request.headers()) {
+        Ok(client) => client,
+        Err(refused) => {
+            let challenge = match refused.has_token {
+                true => "Bearer error=\"invalid_token\"",
+                false => "Bearer",
+            };
+            let challenge = [(WWW_AUTHENTICATE, challenge)];
+            return (StatusCode::UNAUTHORIZED, challenge, refused.message).into_response();
+        }
     };
     let Some(active) = connection.begin_request() else {
         let message = "there are too many connections; try again later";
@@ -109,16 +112,22 @@ async fn authenticate(gate: &HttpGate, connection: &Arc<Connection>, request: Re
     };
     let path = request.uri().path();
     let response = match StatusPages::is_metrics(path) {
+        // They are about the calls of all clients.
+        true if client.is_holder() => {
+            let message = "a capability token does not open the metrics: use a plain bearer token";
+            (StatusCode::FORBIDDEN, message).into_response()
+        }
         true => {
             let page = gate.status.page(path, request.method()).await;
             page.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
         }
-        false => admit(gate, principal, request).await,
+        false => admit(gate, client, request).await,
     };
     response.map(|body| GuardedBody::guard(body, active))
 }
 
-async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Response {
+async fn admit(gate: &HttpGate, client: ClientIdentity, request: Request) -> Response {
+    let principal = client.principal().clone();
     let (mut parts, body) = request.into_parts();
     normalize_accept(&mut parts.headers);
     if let Some(session) = session_of(&parts.headers) {
@@ -135,7 +144,7 @@ async fn admit(gate: &HttpGate, principal: Principal, request: Request) -> Respo
             return (StatusCode::NOT_FOUND, "there is no such session").into_response();
         }
     }
-    parts.extensions.insert(principal.clone());
+    parts.extensions.insert(client);
     if parts.method != Method::POST {
         let request = Request::from_parts(parts, body);
         return gate.service.handle(request).await.into_response();

@@ -1,6 +1,7 @@
 //! The transports: stdio and streamable HTTP.
 
 mod approval_replies;
+mod authentication;
 mod connections;
 mod cors;
 mod guarded_body;
@@ -15,6 +16,7 @@ mod stdio;
 mod stdio_transport;
 mod tokens;
 
+pub use authentication::Authentication;
 pub use http::{HttpOptions, serve_http};
 pub use listen::ListenAddress;
 pub use status_pages::serve_status;

@@ -66,16 +66,7 @@ impl BearerTokens {
         if self.is_empty() {
             return Some(Principal::local());
         }
-        // Two headers may name two principals, one of which an intermediary has seen.
-        let mut values = headers.get_all(AUTHORIZATION).iter();
-        let (Some(value), None) = (values.next(), values.next()) else {
-            return None;
-        };
-        let (scheme, given) = value.to_str().ok()?.split_once(' ')?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return None;
-        }
-        let given = digest(given.trim());
+        let given = digest(bearer(headers)?);
         // Every digest is compared in full, so the time does not tell which one is near.
         self.0.iter().fold(None, |found, (known, principal)| {
             match is_equal(known, &given) {
@@ -84,6 +75,17 @@ impl BearerTokens {
             }
         })
     }
+}
+
+/// The bearer token of a request; `None` if it has none, or several.
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    // Two headers may name two principals, one of which an intermediary has seen.
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return None;
+    };
+    let (scheme, given) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| given.trim())
 }
 
 fn entry(token: &str) -> (TokenDigest, Principal) {

@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
     use crate::lease::OwnedRun;
-    use crate::model::Checkpoint;
+    use crate::model::{EntryState, JournalEntry};
     use crate::write_group::RunWrite;
 
     fn write(bytes: usize) -> WriteCommand {
@@ -208,10 +208,19 @@ mod tests {
                 Duration::from_secs(30),
             )),
             begin: None,
-            write: RunWrite::Checkpoint(Checkpoint {
-                key: "k".to_owned(),
-                value: vec![0; bytes],
-            }),
+            write: RunWrite::Entry(Box::new(JournalEntry {
+                number: 1,
+                key: [0; 32],
+                occurrence: 0,
+                title: String::new(),
+                class: None,
+                state: EntryState::Answered,
+                request: vec![0; bytes],
+                answer: None,
+                answer_order: None,
+                clock_ms: None,
+                at: 0,
+            })),
             is_durable: false,
             done: None,
         }

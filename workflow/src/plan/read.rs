@@ -226,7 +226,7 @@ fn pools(fields: &Fields<'_>, problems: &mut Problems) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// A fallback has no fallback, no race and no list of its own.
+/// A fallback stands in for a task at once: what decides whether and how often a task starts is that of the task.
 fn check_fallbacks(tasks: &[super::Task], problems: &mut Problems) {
     for (index, task) in tasks.iter().enumerate() {
         let Some(Fallback::Task(other)) = task.fallback else {
@@ -239,15 +239,18 @@ fn check_fallbacks(tasks: &[super::Task], problems: &mut Problems) {
         };
         if other == index {
             problems.add(place, "a task cannot be its own fallback");
-        } else if fallback.fallback.is_some()
-            || fallback.race.is_some()
-            || fallback.for_each.is_some()
-        {
-            let message = format!(
-                "{} has `fallback`, `race` or `for_each`; a fallback has none of them",
-                shown(&fallback.id)
-            );
-            problems.add(place, message);
+            continue;
+        }
+        let has = [
+            ("fallback", fallback.fallback.is_some()),
+            ("race", fallback.race.is_some()),
+            ("for_each", fallback.for_each.is_some()),
+            ("when", fallback.when.is_some()),
+            ("approve", fallback.approve.is_some()),
+        ];
+        for (key, _) in has.iter().filter(|(_, has)| *has) {
+            let message = format!("{} has `{key}`; a fallback has none", shown(&fallback.id));
+            problems.add(place.clone(), message);
         }
     }
 }

@@ -136,6 +136,7 @@ impl TaskReader<'_> {
         if task.for_each.is_none() {
             self.check_no_item(&task, &fields);
         }
+        self.check_before_items(&task, &fields);
         task
     }
 
@@ -344,8 +345,12 @@ impl TaskReader<'_> {
                     "fallback",
                     "race",
                     "for_each",
+                    "concurrency",
+                    "when",
                     "approve",
+                    "optional",
                     "depends_on",
+                    "dependencies",
                     "priority",
                 ] {
                     if inner.get(key).is_some() {
@@ -361,6 +366,26 @@ impl TaskReader<'_> {
                 self.problems.add(fields.at("fallback"), message);
                 None
             }
+        }
+    }
+
+    /// `when` and `for_each` are looked at once, before there is an item.
+    fn check_before_items(&mut self, task: &Task, fields: &Fields<'_>) {
+        let is_item = |root: Root| matches!(root, Root::Item | Root::Index);
+        let (mut in_when, mut in_list) = (false, false);
+        if let Some(when) = task.when.as_ref().filter(|_| task.for_each.is_some()) {
+            when.references(&mut |reference| in_when |= is_item(reference.root));
+        }
+        if let Some(list) = &task.for_each {
+            list.references(&mut |reference| in_list |= is_item(reference.root));
+        }
+        if in_when {
+            let message = "`when` decides once for the whole list, so there is no `$ITEM`; filter the list in a task with `code`";
+            self.problems.add(fields.at("when"), message);
+        }
+        if in_list {
+            let message = "the list itself has no `$ITEM`";
+            self.problems.add(fields.at("for_each"), message);
         }
     }
 

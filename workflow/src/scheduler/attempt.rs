@@ -34,6 +34,8 @@ pub struct Step<'a> {
     pub name: &'a str,
     /// The arguments of a tool, or the globals of code.
     pub values: Value,
+    /// The tasks that it may depend on.
+    pub after: Vec<&'a str>,
 }
 
 /// Tries a step until it succeeds, must not be repeated, or has no attempts left.
@@ -96,14 +98,11 @@ async fn attempt(
                 tool,
                 item: step.id.item,
                 args: values,
+                after: &step.after,
+                timeout: limit,
                 is_streamed: step.task.stream,
             });
-            match limit {
-                Some(limit) => timeout(limit, call)
-                    .await
-                    .unwrap_or_else(|_| Err(timed_out(limit).into())),
-                None => call.await,
-            }
+            call.await
         }
         Action::Code { source, .. } => {
             let limits = code_limits(step.task.limits, limit);
@@ -113,6 +112,7 @@ async fn attempt(
                 attempt,
                 source,
                 globals: values,
+                after: &step.after,
                 limits: &limits,
             });
             match limit {
@@ -120,6 +120,7 @@ async fn attempt(
                     Err(TaskError {
                         failure: timed_out(limit),
                         had_effects: true,
+                        is_unanswered: false,
                     })
                 }),
                 None => code.await,
@@ -169,15 +170,15 @@ async fn judge(runner: &dyn TaskRunner, task: &Task, error: &TaskError) -> Verdi
         };
     };
     let class = runner.effect(tool).await;
-    // Nothing was sent.
-    let is_unsent = matches!(kind, FailureKind::Unavailable | FailureKind::Calls);
-    let is_unanswered = matches!(
-        kind,
-        FailureKind::Timeout | FailureKind::Protocol | FailureKind::Cancelled
-    );
+    // Nothing was sent, or nothing of it arrived.
+    let is_unsent = !error.is_unanswered
+        && matches!(
+            kind,
+            FailureKind::Unavailable | FailureKind::Calls | FailureKind::Timeout
+        );
     let is_repeatable = matches!(class, EffectClass::Read | EffectClass::Idempotent);
     Verdict {
         may_repeat: !is_permanent && (is_repeatable || is_unsent),
-        is_unknown: is_unanswered && class.needs_intent(),
+        is_unknown: error.is_unanswered && class.needs_intent(),
     }
 }

@@ -51,7 +51,9 @@ impl Scheduler<'_> {
         let node = &mut self.nodes[end.id.node];
         node.busy += end.time;
         node.attempts += end.attempts;
-        if let Some(tool) = self.plan.tasks[end.id.node].tool() {
+        // A fallback has another tool.
+        let is_task = end.id.kind == StepKind::Task;
+        if let Some(tool) = self.plan.tasks[end.id.node].tool().filter(|_| is_task) {
             let (count, mean) = self.means.entry(tool).or_default();
             *count += 1;
             *mean = (*mean * (*count - 1) + end.time) / *count;
@@ -60,13 +62,7 @@ impl Scheduler<'_> {
 
     /// The fallback sees the failure as `$ERROR`.
     fn begin_fallback(&mut self, id: StepId, failure: &Failure) {
-        self.errors[id.node] = Some(Arc::new(failure_value(failure)));
-        // The slots of a pool are those of the task: its fallback takes one as well.
-        let _ = self.pools.take(id.node);
-        self.start(StepId {
-            kind: StepKind::Fallback,
-            ..id
-        });
+        self.queue_fallback(id, failure_value(failure));
     }
 
     fn step_succeeded(&mut self, id: StepId, value: Value) {
@@ -182,12 +178,9 @@ impl Scheduler<'_> {
                 self.unlocked.push(after);
             }
         }
-        // Outputs that nothing needs any more are dropped.
         for edge in graph.before(node) {
             self.consumers[edge.node] -= 1;
-            if self.consumers[edge.node] == 0 && !self.kept[edge.node] {
-                self.outputs[edge.node] = None;
-            }
+            self.drop_unneeded(edge.node);
         }
     }
 
@@ -210,9 +203,7 @@ impl Scheduler<'_> {
                 if self.nodes[member].state.is_some() {
                     continue;
                 }
-                if self.cancel_steps(member) {
-                    self.cancelled.push(member);
-                }
+                self.cancel_steps(member);
                 let failure = cancelled(&format!("`{name}` won the race"));
                 self.set_ended(member, TaskState::Cancelled, None, Some(failure));
             }
@@ -249,20 +240,31 @@ impl Scheduler<'_> {
     }
 
     /// Reports a task, at once or in the order of the plan.
-    fn emit(&mut self, node: usize) {
+    pub(super) fn emit(&mut self, node: usize) {
         match self.plan.order {
+            // It is reported when its calls are settled.
+            ReportOrder::Completion if self.cancelled.contains(&node) => {}
             ReportOrder::Completion => self.emit_one(node),
             ReportOrder::Submission => {
-                while self
-                    .nodes
-                    .get(self.next_report)
-                    .is_some_and(|next| next.state.is_some())
-                    && self.next_report < self.plan.tasks.len()
+                while self.next_report < self.plan.tasks.len()
+                    && self.nodes[self.next_report].state.is_some()
+                    && !self.cancelled.contains(&self.next_report)
                 {
-                    self.emit_one(self.next_report);
+                    let next = self.next_report;
+                    self.emit_one(next);
                     self.next_report += 1;
+                    self.drop_unneeded(next);
                 }
             }
+        }
+    }
+
+    /// Drops the output of a node if nothing needs it any more: no task, no report, and not the result.
+    fn drop_unneeded(&mut self, node: usize) {
+        let is_task = node < self.plan.tasks.len();
+        let is_reported = self.plan.order == ReportOrder::Completion || node < self.next_report;
+        if self.consumers[node] == 0 && !self.kept[node] && (is_reported || !is_task) {
+            self.outputs[node] = None;
         }
     }
 

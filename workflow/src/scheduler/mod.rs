@@ -29,7 +29,7 @@ use crate::plan::{OnError, Plan};
 use crate::report::{TaskState, WorkflowReport};
 use crate::runner::TaskRunner;
 use attempt::StepEnd;
-use node::{Node, ReadyTask, StepId};
+use node::{Node, ReadyFallback, ReadyTask, StepId, StepKind};
 use pools::Pools;
 pub(crate) use pools::matches as glob_matches;
 
@@ -74,7 +74,7 @@ pub async fn run(plan: &Plan, runner: &dyn TaskRunner, options: RunOptions<'_>) 
     });
     loop {
         scheduler.fill();
-        if scheduler.in_flight == 0 {
+        if scheduler.in_flight == 0 && scheduler.asking == 0 {
             break;
         }
         tokio::select! {
@@ -125,7 +125,10 @@ struct Scheduler<'a> {
     ready: BinaryHeap<ReadyTask>,
     pools: Pools,
     steps: FuturesUnordered<StepFuture<'a>>,
+    /// Steps that hold one of the slots of `concurrency`.
     in_flight: usize,
+    /// Questions to a person, which hold none.
+    asking: usize,
     /// Nodes whose dependencies have ended, to be looked at.
     unlocked: Vec<usize>,
     /// Steps with a tool that were cancelled: what they did may be unknown.
@@ -171,6 +174,7 @@ impl<'a> Scheduler<'a> {
             pools: Pools::new(plan),
             steps: FuturesUnordered::new(),
             in_flight: 0,
+            asking: 0,
             unlocked: Vec::new(),
             cancelled: Vec::new(),
             has_failed: false,
@@ -198,17 +202,33 @@ impl<'a> Scheduler<'a> {
             let Some(ready) = self.ready.pop() else {
                 return;
             };
-            let node = ready.node;
-            self.nodes[node].is_queued = false;
+            let (node, step) = (ready.node, ready.step());
+            if ready.fallback.is_none() {
+                self.nodes[node].is_queued = false;
+            }
             if self.nodes[node].state.is_some() {
+                self.ready.extend(self.pools.pass_on(step));
                 continue;
             }
-            if let Some(pool) = self.pools.take(node) {
+            if ready.fallback.is_none() && self.needs_approval(node) {
+                self.ask(node);
+                self.look_at_unlocked();
+                continue;
+            }
+            if let Some(pool) = self.pools.take(step) {
+                if ready.fallback.is_none() {
+                    self.nodes[node].is_queued = true;
+                }
                 self.pools.park(pool, ready);
-                self.nodes[node].is_queued = true;
                 continue;
             }
-            self.start_step(node);
+            match ready.fallback {
+                Some(ReadyFallback { id, failure }) => {
+                    self.errors[node] = Some(failure);
+                    self.start(id);
+                }
+                None => self.start_step(node),
+            }
             self.look_at_unlocked();
         }
     }
@@ -222,16 +242,38 @@ impl<'a> Scheduler<'a> {
             priority: self.plan.tasks[node].priority,
             rank: self.plan.graph().rank(node),
             node,
+            fallback: None,
         });
     }
 
-    /// Adds a step that holds a slot.
+    /// Queues the fallback of a step that failed.
+    fn queue_fallback(&mut self, id: StepId, failure: Value) {
+        self.ready.push(ReadyTask {
+            priority: self.plan.tasks[id.node].priority,
+            rank: self.plan.graph().rank(id.node),
+            node: id.node,
+            fallback: Some(ReadyFallback {
+                id: StepId {
+                    kind: StepKind::Fallback,
+                    ..id
+                },
+                failure: Arc::new(failure),
+            }),
+        });
+    }
+
+    /// Adds a step.
     fn spawn(&mut self, id: StepId, step: impl Future<Output = StepEnd> + Send + 'a) {
         let (handle, registration) = AbortHandle::new_pair();
         let node = &mut self.nodes[id.node];
-        node.start.get_or_insert_with(Instant::now);
         node.running.push((id, handle));
-        self.in_flight += 1;
+        match id.kind {
+            StepKind::Approval => self.asking += 1,
+            StepKind::Task | StepKind::Fallback => {
+                node.start.get_or_insert_with(Instant::now);
+                self.in_flight += 1;
+            }
+        }
         self.steps
             .push(Abortable::new(Box::pin(step), registration));
     }
@@ -243,22 +285,28 @@ impl<'a> Scheduler<'a> {
             return false;
         };
         running.swap_remove(at);
-        self.in_flight -= 1;
-        for ready in self.pools.give(id.node) {
-            self.ready.push(ready);
-        }
+        self.give_back(id);
         true
     }
 
-    /// Cancels the steps of a task.
+    fn give_back(&mut self, id: StepId) {
+        match id.kind {
+            StepKind::Approval => self.asking -= 1,
+            StepKind::Task | StepKind::Fallback => self.in_flight -= 1,
+        }
+        self.ready.extend(self.pools.give(id));
+    }
+
+    /// Cancels the steps of a task. Returns whether there were any.
     fn cancel_steps(&mut self, node: usize) -> bool {
         let running = std::mem::take(&mut self.nodes[node].running);
-        for (_, handle) in &running {
+        // A question to a person has no effect.
+        if running.iter().any(|(id, _)| id.kind != StepKind::Approval) {
+            self.cancelled.push(node);
+        }
+        for (id, handle) in &running {
             handle.abort();
-            self.in_flight -= 1;
-            for ready in self.pools.give(node) {
-                self.ready.push(ready);
-            }
+            self.give_back(*id);
         }
         !running.is_empty()
     }
@@ -271,10 +319,7 @@ impl<'a> Scheduler<'a> {
             }
             let failure = Failure::new(FailureKind::Cancelled, reason);
             match self.cancel_steps(node) || self.nodes[node].start.is_some() {
-                true => {
-                    self.cancelled.push(node);
-                    self.set_ended(node, TaskState::Cancelled, None, Some(failure));
-                }
+                true => self.set_ended(node, TaskState::Cancelled, None, Some(failure)),
                 false => self.set_ended(node, TaskState::Skipped, None, Some(failure)),
             }
             if !self.plan.tasks[node].optional {
@@ -284,21 +329,26 @@ impl<'a> Scheduler<'a> {
         self.settle_cancelled().await;
     }
 
-    /// A cancelled call with an effect may have happened.
+    /// A cancelled call with an effect may have happened. The tasks are reported when that is known.
     async fn settle_cancelled(&mut self) {
-        for node in std::mem::take(&mut self.cancelled) {
-            let Some(tool) = self.plan.tasks[node].tool() else {
-                continue;
-            };
-            if self.runner.effect(tool).await.needs_intent() {
+        while let Some(&node) = self.cancelled.first() {
+            // Of a list, other items may be in flight when one fails.
+            let state = self.nodes[node].state;
+            let is_cut_off = matches!(state, Some(TaskState::Cancelled | TaskState::Failed));
+            let tool = self.plan.tasks[node].tool().filter(|_| is_cut_off);
+            if let Some(tool) = tool
+                && self.runner.effect(tool).await.needs_intent()
+            {
                 let node = &mut self.nodes[node];
                 node.state = Some(TaskState::Unknown);
                 if let Some(error) = &mut node.error {
                     error
                         .message
-                        .push_str("; the call was sent and may have happened");
+                        .push_str("; its call may have been sent, and may have happened");
                 }
             }
+            self.cancelled.remove(0);
+            self.emit(node);
         }
     }
 }

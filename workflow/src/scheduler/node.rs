@@ -1,6 +1,7 @@
 //! The state of one node of the graph.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::AbortHandle;
@@ -95,16 +96,51 @@ impl Node {
 
 /// A task with a step to start. The greatest is started first: by priority, then by how much depends on
 /// it, then in the order of the plan.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ReadyTask {
     pub priority: i64,
     pub rank: usize,
     pub node: usize,
+    /// The fallback of a step that failed; `None` for the next step of the task itself.
+    pub fallback: Option<ReadyFallback>,
+}
+
+/// A fallback that is to start.
+#[derive(Debug)]
+pub struct ReadyFallback {
+    pub id: StepId,
+    /// The failure that it stands in for, as `$ERROR`.
+    pub failure: Arc<Value>,
+}
+
+impl ReadyTask {
+    /// The step that starts next.
+    pub fn step(&self) -> StepId {
+        match &self.fallback {
+            Some(fallback) => fallback.id,
+            None => StepId {
+                node: self.node,
+                ..StepId::default()
+            },
+        }
+    }
+
+    /// A fallback ends what has begun, so it is before other steps of the same rank.
+    fn order(&self) -> (i64, usize, bool, Reverse<usize>, Reverse<Option<usize>>) {
+        let item = self.fallback.as_ref().and_then(|fallback| fallback.id.item);
+        (
+            self.priority,
+            self.rank,
+            self.fallback.is_some(),
+            Reverse(self.node),
+            Reverse(item),
+        )
+    }
 }
 
 impl Ord for ReadyTask {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.priority, self.rank, other.node).cmp(&(other.priority, other.rank, self.node))
+        self.order().cmp(&other.order())
     }
 }
 
@@ -113,3 +149,11 @@ impl PartialOrd for ReadyTask {
         Some(self.cmp(other))
     }
 }
+
+impl PartialEq for ReadyTask {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for ReadyTask {}

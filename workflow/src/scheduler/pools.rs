@@ -1,44 +1,62 @@
 //! Slots that tools share: `"db:*": 3`.
 
-use std::collections::VecDeque;
+use std::collections::BinaryHeap;
 
-use super::node::ReadyTask;
-use crate::plan::Plan;
+use super::node::{ReadyTask, StepId, StepKind};
+use crate::plan::{Fallback, Plan, Task};
 
 pub struct Pools {
     pools: Vec<Pool>,
     /// The pool of each task.
     of: Vec<Option<usize>>,
+    /// The pool of the fallback of each task.
+    of_fallback: Vec<Option<usize>>,
 }
 
 struct Pool {
     free: usize,
-    waiting: VecDeque<ReadyTask>,
+    /// Each slot that becomes free lets the best of them try, so there is none here while a slot is
+    /// free and no other task of the pool is ready.
+    waiting: BinaryHeap<ReadyTask>,
 }
 
 impl Pools {
     pub fn new(plan: &Plan) -> Self {
-        let pool_of = |tool: &str| plan.pools.iter().position(|(glob, _)| matches(glob, tool));
+        let pool_of = |task: &Task| {
+            let tool = task.tool().unwrap_or("pml:execute_code");
+            plan.pools.iter().position(|(glob, _)| matches(glob, tool))
+        };
+        let fallback = |task: &Task| match &task.fallback {
+            Some(Fallback::Task(other)) => pool_of(&plan.tasks[*other]),
+            Some(Fallback::Inline(inline)) => pool_of(inline),
+            None => None,
+        };
         Self {
             pools: plan
                 .pools
                 .iter()
                 .map(|(_, slots)| Pool {
                     free: *slots,
-                    waiting: VecDeque::new(),
+                    waiting: BinaryHeap::new(),
                 })
                 .collect(),
-            of: plan
-                .tasks
-                .iter()
-                .map(|task| pool_of(task.tool().unwrap_or("pml:execute_code")))
-                .collect(),
+            of: plan.tasks.iter().map(pool_of).collect(),
+            of_fallback: plan.tasks.iter().map(fallback).collect(),
         }
     }
 
-    /// Takes a slot for a step of a task; its pool if that has none free.
-    pub fn take(&mut self, node: usize) -> Option<usize> {
-        let pool = self.of[node]?;
+    /// The pool of a step. A question to a person takes no slot.
+    fn of(&self, id: StepId) -> Option<usize> {
+        match id.kind {
+            StepKind::Task => self.of[id.node],
+            StepKind::Fallback => self.of_fallback[id.node],
+            StepKind::Approval => None,
+        }
+    }
+
+    /// Takes a slot for a step; its pool if that has none free.
+    pub fn take(&mut self, id: StepId) -> Option<usize> {
+        let pool = self.of(id)?;
         match &mut self.pools[pool].free {
             0 => Some(pool),
             free => {
@@ -50,18 +68,23 @@ impl Pools {
 
     /// Keeps a task until a slot of the pool is free.
     pub fn park(&mut self, pool: usize, ready: ReadyTask) {
-        self.pools[pool].waiting.push_back(ready);
+        self.pools[pool].waiting.push(ready);
     }
 
-    /// Gives a slot back, and returns the tasks that waited for it.
-    pub fn give(&mut self, node: usize) -> impl Iterator<Item = ReadyTask> + use<> {
-        let waiting = self.of.get(node).copied().flatten().map(|pool| {
-            let pool = &mut self.pools[pool];
-            pool.free += 1;
-            // All of them: the best one wins, and the others are parked again.
-            std::mem::take(&mut pool.waiting)
-        });
-        waiting.into_iter().flatten()
+    /// Gives a slot back, and returns the task that waits for it.
+    pub fn give(&mut self, id: StepId) -> Option<ReadyTask> {
+        let pool = self.of(id)?;
+        self.pools[pool].free += 1;
+        self.pools[pool].waiting.pop()
+    }
+
+    /// The task that waits for the slot that a step leaves free because it does not start.
+    pub fn pass_on(&mut self, id: StepId) -> Option<ReadyTask> {
+        let pool = self.of(id)?;
+        match self.pools[pool].free {
+            0 => None,
+            _ => self.pools[pool].waiting.pop(),
+        }
     }
 }
 

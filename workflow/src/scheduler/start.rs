@@ -1,5 +1,7 @@
 //! From "everything it waits for has ended" to a step in flight.
 
+use std::collections::HashSet;
+
 use pml_protocol::{Failure, FailureKind};
 use serde_json::{Map, Value};
 
@@ -37,7 +39,12 @@ impl<'a> Scheduler<'a> {
             if self.nodes[node].state.is_some() || node >= self.plan.tasks.len() {
                 continue;
             }
-            if self.plan.graph().fallback_of(node).is_some() {
+            if let Some(task) = self.plan.graph().fallback_of(node) {
+                if self.nodes[task].used_fallback {
+                    // It made items of the task's output, and has none of its own.
+                    self.set_ended(node, TaskState::Done, None, None);
+                    continue;
+                }
                 self.nodes[node].is_not_needed = true;
                 let failure = cancelled("it is a fallback that was not needed");
                 self.set_ended(node, TaskState::Skipped, None, Some(failure));
@@ -128,42 +135,21 @@ impl<'a> Scheduler<'a> {
     pub(super) fn start_step(&mut self, node: usize) {
         let task = &self.plan.tasks[node];
         if let Some(reason) = self.too_late(task) {
-            self.pools
-                .give(node)
-                .for_each(|ready| self.ready.push(ready));
+            let step = StepId {
+                node,
+                ..StepId::default()
+            };
+            self.ready.extend(self.pools.give(step));
+            // Of a list, some items may have run.
+            let state = match self.nodes[node].start {
+                Some(_) => TaskState::Cancelled,
+                None => TaskState::Skipped,
+            };
             self.cancel_steps(node);
-            return self.set_ended(node, TaskState::Skipped, None, Some(cancelled(&reason)));
+            return self.set_ended(node, state, None, Some(cancelled(&reason)));
         }
         if self.nodes[node].start.is_none() {
             self.runner.event(TaskEvent::Started { task: &task.id });
-        }
-        if let Some(approve) = task
-            .approve
-            .as_ref()
-            .filter(|_| !self.nodes[node].is_approved)
-        {
-            let (runner, ask) = (
-                self.runner,
-                ApprovalAsk {
-                    task: &task.id,
-                    message: approve.message.as_deref(),
-                    tool: task.tool(),
-                },
-            );
-            let id = StepId {
-                node,
-                item: None,
-                kind: StepKind::Approval,
-            };
-            return self.spawn(id, async move {
-                StepEnd {
-                    id,
-                    result: runner.approve(ask).await.map(|()| Value::Null),
-                    is_unknown: false,
-                    attempts: 0,
-                    time: std::time::Duration::ZERO,
-                }
-            });
         }
         let item = self.nodes[node].items.as_mut().map(|items| {
             items.next += 1;
@@ -184,6 +170,45 @@ impl<'a> Scheduler<'a> {
                 self.queue(node);
             }
         }
+    }
+
+    /// Whether a person is to be asked before the first step of a task.
+    pub(super) fn needs_approval(&self, node: usize) -> bool {
+        self.plan.tasks[node].approve.is_some() && !self.nodes[node].is_approved
+    }
+
+    /// Asks a person whether a task may start. The question holds neither a slot of the plan nor one of a pool.
+    pub(super) fn ask(&mut self, node: usize) {
+        let task = &self.plan.tasks[node];
+        if let Some(reason) = self.too_late(task) {
+            let failure = cancelled(&reason);
+            return self.set_ended(node, TaskState::Skipped, None, Some(failure));
+        }
+        let ask = ApprovalAsk {
+            task: &task.id,
+            message: task
+                .approve
+                .as_ref()
+                .and_then(|approve| approve.message.as_deref()),
+            tool: task.tool(),
+        };
+        let (runner, id) = (
+            self.runner,
+            StepId {
+                node,
+                item: None,
+                kind: StepKind::Approval,
+            },
+        );
+        self.spawn(id, async move {
+            StepEnd {
+                id,
+                result: runner.approve(ask).await.map(|()| Value::Null),
+                is_unknown: false,
+                attempts: 0,
+                time: std::time::Duration::ZERO,
+            }
+        });
     }
 
     /// Resolves what a step needs and starts it. A reference to nothing is the failure of the step.
@@ -210,6 +235,7 @@ impl<'a> Scheduler<'a> {
                     task,
                     name,
                     values,
+                    after: self.sources(id),
                 };
                 self.spawn(id, execute(runner, step));
             }
@@ -224,6 +250,33 @@ impl<'a> Scheduler<'a> {
                 self.spawn(id, std::future::ready(end));
             }
         }
+    }
+
+    /// The tasks whose outputs and ends a step may depend on. One that did not run passes on what decided that.
+    fn sources(&self, id: StepId) -> Vec<&'a str> {
+        let plan = self.plan;
+        let mut found = Vec::new();
+        match id.kind {
+            // A fallback depends on how its task failed.
+            StepKind::Fallback => found.push(plan.tasks[id.node].id.as_str()),
+            // Further items of a list depend on what the first one does.
+            _ if self.nodes[id.node].start.is_some() => return found,
+            _ => {}
+        }
+        let mut seen = HashSet::new();
+        let mut open = vec![id.node];
+        while let Some(node) = open.pop() {
+            for edge in plan.graph().before(node) {
+                if !seen.insert(edge.node) {
+                    continue;
+                }
+                match plan.tasks.get(edge.node) {
+                    Some(task) if self.nodes[edge.node].start.is_some() => found.push(&task.id),
+                    _ => open.push(edge.node),
+                }
+            }
+        }
+        found
     }
 
     /// The arguments of a tool, or the globals of code.

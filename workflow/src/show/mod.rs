@@ -1,6 +1,7 @@
 //! Plans as pictures: text, Mermaid, Graphviz and SVG, with the times of a run if there is one.
 
 mod dot;
+mod layout;
 mod mermaid;
 mod svg;
 mod text;
@@ -13,7 +14,7 @@ pub use text::text;
 use serde_json::{Value, json};
 
 use crate::plan::{Plan, Task};
-use crate::report::{TaskReport, WorkflowReport};
+use crate::report::{TaskReport, Times, WorkflowReport};
 
 /// The plan and its graph as JSON.
 pub fn json(plan: &Plan, report: Option<&WorkflowReport>) -> Value {
@@ -64,6 +65,11 @@ fn outcome(task: &TaskReport) -> String {
 /// Whether a character turns the direction of a text around, so that a name looks like another one.
 fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether the speed-up says something: not of a run that did nothing, or that waited for a person.
+fn has_speedup(times: &Times) -> bool {
+    times.speedup >= 0.5
 }
 
 /// Milliseconds as a person reads them.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{does, outcome, report_of, time};
+use super::{does, has_speedup, outcome, report_of, time};
 use crate::plan::{Fallback, Plan};
 use crate::report::WorkflowReport;
 
@@ -71,22 +71,24 @@ pub fn text(plan: &Plan, report: Option<&WorkflowReport>) -> String {
     }
     if let Some(report) = report {
         let times = &report.times;
-        let _ = writeln!(
-            out,
-            "{} in all, {} one after another: {:.1} times faster; critical path {} ({})",
-            time(times.wall_ms),
-            time(times.sequential_ms),
-            times.speedup,
-            time(times.critical_path_ms),
-            shortened(
-                &times
-                    .critical_path
-                    .iter()
-                    .map(String::as_str)
-                    .collect::<Vec<_>>()
-            )
-            .replace(", ", " → "),
-        );
+        let _ = write!(out, "{} in all", time(times.wall_ms));
+        if has_speedup(times) {
+            let (sequential, speedup) = (time(times.sequential_ms), times.speedup);
+            let _ = write!(
+                out,
+                ", {sequential} one after another: {speedup:.1} times faster"
+            );
+        }
+        let path: Vec<&str> = times.critical_path.iter().map(String::as_str).collect();
+        if !path.is_empty() {
+            let (critical, path) = (time(times.critical_path_ms), shortened(&path));
+            let _ = write!(
+                out,
+                "; critical path {critical} ({})",
+                path.replace(", ", " → ")
+            );
+        }
+        out.push('\n');
     }
     out
 }

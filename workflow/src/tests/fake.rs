@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pml_protocol::{EffectClass, Failure, FailureKind};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::*;
 
@@ -15,13 +15,18 @@ pub struct Fake {
     pub calls: Mutex<Vec<Called>>,
     pub ended: Mutex<Vec<(String, TaskState)>>,
     pub parts: Mutex<Vec<(String, usize)>>,
+    /// The outputs that were reported.
+    pub outputs: Mutex<Vec<(String, Value)>>,
     pub now: Mutex<(usize, usize)>,
     pub approved: bool,
+    /// How long the person thinks.
+    pub thinks: Duration,
 }
 
 #[derive(Debug, Clone)]
 pub struct Called {
     pub task: String,
+    pub tool: String,
     pub args: Value,
     pub from: Duration,
     pub to: Duration,
@@ -34,8 +39,10 @@ impl Fake {
             calls: Mutex::default(),
             ended: Mutex::default(),
             parts: Mutex::default(),
+            outputs: Mutex::default(),
             now: Mutex::default(),
             approved: true,
+            thinks: Duration::ZERO,
         }
     }
 
@@ -50,6 +57,21 @@ impl Fake {
 
     pub fn call_count(&self) -> usize {
         self.calls.lock().unwrap().len()
+    }
+
+    /// The most calls of tools with this prefix that were in flight at once.
+    pub fn peak_of(&self, prefix: &str) -> usize {
+        let calls = self.calls.lock().unwrap();
+        let of: Vec<&Called> = calls
+            .iter()
+            .filter(|call| call.tool.starts_with(prefix))
+            .collect();
+        let at = |moment: Duration| {
+            of.iter()
+                .filter(|call| call.from <= moment && moment < call.to)
+                .count()
+        };
+        of.iter().map(|call| at(call.from)).max().unwrap_or(0)
     }
 
     /// The most steps that were in flight at once.
@@ -77,6 +99,7 @@ impl Fake {
             let mut calls = self.calls.lock().unwrap();
             calls.push(Called {
                 task: task.to_owned(),
+                tool: tool.to_owned(),
                 args: args.clone(),
                 from,
                 to: self.started.elapsed(),
@@ -103,7 +126,17 @@ impl Drop for InFlight<'_> {
 
 impl TaskRunner for Fake {
     fn call<'a>(&'a self, task: ToolTask<'a>) -> TaskFuture<'a, Result<Value, TaskError>> {
-        Box::pin(self.answer(task.task, task.tool, task.args))
+        let limit = task.timeout.unwrap_or(Duration::MAX);
+        Box::pin(async move {
+            let answer = self.answer(task.task, task.tool, task.args);
+            timeout(limit, answer).await.unwrap_or_else(|_| {
+                Err(TaskError {
+                    failure: Failure::new(FailureKind::Timeout, format!("timeout of {limit:?}")),
+                    had_effects: false,
+                    is_unanswered: true,
+                })
+            })
+        })
     }
 
     /// Code echoes its globals, with its source.
@@ -128,13 +161,23 @@ impl TaskRunner for Fake {
                 format!("{} refused", ask.task),
             )),
         };
-        Box::pin(std::future::ready(answer))
+        Box::pin(async move {
+            sleep(self.thinks).await;
+            answer
+        })
     }
 
     fn event(&self, event: TaskEvent<'_>) {
         match event {
-            TaskEvent::Ended { task, state, .. } => {
+            TaskEvent::Ended {
+                task,
+                state,
+                output,
+                ..
+            } => {
                 self.ended.lock().unwrap().push((task.to_owned(), state));
+                let output = output.cloned().unwrap_or_default();
+                self.outputs.lock().unwrap().push((task.to_owned(), output));
             }
             TaskEvent::Part { task, item, .. } => {
                 self.parts.lock().unwrap().push((task.to_owned(), item));

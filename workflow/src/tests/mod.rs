@@ -7,3 +7,4 @@ mod properties;
 mod running;
 mod schema;
 mod shown;
+mod slots;

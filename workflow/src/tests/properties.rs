@@ -17,10 +17,24 @@ struct Random {
     fails: bool,
     optional: bool,
     items: Option<u64>,
+    /// Whether its tool is one of the pool.
+    is_pooled: bool,
+    /// Whether a tool of the pool stands in for it.
+    has_fallback: bool,
+    priority: i64,
 }
 
 /// What proptest draws for one task.
-type Drawn = (Vec<prop::sample::Index>, u64, bool, bool, Option<u64>);
+type Drawn = (
+    Vec<prop::sample::Index>,
+    u64,
+    bool,
+    bool,
+    Option<u64>,
+    bool,
+    bool,
+    i64,
+);
 
 fn random(max: usize) -> impl Strategy<Value = Vec<Random>> {
     let task = (
@@ -29,10 +43,13 @@ fn random(max: usize) -> impl Strategy<Value = Vec<Random>> {
         prop::bool::weighted(0.1),
         any::<bool>(),
         prop::option::weighted(0.2, 0_u64..5),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.3),
+        -2_i64..3,
     );
     prop::collection::vec(task, 1..max).prop_map(|tasks| {
         let task = |(index, drawn): (usize, Drawn)| {
-            let (before, ms, fails, optional, items) = drawn;
+            let (before, ms, fails, optional, items, is_pooled, has_fallback, priority) = drawn;
             let before = before
                 .iter()
                 .filter(|_| index > 0)
@@ -43,6 +60,9 @@ fn random(max: usize) -> impl Strategy<Value = Vec<Random>> {
                 fails,
                 optional,
                 items,
+                is_pooled,
+                has_fallback,
+                priority,
             }
         };
         tasks.into_iter().enumerate().map(task).collect()
@@ -61,7 +81,8 @@ fn plan_of(tasks: &[Random]) -> Value {
         }
         let mut object = json!({
             "id": format!("t{index}"),
-            "tool": "work:do",
+            "tool": if task.is_pooled { "db:do" } else { "work:do" },
+            "priority": task.priority,
             "optional": task.optional,
             "args": { "ms": task.ms, "fails": task.fails, "value": value },
         });
@@ -69,10 +90,18 @@ fn plan_of(tasks: &[Random]) -> Value {
             object["for_each"] = json!((0..items).collect::<Vec<_>>());
             object["args"]["value"]["item"] = json!("$ITEM");
         }
+        if task.has_fallback {
+            let value = object["args"]["value"].clone();
+            object["fallback"] = json!({ "tool": "db:other", "args": { "ms": 3, "value": value } });
+        }
         object
     };
-    json!({ "tasks": tasks.iter().enumerate().map(task).collect::<Vec<_>>() })
+    let tasks: Vec<Value> = tasks.iter().enumerate().map(task).collect();
+    json!({ "pools": { "db:*": POOL }, "tasks": tasks })
 }
+
+/// Slots of the pool.
+const POOL: usize = 2;
 
 /// One task after another, in the order of the list, which is a topological one.
 fn reference(tasks: &[Random]) -> Vec<(TaskState, Value)> {
@@ -97,7 +126,7 @@ fn reference(tasks: &[Random]) -> Vec<(TaskState, Value)> {
         let end = match (is_blocked, task.items) {
             (true, _) => (TaskState::Skipped, Value::Null),
             (false, Some(0)) => (TaskState::Done, json!([])),
-            (false, _) if task.fails => (TaskState::Failed, Value::Null),
+            (false, _) if task.fails && !task.has_fallback => (TaskState::Failed, Value::Null),
             (false, None) => (TaskState::Done, output(None)),
             (false, Some(items)) => {
                 let list: Vec<Value> = (0..items).map(|item| output(Some(item))).collect();
@@ -132,7 +161,13 @@ fn check(tasks: &[Random], concurrency: usize) {
             let report = &report.tasks[index];
             assert_eq!(report.state, *state, "{} {report:?}", report.id);
             let calls = fake.calls_of(&report.id);
-            let times = tasks[index].items.unwrap_or(1) as usize;
+            let task = &tasks[index];
+            let tries = if task.fails && task.has_fallback {
+                2
+            } else {
+                1
+            };
+            let times = tries * task.items.unwrap_or(1) as usize;
             match state {
                 TaskState::Done => assert_eq!(calls.len(), times, "{}", report.id),
                 TaskState::Skipped => assert!(calls.is_empty()),
@@ -159,6 +194,7 @@ fn check(tasks: &[Random], concurrency: usize) {
             }
         }
         assert!(fake.peak() <= concurrency);
+        assert!(fake.peak_of("db:") <= POOL);
     });
 }
 

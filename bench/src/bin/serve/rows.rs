@@ -88,12 +88,6 @@ pub async fn measure(pml: &Path, alone: bool) -> Result<()> {
         peers.push(open(pml, which).await?);
     }
     println!("## Side by side\n");
-    compare(peers).await;
-    Ok(())
-}
-
-/// Prints the times of servers, the first one against the next best.
-pub async fn compare(peers: Vec<CodeModeServer>) {
     let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
     println!("| what | {} | next best against pml |", names.join(" | "));
     println!("|---|{}---|", "---|".repeat(names.len()));
@@ -104,6 +98,7 @@ pub async fn compare(peers: Vec<CodeModeServer>) {
     for peer in peers {
         peer.kill().await;
     }
+    Ok(())
 }
 
 /// What hostile scripts do to the servers, as further rows of the same table.

@@ -64,7 +64,8 @@ macro_rules! labels {
 }
 
 labels! {
-    Password: "password", "passwd", "passphrase", "passcode", "pswd", "pwd", "contrase", "passwort", "kennwort",
+    Password: "password", "passwd", "passphrase", "passcode", "pswd", "pwd", "psswd", "pswrd", "psword", "psswrd", "pssword", "paswd",
+        "paswrd", "pasword", "passwrd", "passwod", "contrase", "passwort", "kennwort",
         "mot de passe", "mot_de_passe", "senha", "wachtwoord", "hasło", "пароль", "密码", "비밀번호", "パスワード";
     Pass: "pass", "psw";
     Pw: "pw:", "pw=", "pw ", "p/w";
@@ -91,6 +92,22 @@ const SUFFIXES: [&str; 25] = [
     "text", "ña", "na", "secure", "old", "new", "live", "base", "confirm", "default",
 ];
 
+/// Names of settings about a secret, which is not their value: `secret_length`, `token_type`.
+const OTHER_ENDS: [&str; 12] = [
+    "length",
+    "len",
+    "size",
+    "count",
+    "type",
+    "algorithm",
+    "pattern",
+    "policy",
+    "expiry",
+    "ttl",
+    "version",
+    "lifetime",
+];
+
 /// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only
 /// begins a word (`tokenizer`) does not.
 pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> Option<usize> {
@@ -104,7 +121,16 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
     let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
     let rest = rest.trim_matches(['_', '-']);
     let camel = scan.at(hit.end).is_ascii_uppercase() && scan.before(hit.end).is_ascii_lowercase();
+    if label == Label::Credential
+        && rest == "id"
+        && scan.text[hit.clone()].eq_ignore_ascii_case("credential")
+    {
+        return None;
+    }
     if !SUFFIXES.contains(&rest) && scan.at(hit.end) != b'_' && !camel && rest.is_ascii() {
+        return None;
+    }
+    if OTHER_ENDS.iter().any(|end| rest.ends_with(end)) {
         return None;
     }
     if let Some(value) = scan
@@ -112,7 +138,7 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
         .or_else(|| paired_value(scan, name_end))
         .or_else(|| argument(scan, name_end))
     {
-        return Some(value);
+        return Some(past_type(scan, value));
     }
     if is_option(scan, hit.start, name_end) {
         return Some(scan.run_at_most(name_end + 1, 1, |b| matches!(b, b'"' | b'\'')));
@@ -127,6 +153,22 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
         .into_iter()
         .find(|v| rest.starts_with(v))?;
     Some(scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
+}
+
+/// The start of the value after its type: `password: String = "hunter2"`.
+fn past_type(scan: &Scan<'_>, value: usize) -> usize {
+    const TYPES: [&str; 5] = [
+        "String = ",
+        "string = ",
+        "str = ",
+        "&str = ",
+        "&'static str = ",
+    ];
+    let rest = scan.text.get(value..).unwrap_or_default();
+    match TYPES.iter().find(|name| rest.starts_with(**name)) {
+        Some(name) => scan.run_at_most(value + name.len(), 1, |b| matches!(b, b'"' | b'\'')),
+        None => value,
+    }
 }
 
 /// The start of a word that may be a password though no separator precedes it: `password hunter2`,
@@ -178,9 +220,11 @@ fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`');
     // Without the bracket of a call before it, it is a list of words.
     let name = scan.run_back(name_end, |b| is_word(b) || matches!(b, b'_' | b'-'));
-    let called = is_quote(scan.before(name)) && scan.before(name - 1) == b'(';
-    let opening = if called && is_quote(scan.at(name_end)) && scan.at(name_end + 1) == b',' {
-        scan.run_at_most(name_end + 2, 3, |b| b == b' ')
+    let spaced = scan.run_back(name.saturating_sub(1), |b| b == b' ');
+    let called = is_quote(scan.before(name)) && scan.before(spaced) == b'(';
+    let comma = scan.run_at_most(name_end + 1, 2, |b| b == b' ');
+    let opening = if called && is_quote(scan.at(name_end)) && scan.at(comma) == b',' {
+        scan.run_at_most(comma + 1, 3, |b| b == b' ')
     } else if scan.at(name_end) == b'(' {
         name_end + 1
     } else {
@@ -196,13 +240,22 @@ fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
     let alone = !is_word(before) && !matches!(before, b' ' | b'-' | b'@' | b'/' | b':');
     let next = scan.at(hit.end);
-    (camel || alone) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
+    // `user:jo pass:hunter2`
+    let pair = matches!(before, b' ' | b'/' | b',')
+        && matches!(next, b':' | b'=')
+        && !scan.at(hit.end + 1).is_ascii_whitespace();
+    (camel || alone || pair) && !is_word(next) && !matches!(next, b'_' | b'-' | b'.')
 }
 
-/// Whether `token` is part of a pagination token such as `nextPageToken` or `sync_token`. Those
-/// grant no access, and a client must send them back unchanged to get the next page.
+/// Whether `token` is part of the name of a pagination token such as `nextPageToken` or `sync_token`, or of a
+/// public one. Those grant no access, and a client must send them back unchanged to get the next page.
 fn is_page_token(scan: &Scan<'_>, token: usize) -> bool {
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 13] = [
+        "public",
+        "csrf",
+        "xsrf",
+        "authenticity",
+        "jsonweb",
         "page",
         "next",
         "continuation",

@@ -22,6 +22,9 @@ fn labelled_passwords_are_found_and_code_about_them_is_not() {
             (r#"{"user":"x","pass":"hunter2"}"#, "hunter2"),
             ("mysql --password hunter22 db", "hunter22"),
             ("**Password:** hunter22", "hunter22"),
+            ("username:jo pass:hunter2x1", "hunter2x1"),
+            ("val password: String = \"exord13Paw64\",", "exord13Paw64"),
+            ("define( 'PASSWORD' , '2Arh5dA1Sn0y' );", "2Arh5dA1Sn0y"),
         ],
         &[
             "DB_PASSWORD=$DB_PASS2",

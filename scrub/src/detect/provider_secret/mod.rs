@@ -88,7 +88,8 @@ fn check_prefixed(scan: &mut Scan<'_>, secret: &Prefixed, anchor: usize) {
     };
     let previous = scan.before(start);
     // A letter before the prefix makes it a part of a longer word.
-    let joins = previous.is_ascii_alphanumeric() || previous == b'_';
+    let file = previous == b'.' && start >= 2 && scan.bytes[start - 2].is_ascii_alphanumeric();
+    let joins = previous.is_ascii_alphanumeric() || previous == b'_' || file;
     if joins && secret.shape.is_word() {
         return;
     }
