@@ -45,6 +45,12 @@ impl Gateway {
         self.1.capabilities.last()
     }
 
+    /// The names of all tokens that bound what this gateway does, and of those that they were made from.
+    pub fn holder_names(&self) -> Vec<String> {
+        let capabilities = self.1.capabilities.iter();
+        capabilities.flat_map(Capability::names).collect()
+    }
+
     /// Whether some tools are hidden from this caller besides those that `pml.policy` denies.
     pub fn hides_tools(&self) -> bool {
         !self.1.capabilities.is_empty() || self.has_policy_file()
@@ -89,8 +95,7 @@ impl Caller {
 
     /// Counts a call for every token.
     pub fn spend_call(&self, id: &str) -> Result<(), Refusal> {
-        let mut capabilities = self.capabilities.iter();
-        capabilities.try_for_each(|token| token.spend_call().map_err(|error| spent(id, &error)))
+        Capability::spend_call(&self.capabilities).map_err(|error| spent(id, &error))
     }
 
     /// Whether a token has a number of calls.

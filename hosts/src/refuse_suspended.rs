@@ -10,12 +10,19 @@ use pml_protocol::{
 pub struct RefuseSuspended<H> {
     inner: H,
     suspensions: Suspensions,
+    /// What the caller is called besides its principal: a token that was made from a suspended one is
+    /// suspended too.
+    holders: Vec<String>,
 }
 
 impl<H> RefuseSuspended<H> {
     /// Refuses what `suspensions` name, and forwards the rest to `inner`.
-    pub fn new(suspensions: Suspensions, inner: H) -> Self {
-        Self { inner, suspensions }
+    pub fn new(suspensions: Suspensions, holders: Vec<String>, inner: H) -> Self {
+        Self {
+            inner,
+            suspensions,
+            holders,
+        }
     }
 
     fn refusal(&self, request: &Request, run: &RunContext) -> Option<Failure> {
@@ -25,7 +32,10 @@ impl<H> RefuseSuspended<H> {
             Target::Resources { .. } => "",
             Target::Local => return None,
         };
-        let suspension = self.suspensions.of_call(tool, run.principal().as_str())?;
+        let principals = self.holders.iter().map(String::as_str);
+        let mut principals = std::iter::once(run.principal().as_str()).chain(principals);
+        let suspension =
+            principals.find_map(|principal| self.suspensions.of_call(tool, principal))?;
         let message = format!(
             "the {} is withdrawn until a person has looked at it: {}; `pml suspensions` shows and lifts it",
             suspension.suspended,
@@ -73,7 +83,11 @@ mod tests {
     #[tokio::test]
     async fn a_suspended_tool_or_principal_is_refused_until_it_is_lifted() {
         let suspensions = Suspensions::in_memory();
-        let host = RefuseSuspended::new(suspensions.clone(), StaticHost::empty());
+        let host = RefuseSuspended::new(
+            suspensions.clone(),
+            vec!["parent".to_owned()],
+            StaticHost::empty(),
+        );
         let call = |tool: &str| Request::call(tool, RawValue::NULL.to_owned());
         let load = Request::Load {
             key: "k".to_owned(),
@@ -85,6 +99,11 @@ mod tests {
         assert!(is_refused(&host, &call("s:t"), "ci").await);
         assert!(!is_refused(&host, &call("s:u"), "ci").await);
         assert!(is_refused(&host, &call("s:u"), "bot").await);
+        let parent = Suspended::Principal("parent".to_owned());
+        suspensions.add(parent.clone(), "it fails").unwrap();
+        assert!(is_refused(&host, &call("s:u"), "made from the parent").await);
+        suspensions.lift(&parent).unwrap();
+        assert!(!is_refused(&host, &call("s:u"), "made from the parent").await);
         // A request that only pml answers goes on.
         assert!(!is_refused(&host, &load, "bot").await);
         suspensions.lift(&tool).unwrap();

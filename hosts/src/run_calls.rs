@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pml_protocol::{RunContext, RunId};
 use serde_json::Value;
@@ -63,6 +63,7 @@ pub struct CallsOfRun {
     /// Whether the run ended well; `None` while it goes on.
     pub ok: Option<bool>,
     bytes: usize,
+    began: Instant,
 }
 
 /// The searches and calls of runs, bounded in number and size.
@@ -103,7 +104,11 @@ impl RunCalls {
     fn with(&self, run: &RunContext, change: impl FnOnce(&mut CallsOfRun)) {
         let mut runs = self.lock();
         if runs.len() >= MAX_RUNS && !runs.contains_key(run.id()) {
-            return;
+            // A run that was cancelled never ends here. The oldest one makes room.
+            let oldest = runs.values().min_by_key(|known| known.began);
+            if let Some(oldest) = oldest.map(|known| known.run.id().clone()) {
+                runs.remove(&oldest);
+            }
         }
         let known = runs.entry(run.id().clone()).or_insert_with(|| CallsOfRun {
             run: run.clone(),
@@ -111,6 +116,7 @@ impl RunCalls {
             calls: Vec::new(),
             ok: None,
             bytes: 0,
+            began: Instant::now(),
         });
         change(known);
     }

@@ -169,7 +169,8 @@ fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
     let stored = stored.map(|(approvals, journal)| StoredApprovals::new(approvals, journal));
     let approved = Approve::new(run.gateway.clone(), run.person, stored, limited);
     let tracked = TrackLabels::new(run.gateway.clone(), approved);
-    let refused = RefuseSuspended::new(run.suspensions.clone(), tracked);
+    let refused =
+        RefuseSuspended::new(run.suspensions.clone(), run.gateway.holder_names(), tracked);
     let traced: Arc<dyn ToolHost> = match run.telemetry {
         Some(telemetry) => Arc::new(Trace::new(
             telemetry,

@@ -44,6 +44,9 @@ pub struct TracedRun {
     pub ok: bool,
 }
 
+/// Steps of a run that a model learns from.
+const MAX_STEPS: usize = 32;
+
 impl Trace {
     /// A trace of the calls of a run. `Source::Result` names places in `calls`.
     #[must_use]
@@ -96,6 +99,10 @@ impl Trace {
                     }
                     None => argument.source = Source::Other,
                 }
+            }
+            // What a run begins with tells what it is for; a list of hundred files is read in the same way.
+            if steps.len() == MAX_STEPS {
+                break;
             }
             places.insert(at, steps.len());
             steps.push(Step {

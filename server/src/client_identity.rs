@@ -64,24 +64,16 @@ impl ClientIdentity {
         self.capability.is_some()
     }
 
-    /// Whose data its runs work on, and the gateway as the client sees it.
-    pub fn reach(&self, gateway: Gateway) -> (TenantId, Gateway) {
-        let tenant_of =
-            |capability: &Capability| TenantId::named(capability.token().grant().tenant());
+    /// The gateway as the client sees it. Its runs are in the store of this user, under its name, which has
+    /// the tenant of its token in it: `pml runs`, `pml approvals` and a restart find them there.
+    pub fn reach(&self, gateway: Gateway) -> Gateway {
         if let Some(capability) = &self.capability {
-            return (
-                tenant_of(capability),
-                gateway.with_capability(capability.clone()),
-            );
+            return gateway.with_capability(capability.clone());
         }
         match gateway.capability() {
             // The token of the gateway names the principal.
-            Some(own) if own.name() == self.principal.as_str() => (tenant_of(own), gateway),
-            _ => {
-                let tenant = TenantId::local();
-                let gateway = gateway.acting_for(tenant.as_str(), self.principal.as_str());
-                (tenant, gateway)
-            }
+            Some(own) if own.name() == self.principal.as_str() => gateway,
+            _ => gateway.acting_for(TenantId::local().as_str(), self.principal.as_str()),
         }
     }
 }

@@ -56,13 +56,12 @@ impl ClientSession {
         scrubber: Arc<Scrubber>,
     ) -> Self {
         let placeholders = SharedPlaceholders::new(PlaceholderMap::reversible(scrubber));
-        let (tenant, gateway) = client.reach(gateway);
+        let gateway = client.reach(gateway);
         // Only the reply to a run can be too large to show.
         let keep = Arc::new(|_: &str| None);
         Self {
             id: SessionId::random(),
-            // A plain bearer token is a principal of the local tenant; a capability token names its own.
-            tenant,
+            tenant: TenantId::local(),
             gateway: gateway.clone(),
             principal: client.principal().clone(),
             replies: SessionReplies::new(ReplyScrubber::for_model(placeholders.clone(), keep)),

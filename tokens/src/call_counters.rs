@@ -1,5 +1,6 @@
 //! The calls that tokens have made, in files that all processes of a user share.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -36,10 +37,12 @@ impl CallCounters {
     /// [`TokenError::Spent`] if one has no call left, or a file cannot be used.
     pub fn spend(&self, budgets: impl Iterator<Item = CallBudget>) -> Result<(), TokenError> {
         let mut counters = Vec::new();
-        // The blocks of a token are in the order in which they were made, which is the same for all
-        // tokens that share them: two processes never wait for each other.
-        for budget in budgets {
-            let counter = Counter::locked(&self.folder, &budget)?;
+        // Locked in the order of their ids, each once: two processes never wait for each other, whatever
+        // blocks a holder has put together. Tokens that share a block share its counter.
+        let budgets: BTreeMap<TokenId, CallBudget> =
+            budgets.map(|budget| (budget.id, budget)).collect();
+        for budget in budgets.values() {
+            let counter = Counter::locked(&self.folder, budget)?;
             if counter.calls >= u64::from(budget.calls) {
                 return Err(TokenError::Spent {
                     limit: budget.calls,
@@ -214,6 +217,26 @@ mod tests {
         assert_eq!(counters.made(id('a')).unwrap(), 0);
         for kept in ['b', 'c', 'd', '0'] {
             assert_eq!(counters.made(id(kept)).unwrap(), 1, "{kept}");
+        }
+    }
+
+    #[test]
+    fn blocks_in_any_order_and_number_are_counted_once_and_never_wait_for_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for order in ["ab", "ba", "aab", "bab"] {
+                let counters = CallCounters::at(folder.path());
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        let budgets = order.chars().map(|digit| budget(digit, 1_000));
+                        counters.spend(budgets).unwrap();
+                    }
+                });
+            }
+        });
+        let counters = CallCounters::at(folder.path());
+        for digit in ['a', 'b'] {
+            assert_eq!(counters.made(id(digit)).unwrap(), 200);
         }
     }
 

@@ -13,6 +13,9 @@ use crate::signed_token::SignedToken;
 use crate::token_id::TokenId;
 use crate::verified_token::VerifiedToken;
 
+/// The tenant that is not named.
+const LOCAL: &str = "local";
+
 /// Whether a principal is the holder of a capability token: [`Capability::name`].
 pub fn is_capability_name(principal: &str) -> bool {
     // The names in tokens, and those of plain bearer tokens, have none.
@@ -99,7 +102,8 @@ impl Capability {
         &self.token
     }
 
-    /// `ci@3f9a0c1b2d4e`: its principal, and which token it is. Two tokens have two names.
+    /// `ci@3f9a0c1b2d4e`: its principal, and which token it is, with the tenant before it where that is not
+    /// `local`: `acme/ci@3f9a0c1b2d4e`. Two tokens have two names.
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -126,12 +130,31 @@ impl Capability {
         self.token.permits(id)
     }
 
-    /// Counts a call.
+    /// Counts a call for all these tokens, or for none of them. A block that several of them have counts it
+    /// once.
     ///
     /// # Errors
-    /// [`TokenError::Spent`] if the token has no call left, or its counter cannot be used.
-    pub fn spend_call(&self) -> Result<(), TokenError> {
-        self.counters.spend(self.token.call_budgets())
+    /// [`TokenError::Spent`] if one has no call left, or its counter cannot be used.
+    pub fn spend_call(all: &[Self]) -> Result<(), TokenError> {
+        let Some(first) = all.first() else {
+            return Ok(());
+        };
+        let budgets = all.iter().flat_map(|one| one.token.call_budgets());
+        first.counters.spend(budgets)
+    }
+
+    /// The names of this token and of all that it was made from.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        self.token.ids().iter().map(|id| self.name_of(*id))
+    }
+
+    fn name_of(&self, id: TokenId) -> String {
+        let grant = self.token.grant();
+        let tenant = match grant.tenant() {
+            LOCAL => String::new(),
+            tenant => format!("{tenant}/"),
+        };
+        format!("{tenant}{}@{}", grant.principal(), id.short())
     }
 
     /// Whether `calls` more calls could be counted.
@@ -163,8 +186,7 @@ impl Capability {
 
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let principal = self.token.grant().principal();
-        write!(f, "{principal}@{}", self.token.id().short())
+        f.write_str(&self.name_of(self.token.id()))
     }
 }
 

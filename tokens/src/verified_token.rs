@@ -1,5 +1,7 @@
 //! What a token says, after its signatures were checked.
 
+use std::collections::BTreeSet;
+
 use crate::error::TokenError;
 use crate::grant::{Grant, Restriction};
 use crate::token_id::TokenId;
@@ -33,6 +35,11 @@ impl VerifiedToken {
         ids: Vec<TokenId>,
     ) -> Result<Self, TokenError> {
         let last = *ids.last().ok_or(TokenError::Damaged)?;
+        // A holder signs the blocks that it appends, and can make two that are equal. Each has a counter.
+        let distinct: BTreeSet<_> = ids.iter().collect();
+        if distinct.len() < ids.len() {
+            return Err(TokenError::Damaged);
+        }
         Ok(Self {
             grant,
             further,

@@ -19,7 +19,9 @@ pub struct RecordedCall {
 }
 
 /// Values of results that are remembered.
-const MAX_VALUES: usize = 200_000;
+const MAX_VALUES: usize = 100_000;
+/// Bytes of a path to a value. A result that has an object with long keys has a path for each of its values.
+const MAX_PATH_BYTES: usize = 256;
 
 /// The plan that makes the same calls. Failed calls are left out. Calls without effects run as soon as
 /// the results they use are there; a call with an effect runs after all that came before it in the run, and
@@ -74,8 +76,11 @@ impl SeenValues {
         while !level.is_empty() {
             let mut next = Vec::new();
             for (path, value) in level {
-                if self.places.len() >= MAX_VALUES {
+                if self.places.len() + next.len() >= MAX_VALUES {
                     return;
+                }
+                if path.len() > MAX_PATH_BYTES {
+                    continue;
                 }
                 if is_telling(value) {
                     self.places
@@ -92,6 +97,7 @@ impl SeenValues {
                     Value::Object(fields) => next.extend(
                         fields
                             .iter()
+                            .filter(|(key, _)| key.len() <= MAX_PATH_BYTES)
                             .filter(|(key, _)| !key.contains(['"', '\\']))
                             .map(|(key, field)| (join(&path, key), field)),
                     ),

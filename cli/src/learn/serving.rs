@@ -1,6 +1,6 @@
 //! Plans for the searches of `pml serve`: models per principal, made in the background.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pml_learn::{Model, Tier};
@@ -12,7 +12,7 @@ const MAX_CHARS: usize = 360;
 const MAX_MODELS: usize = 32;
 
 /// A tenant and a principal.
-type Owner = (String, String);
+pub type Owner = (String, String);
 
 /// The models of the principals of a server.
 #[derive(Default)]
@@ -33,6 +33,17 @@ impl ServedPlans {
         let is_visible = plan.tasks.iter().all(|task| visible(&task.tool));
         let line = (is_useful && is_visible).then(|| plan.compact(MAX_CHARS))?;
         (!line.is_empty()).then_some(line)
+    }
+
+    /// Forgets the models of principals that have no traces any more.
+    pub fn retain(&self, owners: &BTreeSet<Owner>) {
+        self.lock().retain(|owner, _| owners.contains(owner));
+    }
+
+    /// Whether the model of a principal would be kept.
+    pub fn has_room_for(&self, owner: &Owner) -> bool {
+        let models = self.lock();
+        models.len() < MAX_MODELS || models.contains_key(owner)
     }
 
     /// Keeps a new model.

@@ -125,6 +125,7 @@ impl Values<'_> {
             return;
         }
         if let Some(source) = plan.as_str().and_then(reference) {
+            let source = self.public_source(source);
             found.push(Argument { path, source });
             return;
         }
@@ -146,18 +147,35 @@ impl Values<'_> {
                 let reference = plan
                     .iter()
                     .find_map(|item| item.as_str().and_then(reference));
-                let source = reference.unwrap_or_else(|| self.source(&written.as_slice().into()));
+                let source = match reference {
+                    Some(source) => self.public_source(source),
+                    None => self.source(&written.as_slice().into(), last_key(&path)),
+                };
                 found.push(Argument { path, source });
             }
             _ if path.is_empty() => {}
-            _ => found.push(Argument {
-                path,
-                source: self.source(written),
-            }),
+            _ => {
+                let source = self.source(written, last_key(&path));
+                found.push(Argument { path, source });
+            }
         }
     }
 
-    fn source(&self, value: &Value) -> Source {
+    /// The keys of a result can be private where an object is a map.
+    fn public_source(&self, source: Source) -> Source {
+        let is_public = match (&source, self.scrubber) {
+            (Source::Result { path, .. }, Some(scrubber)) => scrubber.find(path, None).is_empty(),
+            (Source::Result { .. }, None) => false,
+            _ => true,
+        };
+        match is_public {
+            true => source,
+            false => Source::Other,
+        }
+    }
+
+    /// `key` says what the value is: a password is found by it alone.
+    fn source(&self, value: &Value, key: &str) -> Source {
         if let Value::String(text) = value
             && text.chars().count() >= MIN_INTENT_VALUE
             && self.intent.to_lowercase().contains(&text.to_lowercase())
@@ -165,9 +183,26 @@ impl Values<'_> {
             return Source::Intent;
         }
         let json = value.to_string();
-        match json.len() <= MAX_CONSTANT_BYTES && self.is_public(&json) {
+        let is_small = json.len() <= MAX_CONSTANT_BYTES;
+        match is_small && self.is_public(&json) && self.is_public_below(key, value) {
             true => Source::Constant(json),
             false => Source::Other,
+        }
+    }
+
+    fn is_public_below(&self, key: &str, value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter().all(|item| self.is_public_below(key, item)),
+            Value::Object(fields) => fields
+                .iter()
+                .all(|(key, field)| self.is_public_below(key, field)),
+            _ => {
+                let text = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                self.scrubber
+                    .is_some_and(|scrubber| scrubber.find(&text, Some(key)).is_empty())
+            }
         }
     }
 
@@ -177,6 +212,11 @@ impl Values<'_> {
         let found = |scrubber: &Scrubber| scrubber.find(text, None).is_empty();
         !is_placeholder && self.scrubber.is_some_and(found)
     }
+}
+
+/// The last key of `a.b.c`.
+fn last_key(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
 }
 
 /// `$OUTPUT[t2].files[0].path`: the second call, `files[*].path`.
@@ -276,6 +316,29 @@ mod tests {
         let episode = trace.episode().unwrap();
         assert_eq!(episode.edges, [(0, 1)]);
         assert_eq!(Trace::parse(&trace.line()).unwrap(), trace);
+    }
+
+    #[test]
+    fn private_keys_of_results_and_values_that_only_their_keys_betray_are_not_kept() {
+        let trace = traced(
+            "log in",
+            &[
+                (
+                    "crm:find",
+                    json!({}),
+                    json!({ "jane.doe@example.com": { "id": "u-12345" } }),
+                ),
+                (
+                    "db:connect",
+                    json!({ "id": "u-12345", "password": "hunter2hunter2", "mode": "fast" }),
+                    json!(true),
+                ),
+            ],
+        );
+        let line = trace.line();
+        assert!(!line.contains("jane.doe"), "{line}");
+        assert!(!line.contains("hunter2"), "{line}");
+        assert!(line.contains("fast"), "{line}");
     }
 
     #[test]

@@ -73,22 +73,34 @@ impl CachedTools {
         if !self.cache.learns() {
             return;
         }
-        let traces = learned::parse(&self.cache.traces().unwrap_or_default());
-        let mut modelled = lock(&self.modelled);
-        let is_new = |(at, count): &(Instant, usize)| {
-            at.elapsed() >= MODEL_INTERVAL && traces.len() > count + count / 10
+        let last = {
+            let mut modelled = lock(&self.modelled);
+            let is_recent = |(at, _): &(Instant, usize)| at.elapsed() < MODEL_INTERVAL;
+            if modelled.as_ref().is_some_and(is_recent) {
+                return;
+            }
+            // Nothing else reads the traces until this is done.
+            let last = modelled.map(|(_, count)| count);
+            *modelled = Some((Instant::now(), last.unwrap_or_default()));
+            last
         };
-        if traces.is_empty() || modelled.as_ref().is_some_and(|last| !is_new(last)) {
+        let traces = learned::parse(&self.cache.traces().unwrap_or_default());
+        // Fewer: they were forgotten, or the older half of them was deleted.
+        let is_new = |count: usize| traces.len() > count + count / 10 || traces.len() < count;
+        if !last.is_none_or(is_new) {
             return;
         }
-        *modelled = Some((Instant::now(), traces.len()));
-        drop(modelled);
+        *lock(&self.modelled) = Some((Instant::now(), traces.len()));
         let tools = lock(&self.tools).clone();
         let owners: BTreeSet<(String, String)> = traces
             .iter()
             .map(|trace| (trace.tenant.clone(), trace.principal.clone()))
             .collect();
+        self.plans.retain(&owners);
         for owner in owners {
+            if !self.plans.has_room_for(&owner) {
+                continue;
+            }
             let episodes = learned::episodes(&traces, &owner.0, &owner.1);
             let episodes = learned::of_known_tools(episodes, &tools);
             if !episodes.is_empty() {

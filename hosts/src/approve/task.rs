@@ -34,7 +34,12 @@ impl<H> Approve<H> {
             tool,
             question,
         } = asked;
-        let known_by = format!("task {task}");
+        // Another plan of the same run may have a task of this name.
+        let known_by = format!(
+            "task {task} of {}: {}",
+            tool.unwrap_or(CODE),
+            question.unwrap_or_default()
+        );
         let details = match question {
             Some(question) => json!({ "task": task, "question": question }),
             None => json!({ "task": task }),

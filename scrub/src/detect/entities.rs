@@ -30,12 +30,15 @@ const SURE: f32 = 1_500.0;
 pub(crate) fn find(scan: &mut Scan<'_>) {
     scan.set_detector(&DETECTOR);
     // Below the threshold of the configuration's default, a name in context is a guess like any other.
-    let in_context: Vec<_> = scan
+    let mut in_context: Vec<_> = scan
         .candidates
         .iter()
         .filter(|c| c.kind == NAME && c.confidence >= 0.5)
         .copied()
         .collect();
+    in_context.sort_by_key(|c| c.start);
+    let longest = in_context.iter().map(|c| c.end - c.start).max();
+    let longest = longest.unwrap_or_default();
     for entity in entities(scan.text) {
         let share = (entity.margin as f32 / SURE).min(1.0);
         let confidence = LEAST + MOST_ADDED * share;
@@ -46,10 +49,11 @@ pub(crate) fn find(scan: &mut Scan<'_>) {
         };
         let (mut start, mut end, mut confidence) =
             (entity.start.max(scan.key_end), entity.end, confidence);
-        let in_context = in_context
-            .iter()
-            .filter(|c| c.start < entity.end && entity.start < c.end);
-        for other in in_context {
+        // Only names that begin shortly before the entity can reach into it.
+        let until = in_context.partition_point(|c| c.start < entity.end);
+        let near = in_context[..until].iter().rev();
+        let near = near.take_while(|c| c.start + longest > entity.start);
+        for other in near.filter(|c| entity.start < c.end) {
             (start, end) = (start.min(other.start), end.max(other.end));
             confidence = confidence.max(other.confidence);
             // What a title or a label says is surer than the model.
