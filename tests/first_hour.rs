@@ -51,8 +51,9 @@ impl Newcomer {
             fs::create_dir(home.path().join(folder)).unwrap();
         }
         std::os::unix::fs::symlink(binary(), home.path().join("bin/pml")).unwrap();
-        let servers =
-            json!({ "mcpServers": { "demo": { "command": "pml", "args": ["demo-server", "."] } } });
+        let demo =
+            json!({ "command": "pml", "args": ["demo-server", home.path().join("project")] });
+        let servers = json!({ "mcpServers": { "demo": demo } });
         fs::write(home.path().join(".cursor/mcp.json"), servers.to_string()).unwrap();
         Self { home }
     }
