@@ -169,11 +169,6 @@ pub(crate) fn requests() -> Vec<Request> {
             input: raw("{}"),
         },
         Request::Stream(StreamRequest::Next { stream: 1 }),
-        Request::ApproveTask {
-            task: "save".to_owned(),
-            tool: Some("mail:send".to_owned()),
-            question: None,
-        },
     ]
 }
 
