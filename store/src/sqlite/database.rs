@@ -1,16 +1,16 @@
 //! A SQLite store that is open.
 
 use std::path::PathBuf;
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::job_queue::{Job, JobSender, job_queue};
 use super::open::{Opened, connect, open};
 use super::transaction::{Files, Mode, run};
-use super::writer::Writer;
+use super::writer::{Job, Queue, Writer};
 use crate::blobs::BlobFolder;
 use crate::context::Context;
 use crate::error::StoreError;
@@ -25,7 +25,8 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A SQLite store.
 pub(crate) struct Sqlite {
-    jobs: Arc<JobSender>,
+    jobs: Sender<Job>,
+    queue: Arc<Queue>,
     owned: Arc<OwnedRuns>,
     reader: Arc<Reader>,
 }
@@ -74,7 +75,7 @@ impl Sqlite {
             owned: owned.clone(),
             syncs: false,
         };
-        let (jobs, queued) = job_queue();
+        let (jobs, queued) = mpsc::channel();
         std::thread::Builder::new()
             .name("pml-store".to_owned())
             .spawn(move || writer.work(&queued))
@@ -83,6 +84,7 @@ impl Sqlite {
                 detail: format!("cannot start its thread: {error}"),
             })?;
         Ok(Self {
+            queue: Arc::new(Queue(jobs.clone())),
             jobs,
             owned,
             reader: Arc::new(Reader {
@@ -94,7 +96,7 @@ impl Sqlite {
     }
 
     pub fn queue(&self) -> Arc<dyn WriteQueue> {
-        self.jobs.clone()
+        self.queue.clone()
     }
 
     pub fn owned_runs(&self) -> &OwnedRuns {
@@ -104,7 +106,7 @@ impl Sqlite {
     pub fn own(&self, run: Arc<OwnedRun>) {
         self.owned.insert(run);
         // A writer thread without runs waits for a job alone. A closed store has none.
-        self.jobs.send(Job::Wake);
+        let _ = self.jobs.send(Job::Wake);
     }
 
     pub async fn read<W: Work>(&self, work: W) -> Result<W::Output, StoreError> {
@@ -119,15 +121,15 @@ impl Sqlite {
             // A caller that does not wait any more needs no answer.
             let _ = done.send(writer.run(&work));
         });
-        if !self.jobs.send(Job::Work(work)) {
-            return Err(StoreError::Closed);
-        }
+        self.jobs
+            .send(Job::Work(work))
+            .map_err(|_| StoreError::Closed)?;
         output.await.unwrap_or(Err(StoreError::Closed))
     }
 
     pub async fn close(&self) {
         let (stopped, stop) = oneshot::channel();
-        if self.jobs.send(Job::Stop(stopped)) {
+        if self.jobs.send(Job::Stop(stopped)).is_ok() {
             // An error means the same: the thread has ended.
             let _ = stop.await;
         }

@@ -2,7 +2,6 @@
 
 mod database;
 mod errors;
-mod job_queue;
 mod open;
 mod transaction;
 mod writer;
