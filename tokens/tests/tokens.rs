@@ -6,9 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use biscuit_auth::builder::{BlockBuilder, Term};
 use biscuit_auth::datalog::ExternFunc;
-use biscuit_auth::{
-    AuthorizerBuilder, Biscuit, KeyPair, PublicKey, UnverifiedBiscuit, builder::Algorithm,
-};
+use biscuit_auth::{AuthorizerBuilder, Biscuit, PublicKey, UnverifiedBiscuit, builder::Algorithm};
 use pml_policy::tool_glob::ToolGlob;
 use pml_tokens::{
     Capability, CapabilityStore, Grant, Restriction, RootKey, RootPublicKey, SignedToken,
@@ -178,22 +176,6 @@ fn statements_that_are_not_ours_are_refused_and_never_evaluated() {
         // It can be looked at all the same.
         assert_eq!(forged.blocks().unwrap().len(), 2);
     }
-}
-
-#[test]
-fn a_token_with_two_equal_blocks_is_refused() {
-    let key = RootKey::generate();
-    let token = mint(&key, globs(&["fs:*"]));
-    // Signatures are deterministic: equal blocks with one key have one id, and one counter.
-    let pair = KeyPair::new();
-    let mut made = UnverifiedBiscuit::from_base64(token.expose()).unwrap();
-    for _ in 0..3 {
-        let block = BlockBuilder::new().code("calls(1000)").unwrap();
-        made = made.append_with_keypair(&pair, block).unwrap();
-    }
-    let token: SignedToken = made.to_base64().unwrap().parse().unwrap();
-    let error = token.verify(&[key.public()]).unwrap_err();
-    assert!(matches!(error, TokenError::Damaged), "{error}");
 }
 
 #[test]
@@ -371,8 +353,7 @@ proptest! {
         let token = mint(&key, globs(&["fs:read_*", "web:*"]));
         let token = token.attenuate(&globs(&["fs:*"])).unwrap();
         let biscuit = UnverifiedBiscuit::from_base64(token.expose()).unwrap();
-        let original = biscuit.to_vec().unwrap();
-        let mut bytes = original.clone();
+        let mut bytes = biscuit.to_vec().unwrap();
         for (at, byte) in &edits {
             *at.get_mut(&mut bytes) = *byte;
         }
@@ -385,7 +366,9 @@ proptest! {
             let _ = hostile.id();
             let _ = hostile.attenuate(&globs(&["x:y"]));
             let verified = hostile.verify(&[key.public()]);
-            prop_assert!(verified.is_err() || bytes == original);
+            // A byte that no signature covers, such as the hint for the root key, may differ.
+            let same = token.verify(&[key.public()]).unwrap();
+            prop_assert!(verified.is_err() || verified.is_ok_and(|verified| verified == same));
         }
     }
 
