@@ -37,7 +37,7 @@ pub enum RecordedRequest {
         /// The script's name for the value, or a handle.
         key: String,
     },
-    /// A question before a task of a plan. Only journals have it: a replay of a recording asks nobody.
+    /// A question before a task of a plan. Only journals have it: a replay of a recording asks no person.
     ApproveTask {
         /// The id of the task.
         task: String,

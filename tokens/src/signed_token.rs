@@ -98,7 +98,7 @@ impl SignedToken {
         last.ok_or(TokenError::Damaged)
     }
 
-    /// The text: whoever has it has the token.
+    /// The text. It is the token: keep it secret.
     pub fn expose(&self) -> &str {
         &self.0
     }

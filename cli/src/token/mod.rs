@@ -44,7 +44,7 @@ pub struct TokenArgs {
 enum TokenCommand {
     /// Print the public root key; make the key on first use
     ///
-    /// The private key is in a file that only you can read. Whoever has it can make any token. Another
+    /// The private key is in a file that only you can read. Every process with that file can make any token. Another
     /// machine accepts your tokens with the public key in `pml.tokens.trustedKeys`.
     #[command(after_help = "Examples:\n  pml token key\n  pml token key --json")]
     Key {

@@ -1,4 +1,4 @@
-//! Calls whose outcome is unknown: what a person is told, and what they answer.
+//! Calls whose outcome is unknown: what a person reads, and what they answer.
 
 use pml_protocol::{ErrorKind, Failure, FailureKind, Flow, RunError, RunId};
 use pml_store::{EntryState, JournalEntry};
