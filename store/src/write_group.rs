@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use pml_protocol::EffectClass;
 use tokio::sync::oneshot;
 
 use crate::context::Context;
@@ -28,6 +29,22 @@ pub(crate) struct WriteCommand {
     pub done: Option<oneshot::Sender<Result<(), StoreError>>>,
 }
 
+impl WriteCommand {
+    /// Whether the write may wait for others. A crash loses it then: a further execution of the run
+    /// asks again, which costs nothing but time where the request had no effect.
+    pub fn can_wait(&self) -> bool {
+        let is_repeatable = match &self.write {
+            RunWrite::Entry(entry) => !entry.class.is_some_and(EffectClass::needs_intent),
+            // A script that goes on has its progress kept.
+            RunWrite::Checkpoint(_)
+            | RunWrite::State { .. }
+            | RunWrite::Release
+            | RunWrite::Flush => false,
+        };
+        is_repeatable && self.begin.is_none() && self.done.is_none() && !self.is_durable
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum RunWrite {
     Entry(Box<JournalEntry>),
@@ -42,6 +59,18 @@ pub(crate) enum RunWrite {
     Release,
     /// Nothing: the caller waits for the writes before it.
     Flush,
+}
+
+impl RunWrite {
+    /// The bytes of its values.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Entry(entry) => entry.request.len() + entry.answer.as_ref().map_or(0, Vec::len),
+            Self::Checkpoint(checkpoint) => checkpoint.value.len(),
+            Self::State { outcome, .. } => outcome.as_ref().map_or(0, Vec::len),
+            Self::Release | Self::Flush => 0,
+        }
+    }
 }
 
 /// Writes that share a transaction.

@@ -1,16 +1,16 @@
 //! A SQLite store that is open.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::job_queue::{Job, JobSender, job_queue};
 use super::open::{Opened, connect, open};
 use super::transaction::{Files, Mode, run};
-use super::writer::{Job, Queue, Writer};
+use super::writer::Writer;
 use crate::blobs::BlobFolder;
 use crate::context::Context;
 use crate::error::StoreError;
@@ -25,8 +25,7 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A SQLite store.
 pub(crate) struct Sqlite {
-    jobs: Sender<Job>,
-    queue: Arc<Queue>,
+    jobs: Arc<JobSender>,
     owned: Arc<OwnedRuns>,
     reader: Arc<Reader>,
 }
@@ -75,7 +74,7 @@ impl Sqlite {
             owned: owned.clone(),
             syncs: false,
         };
-        let (jobs, queued) = mpsc::channel();
+        let (jobs, queued) = job_queue();
         std::thread::Builder::new()
             .name("pml-store".to_owned())
             .spawn(move || writer.work(&queued))
@@ -84,7 +83,6 @@ impl Sqlite {
                 detail: format!("cannot start its thread: {error}"),
             })?;
         Ok(Self {
-            queue: Arc::new(Queue(jobs.clone())),
             jobs,
             owned,
             reader: Arc::new(Reader {
@@ -96,7 +94,7 @@ impl Sqlite {
     }
 
     pub fn queue(&self) -> Arc<dyn WriteQueue> {
-        self.queue.clone()
+        self.jobs.clone()
     }
 
     pub fn owned_runs(&self) -> &OwnedRuns {
@@ -106,7 +104,7 @@ impl Sqlite {
     pub fn own(&self, run: Arc<OwnedRun>) {
         self.owned.insert(run);
         // A writer thread without runs waits for a job alone. A closed store has none.
-        let _ = self.jobs.send(Job::Wake);
+        self.jobs.send(Job::Wake);
     }
 
     pub async fn read<W: Work>(&self, work: W) -> Result<W::Output, StoreError> {
@@ -121,15 +119,15 @@ impl Sqlite {
             // A caller that does not wait any more needs no answer.
             let _ = done.send(writer.run(&work));
         });
-        self.jobs
-            .send(Job::Work(work))
-            .map_err(|_| StoreError::Closed)?;
+        if !self.jobs.send(Job::Work(work)) {
+            return Err(StoreError::Closed);
+        }
         output.await.unwrap_or(Err(StoreError::Closed))
     }
 
     pub async fn close(&self) {
         let (stopped, stop) = oneshot::channel();
-        if self.jobs.send(Job::Stop(stopped)).is_ok() {
+        if self.jobs.send(Job::Stop(stopped)) {
             // An error means the same: the thread has ended.
             let _ = stop.await;
         }

@@ -2,6 +2,7 @@
 
 mod database;
 mod errors;
+mod job_queue;
 mod open;
 mod transaction;
 mod writer;

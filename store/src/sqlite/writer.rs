@@ -1,41 +1,19 @@
 //! The writer thread: group commit, and the renewal of leases.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 
+use super::job_queue::{Job, Jobs, Taken};
 use super::transaction::{Files, Mode, run};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::lease::OwnedRuns;
 use crate::options::Durability;
-use crate::run_writer::WriteQueue;
 use crate::sql::Work;
 use crate::write_group::{GROUP_MAX, WriteCommand, WriteGroup};
-
-/// Something for the writer thread to do, in the order of the queue.
-pub(super) enum Job {
-    /// A write of a run: committed together with those around it.
-    Write(WriteCommand),
-    /// A transaction of its own.
-    Work(Box<dyn FnOnce(&mut Writer) + Send>),
-    /// Nothing: the thread has to look at the leases.
-    Wake,
-    /// The end of the thread.
-    Stop(oneshot::Sender<()>),
-}
-
-/// The sending side of the writer thread.
-pub(super) struct Queue(pub Sender<Job>);
-
-impl WriteQueue for Queue {
-    fn push(&self, command: WriteCommand) -> bool {
-        self.0.send(Job::Write(command)).is_ok()
-    }
-}
 
 /// The state of the writer thread.
 pub(super) struct Writer {
@@ -49,26 +27,24 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Works until the store is closed or dropped.
-    pub fn work(mut self, jobs: &Receiver<Job>) {
+    pub fn work(mut self, jobs: &Jobs) {
         let period = self.context.lease / 3;
         let mut renewed = Instant::now();
         loop {
-            let job = if self.owned.is_empty() {
-                let job = jobs.recv().map_err(|_| RecvTimeoutError::Disconnected);
-                // The leases of the runs to come begin with them.
+            // The leases of the runs to come begin with them.
+            let has_leases = !self.owned.is_empty();
+            let taken = jobs.take(has_leases.then(|| renewed + period));
+            if !has_leases {
                 renewed = Instant::now();
-                job
-            } else {
-                jobs.recv_timeout(period.saturating_sub(renewed.elapsed()))
+            }
+            let mut taken = match taken {
+                Taken::Jobs(taken) => taken,
+                Taken::Time => VecDeque::new(),
+                Taken::End => return,
             };
-            let mut job = match job {
-                Ok(job) => Some(job),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return,
-            };
-            while let Some(next) = job.take() {
-                match next {
-                    Job::Write(command) => job = self.write_group(command, jobs),
+            while let Some(job) = taken.pop_front() {
+                match job {
+                    Job::Write(command) => self.write_group(command, &mut taken),
                     Job::Work(work) => work(&mut self),
                     Job::Wake => {}
                     Job::Stop(stopped) => {
@@ -78,11 +54,9 @@ impl Writer {
                         return;
                     }
                 }
+                self.renew_due_leases(&mut renewed, period);
             }
-            if !self.owned.is_empty() && renewed.elapsed() >= period {
-                self.renew_leases();
-                renewed = Instant::now();
-            }
+            self.renew_due_leases(&mut renewed, period);
         }
     }
 
@@ -98,19 +72,17 @@ impl Writer {
         )
     }
 
-    /// Writes a command and those that are queued behind it in one transaction. Returns the job that
-    /// ended the group.
-    fn write_group(&mut self, first: WriteCommand, jobs: &Receiver<Job>) -> Option<Job> {
+    /// Writes a command and those directly behind it in one transaction.
+    fn write_group(&mut self, first: WriteCommand, behind: &mut VecDeque<Job>) {
         let mut commands = vec![first];
-        let mut next = None;
         while commands.len() < GROUP_MAX {
-            match jobs.try_recv() {
-                Ok(Job::Write(command)) => commands.push(command),
-                Ok(other) => {
-                    next = Some(other);
+            match behind.pop_front() {
+                Some(Job::Write(command)) => commands.push(command),
+                Some(other) => {
+                    behind.push_front(other);
                     break;
                 }
-                Err(_) => break,
+                None => break,
             }
         }
         let group = WriteGroup::new(commands);
@@ -120,7 +92,13 @@ impl Writer {
             false => self.run(&group),
         };
         group.finish(written, &self.owned);
-        next
+    }
+
+    fn renew_due_leases(&mut self, renewed: &mut Instant, period: Duration) {
+        if !self.owned.is_empty() && renewed.elapsed() >= period {
+            self.renew_leases();
+            *renewed = Instant::now();
+        }
     }
 
     /// A renewal that fails is tried again after the next period; meanwhile the leases run out.
