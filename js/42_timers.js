@@ -222,15 +222,36 @@ function fireNext() {
 const STALL_MS = 20;
 const MAX_STALLS = 10;
 let stalls = 0;
+// Setting a timer takes longer than anything else that a request costs here, so one is left to run
+// over many requests. It does not keep the script running.
 let stallTimer;
+// Counts what shows that the script gets on, and the count when the timer was set.
+let steps = 0;
+let stepsSeen = 0;
 
 function watchStall() {
+  steps++;
+  if (stallTimer === undefined && inFlight > 0) setStallTimer();
+}
+
+function setStallTimer() {
+  stepsSeen = steps;
+  stallTimer = realTimers.setTimeout(stalled, STALL_MS);
+  unrefTimer(stallTimer);
+}
+
+function stopStallTimer() {
   if (stallTimer !== undefined) realTimers.clearTimeout(stallTimer);
-  stallTimer = inFlight > 0 ? realTimers.setTimeout(stalled, STALL_MS) : undefined;
+  stallTimer = undefined;
 }
 
 async function stalled() {
   stallTimer = undefined;
+  if (inFlight === 0) return;
+  if (steps !== stepsSeen) {
+    setStallTimer();
+    return;
+  }
   stalls++;
   if (timers.length === 0) {
     await countHeld(null);
@@ -286,7 +307,7 @@ function stopTimers() {
   generation++;
   running = false;
   inFlight = 0;
-  watchStall();
+  stopStallTimer();
   while (timers.length > 0) removeTimer(timers[0].id);
   trackRequests((request) => request);
 }
