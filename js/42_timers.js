@@ -43,6 +43,8 @@ function readClock() {
 let lastTimerId = 0;
 // Requests of the script without a response.
 let inFlight = 0;
+// How often a request was made or answered.
+let changes = 0;
 // Whether a real timer that will fire the next virtual one is set.
 let pumping = false;
 // Whether the broker has been told of a timer that is due and has not fired.
@@ -193,14 +195,19 @@ function hasWork() {
 // Fires the next timer unless a response is due that does not wait for the clock.
 async function fireUnlessPending() {
   const asked = generation;
+  const changesBefore = changes;
   const held = await countHeld(timers.length > 0 ? timers[0].at : null);
   if (asked !== generation) return;
-  pumping = false;
-  // A response is on its way; its arrival calls `pump` again.
-  if (inFlight > 0 && inFlight > held && stalls < MAX_STALLS) return;
-  pumping = true;
-  // Not called here: an exception in a timer must not become a promise rejection.
-  realTimers.setTimeout(fireNext, 0);
+  // Not here: the reactions to a response that came with this reply have not all run, and an exception
+  // in a timer must not become a promise rejection.
+  realTimers.setTimeout(() => {
+    if (asked !== generation) return;
+    pumping = false;
+    // What the broker has counted is no longer what is in flight.
+    if (changes !== changesBefore) pump();
+    // Otherwise a response is on its way; its arrival calls `pump` again.
+    else if (inFlight <= held || stalls >= MAX_STALLS) fireNext();
+  }, 0);
 }
 
 function fireNext() {
@@ -277,12 +284,14 @@ function startTimers(time, timerMode, until, slept) {
   const ended = () => {
     if (started !== generation) return;
     inFlight--;
+    changes++;
     stalls = 0;
     watchStall();
     pump();
   };
   trackRequests((request) => {
     inFlight++;
+    changes++;
     if (inFlight === 1) watchStall();
     PromisePrototypeThen(request, ended, ended);
     return request;

@@ -1,5 +1,7 @@
 //! The layer that gives one run a virtual clock of its own, above a host that many runs share.
 
+use std::future::ready;
+
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult};
 
 use crate::replay_clock::answer_live_clock;
@@ -30,7 +32,7 @@ impl<H: ToolHost> ToolHost for OwnClock<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         if let Request::Harness { message } = request {
-            return answer_live_clock(message, &self.gate, |_| 0);
+            return answer_live_clock(message, &self.gate, ready(()), |_| 0);
         }
         Box::pin(async move {
             let result = self.inner.handle(request, run).await;

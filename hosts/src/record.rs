@@ -1,5 +1,6 @@
 //! The layer that records requests and their answers.
 
+use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pml_protocol::{HostFuture, Request, RunContext, ToolHost, ToolResult, VirtualClock};
@@ -72,7 +73,9 @@ impl<H: ToolHost> ToolHost for Record<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         if let Request::Harness { message } = request {
-            return answer_live_clock(message, &self.gate, |moment| self.clock.advance(moment));
+            return answer_live_clock(message, &self.gate, ready(()), |moment| {
+                self.clock.advance(moment)
+            });
         }
         let Some(recorded) = RecordedRequest::of(request) else {
             return self.inner.handle(request, run);

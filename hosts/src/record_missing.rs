@@ -1,6 +1,8 @@
 //! The layer that completes a recording: recorded requests are replayed, others are forwarded and
 //! added.
 
+use std::future::ready;
+
 use pml_protocol::{
     Failure, HostFuture, Request, RunContext, Target, ToolHost, ToolResult, VirtualClock,
 };
@@ -49,7 +51,7 @@ impl<H: ToolHost> ToolHost for RecordMissing<H> {
         run: &'a RunContext,
     ) -> HostFuture<'a, ToolResult> {
         if let Request::Harness { message } = request {
-            return answer_live_clock(message, self.live.gate(), |moment| {
+            return answer_live_clock(message, self.live.gate(), ready(()), |moment| {
                 self.recorded.advance(moment) + self.live.clock().advance(moment)
             });
         }

@@ -125,10 +125,12 @@ pub fn answer_clock_message(
     to_result(&advance(clock_moment(message)?))
 }
 
-/// Answers a message of a virtual clock whose timers take real time: answers pass `gate`.
+/// Answers a message of a virtual clock whose timers take real time: answers pass `gate`. A timer that
+/// is due fires when `before_timer` has ended and the gate is closed.
 pub fn answer_live_clock<'a>(
     message: &RawValue,
     gate: &'a TimerGate,
+    before_timer: impl Future<Output = ()> + Send + 'a,
     advance: impl FnOnce(ClockMoment) -> usize,
 ) -> HostFuture<'a, ToolResult> {
     let moment = match clock_moment(message) {
@@ -138,9 +140,9 @@ pub fn answer_live_clock<'a>(
     let held = to_result(&advance(moment));
     match moment {
         ClockMoment::Due(_) => {
-            let closed = gate.close();
             return Box::pin(async move {
-                closed.await;
+                before_timer.await;
+                gate.close().await;
                 held
             });
         }

@@ -67,6 +67,52 @@ fn timers_and_answers_that_came_at_the_same_time_come_in_the_same_order_again() 
 }
 
 #[test]
+fn an_effect_that_a_timer_caused_is_asked_for_again_although_an_answer_comes_sooner() {
+    let ledger = Ledger::new();
+    let script = "const log: string[] = [];\n\
+         const slow = tools.s.look({ text: 'slow', hold: 'before' }).then(() => log.push('answer'));\n\
+         await new Promise((resolve) => setTimeout(resolve, 200));\n\
+         log.push('timer');\n\
+         await tools.s.record({ text: log.join(), hold: 'after' });\n\
+         await slow;\n\
+         return log.join()";
+    let run = ledger.start(script);
+    ledger.wait_for_effects(1);
+    kill(run);
+    // Now the answer that the timer did not wait for comes at once.
+    ledger.let_go();
+    assert_eq!(ledger.resume()["error"]["kind"], "unknown");
+    let call = ledger.show()["unknown"][0]["call"].to_string();
+    let happened = ["runs", "settle", "r", &call, "--happened", "null"];
+    assert!(ledger.run(&happened).status.success());
+    assert_eq!(ledger.resume()["result"], "timer,answer");
+    assert_eq!(ledger.effects(), ["record timer"]);
+}
+
+#[test]
+fn timers_behind_the_last_answer_wait_for_the_answers_before_it() {
+    let ledger = Ledger::new();
+    // Many answers without a timer between them, and a timer that is overdue when the run is resumed.
+    let script = "const log: string[] = [];\n\
+         setTimeout(() => log.push('timer'), 1500);\n\
+         for (let i = 0; i < 60; i++) {\n\
+           await tools.s.look({ text: `${i}` });\n\
+           log.push(`${i}`);\n\
+         }\n\
+         await tools.s.record({ text: log.join() });\n\
+         await tools.s.look({ hold: 'before' });\n\
+         return log.join()";
+    let run = ledger.start(script);
+    ledger.wait_until_held();
+    kill(run);
+    std::thread::sleep(Duration::from_millis(1_600));
+    ledger.let_go();
+    let outcome = ledger.resume();
+    let log = outcome["result"].as_str().expect("a text");
+    assert_eq!(ledger.effects(), [format!("record {log}")]);
+}
+
+#[test]
 fn a_timer_that_has_fired_does_not_take_time_again() {
     let ledger = Ledger::new();
     let script = "await new Promise(r => setTimeout(r, 3000));\n\

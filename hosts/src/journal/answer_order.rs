@@ -3,7 +3,9 @@
 //! A script is deterministic if it gets the same answers and timers in the same order. An answer of the
 //! journal waits until all answers before it were delivered, and until the virtual clock has reached
 //! the time at which it was delivered first. An answer that is new waits until those of the journal
-//! are delivered.
+//! are delivered, and until the script has made every request again that was under way when the
+//! earlier execution ended: each of them followed from what came before it. A timer that had not fired
+//! by then waits for the same.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -34,6 +36,8 @@ struct State {
     next: u32,
     /// The last place in the journal; zero in a first execution.
     last: u32,
+    /// Requests of the journal that no execution was given an answer to, and that are not made again yet.
+    unanswered: usize,
     /// Answers of the journal that wait, by place: their time, and the waiting future.
     held: BTreeMap<u32, (f64, Option<Waker>)>,
     /// Requests that the journal has no answer to, in flight or answered.
@@ -42,13 +46,14 @@ struct State {
 }
 
 impl AnswerOrder {
-    /// The order of a run whose journal has answers up to place `last`.
-    pub fn new(start_ms: u64, last: u32) -> Self {
+    /// The order of a run whose journal has answers up to place `last`, and `unanswered` other requests.
+    pub fn new(start_ms: u64, last: u32, unanswered: usize) -> Self {
         Self {
             state: Mutex::new(State {
                 now: start_ms as f64,
                 next: 1,
                 last,
+                unanswered,
                 held: BTreeMap::new(),
                 live: 0,
                 live_wakers: Vec::new(),
@@ -77,6 +82,27 @@ impl AnswerOrder {
     /// What new answers pass on their way to the script.
     pub fn gate(&self) -> &TimerGate {
         &self.gate
+    }
+
+    /// The script has made `count` of the unanswered requests of the journal again, or skips them.
+    pub fn asked_again(&self, count: usize) {
+        let mut state = self.lock();
+        state.unanswered = state.unanswered.saturating_sub(count);
+        state.wake_live();
+    }
+
+    /// Returns when the script has done all that the journal has: a timer that is due only now had not
+    /// fired before.
+    pub async fn replayed(&self) {
+        self.or_stall(poll_fn(|context| {
+            let mut state = self.lock();
+            if state.is_replaying() {
+                state.live_wakers.push(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        }))
+        .await;
     }
 
     /// Waits for the turn of a new answer, and returns its place. The answer goes to the script when the
@@ -163,14 +189,19 @@ impl AnswerOrder {
 
 impl State {
     fn is_replaying(&self) -> bool {
-        self.next <= self.last
+        self.next <= self.last || self.unanswered > 0
     }
 
     fn deliver(&mut self, place: u32) {
         self.next = self.next.max(place.saturating_add(1));
-        match self.is_replaying() {
-            true => self.wake_next(),
-            false => self.live_wakers.drain(..).for_each(Waker::wake),
+        self.wake_next();
+        self.wake_live();
+    }
+
+    /// Wakes what waits for the end of the journal.
+    fn wake_live(&mut self) {
+        if !self.is_replaying() {
+            self.live_wakers.drain(..).for_each(Waker::wake);
         }
     }
 
@@ -209,7 +240,10 @@ impl State {
                 self.now = self.now.max(*time);
                 self.wake_next();
             }
-            None => self.deliver(self.last),
+            None => {
+                self.unanswered = 0;
+                self.deliver(self.last);
+            }
         }
     }
 
@@ -252,7 +286,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_come_in_the_order_of_the_journal_and_new_ones_after_them() {
-        let order = AnswerOrder::new(1_000, 2);
+        let order = AnswerOrder::new(1_000, 2, 0);
         let mut second = pin!(order.journal_turn(2, 1_000));
         let mut new = pin!(order.live_turn());
         assert!(poll(second.as_mut()).is_pending());
@@ -264,8 +298,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn new_answers_and_timers_wait_for_the_requests_that_were_under_way() {
+        let order = AnswerOrder::new(1_000, 1, 1);
+        let mut new = pin!(order.live_turn());
+        let mut timer = pin!(order.replayed());
+        assert!(poll(pin!(order.journal_turn(1, 1_000))).is_ready());
+        assert!(poll(new.as_mut()).is_pending());
+        assert!(poll(timer.as_mut()).is_pending());
+        order.asked_again(1);
+        assert_eq!(place(poll(new.as_mut())), Some(2));
+        assert!(poll(timer.as_mut()).is_ready());
+    }
+
+    #[tokio::test]
     async fn an_answer_waits_for_the_timers_before_it() {
-        let order = AnswerOrder::new(1_000, 1);
+        let order = AnswerOrder::new(1_000, 1, 0);
         let mut late = pin!(order.journal_turn(1, 1_100));
         assert!(poll(late.as_mut()).is_pending());
         assert_eq!(order.advance(ClockMoment::Idle(Some(1_050.0))), 1);
@@ -276,7 +323,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_script_that_asks_for_something_else_is_not_stuck() {
-        let order = AnswerOrder::new(1_000, 9);
+        let order = AnswerOrder::new(1_000, 9, 1);
         let mut third = pin!(order.journal_turn(3, 1_000));
         assert!(poll(third.as_mut()).is_pending());
         order.advance(ClockMoment::Idle(None));
@@ -290,7 +337,7 @@ mod tests {
 
     #[tokio::test]
     async fn answers_before_a_checkpoint_are_skipped() {
-        let order = AnswerOrder::new(1_000, 5);
+        let order = AnswerOrder::new(1_000, 5, 0);
         order.skip_to(4);
         assert!(poll(pin!(order.journal_turn(5, 1_000))).is_ready());
         assert_eq!(place(poll(pin!(order.live_turn()))), Some(6));

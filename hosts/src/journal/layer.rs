@@ -306,7 +306,9 @@ impl<H: ToolHost> ToolHost for Journal<H> {
         match request {
             Request::Harness { message } => {
                 let order = self.journal.order();
-                answer_live_clock(message, order.gate(), |moment| order.advance(moment))
+                answer_live_clock(message, order.gate(), order.replayed(), |moment| {
+                    order.advance(moment)
+                })
             }
             Request::Checkpoint {
                 key,

@@ -129,12 +129,10 @@ impl RunJournal {
             entry.answer_order = None;
         }
         let checkpoints = Checkpoints::stored(claimed.checkpoints);
-        Ok(Arc::new(Self::new(
-            claimed.writer,
-            spec,
-            entries,
-            checkpoints,
-        )))
+        let journal = Self::new(claimed.writer, spec, entries, checkpoints);
+        // Nor does it have to make the requests that were under way.
+        journal.order.asked_again(usize::MAX);
+        Ok(Arc::new(journal))
     }
 
     fn new(
@@ -159,6 +157,7 @@ impl RunJournal {
             order: AnswerOrder::new(
                 spec.clock.time_ms,
                 u32::try_from(last_place).unwrap_or(u32::MAX),
+                entries.iter().filter(|entry| is_under_way(entry)).count(),
             ),
             timers,
             checkpoints,
@@ -276,6 +275,9 @@ impl RunJournal {
             digest,
             occurrence,
         };
+        if recorded.as_ref().is_some_and(is_under_way) {
+            self.order.asked_again(1);
+        }
         let known = recorded.as_ref().map_or(Known::Nothing, known_of);
         let is_delivered = matches!(known, Known::Answer { place: Some(_), .. });
         if !is_delivered {
@@ -306,6 +308,9 @@ impl RunJournal {
             let count = counts.entry(entry.key).or_default();
             *count = (*count).max(entry.occurrence + 1);
         }
+        let under_way = state.recorded.values().filter(|entry| skipped(entry));
+        let under_way = under_way.filter(|entry| is_under_way(entry)).count();
+        self.order.asked_again(under_way);
         state.recorded.retain(|_, entry| !skipped(entry));
         for (digest, count) in counts {
             let known = state.occurrences.entry(digest).or_default();
@@ -336,10 +341,10 @@ impl RunJournal {
                 return Ok(());
             }
             self.flush_buffered(&mut state);
-            state
-                .open
-                .get(&number)
-                .map(|open| open.entry(number, entry::request_to_bytes(request)))
+            state.open.get(&number).map(|open| JournalEntry {
+                clock_ms: Some(self.order.now_ms()),
+                ..open.entry(number, entry::request_to_bytes(request))
+            })
         };
         let Some(entry) = entry else { return Ok(()) };
         let written = self.writer.append_durable(entry).await;
@@ -371,6 +376,7 @@ impl RunJournal {
             state.open.get(&number).map(|open| JournalEntry {
                 // It is to be sent, as far as the journal knows.
                 state: EntryState::Resend,
+                clock_ms: Some(self.order.now_ms()),
                 ..open.entry(number, entry::request_to_bytes(request))
             })
         };
@@ -450,7 +456,7 @@ impl RunJournal {
             state: EntryState::Answered,
             answer: Some(entry::answer_to_bytes(result, read)),
             answer_order: place,
-            clock_ms: place.map(|_| self.order.now_ms()),
+            clock_ms: Some(self.order.now_ms()),
             ..open.entry(number, entry::answered_to_bytes(request))
         };
         if entry::reaches_server(request) || self.writer.has_begun() {
@@ -595,6 +601,11 @@ fn known_of(entry: &JournalEntry) -> Known {
 /// The place of an answer that an execution of the script has had, and the virtual time.
 fn delivered(entry: &JournalEntry) -> Option<(u32, u64)> {
     entry.answer_order.zip(entry.clock_ms)
+}
+
+/// Whether the request was made and no execution was given its answer.
+fn is_under_way(entry: &JournalEntry) -> bool {
+    entry.clock_ms.is_some() && delivered(entry).is_none()
 }
 
 /// The tool of a journaled call, or the title of another request.
