@@ -8,6 +8,7 @@
 mod answer_order;
 mod checkpoints;
 mod entry;
+mod known_requests;
 mod layer;
 mod received;
 mod run_journal;

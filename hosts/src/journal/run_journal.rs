@@ -18,7 +18,8 @@ use serde_json::value::RawValue;
 use super::answer_order::AnswerOrder;
 use super::checkpoints::{Checkpoints, SavedCheckpoint};
 use super::entry::{self, JournaledRequest};
-use super::settlement::{is_unknown, unsettled};
+use super::known_requests::{Identified, Known, KnownRequests, delivered, is_under_way};
+use super::settlement::unsettled;
 use super::spec::DurableSpec;
 use crate::recorded_request::RecordedRequest;
 use crate::recording::{Entry, RecordedAnswer, Recording};
@@ -46,12 +47,7 @@ pub struct RunJournal {
 }
 
 struct State {
-    /// What earlier executions left.
-    recorded: HashMap<([u8; 32], u32), JournalEntry>,
-    /// How many requests with this digest were made.
-    occurrences: HashMap<[u8; 32], u32>,
-    /// The number of the next request that the journal does not know.
-    next_number: u32,
+    known: KnownRequests,
     /// Entries that wait for the first request that reaches a server.
     buffered: Vec<JournalEntry>,
     /// Entries in flight: what the intent of a call has to write.
@@ -65,22 +61,6 @@ struct OpenEntry {
     class: Option<EffectClass>,
     /// Its intent is on disk, and it has no answer.
     is_intended: bool,
-}
-
-/// What the journal knows of a request.
-pub(super) enum Known {
-    /// Nothing, or that it was not sent, or that it may be sent again.
-    Nothing,
-    /// Its answer.
-    Answer {
-        result: ToolResult,
-        /// What the run had read with it.
-        read: Flow,
-        /// `None` for an answer that no earlier execution delivered.
-        place: Option<(u32, u64)>,
-    },
-    /// It was intended and is not answered; it may have happened, and must not happen twice.
-    Unknown,
 }
 
 impl RunJournal {
@@ -162,12 +142,7 @@ impl RunJournal {
             timers,
             checkpoints,
             state: Mutex::new(State {
-                next_number: 1 + entries.iter().map(|entry| entry.number).max().unwrap_or(0),
-                recorded: entries
-                    .into_iter()
-                    .map(|entry| ((entry.key, entry.occurrence), entry))
-                    .collect(),
-                occurrences: HashMap::new(),
+                known: KnownRequests::new(entries),
                 buffered: Vec::new(),
                 open: HashMap::new(),
             }),
@@ -256,66 +231,40 @@ impl RunJournal {
 
     /// Gives a request its identity, and says what the journal knows of it.
     pub(super) fn identify(&self, request: &JournaledRequest) -> (RequestKey, Known) {
-        let digest = request.digest;
         let mut state = self.lock();
-        let count = state.occurrences.entry(digest).or_default();
-        let occurrence = *count;
-        *count += 1;
-        let recorded = state.recorded.remove(&(digest, occurrence));
-        let number = match &recorded {
-            Some(entry) => entry.number,
-            None => {
-                let number = state.next_number;
-                state.next_number += 1;
-                number
-            }
-        };
-        let key = RequestKey {
-            number,
-            digest,
-            occurrence,
-        };
-        if recorded.as_ref().is_some_and(is_under_way) {
+        let Identified {
+            key,
+            known,
+            class,
+            was_under_way,
+        } = state.known.identify(request.digest);
+        if was_under_way {
             self.order.asked_again(1);
         }
-        let known = recorded.as_ref().map_or(Known::Nothing, known_of);
         let is_delivered = matches!(known, Known::Answer { place: Some(_), .. });
         if !is_delivered {
             let open = OpenEntry {
-                digest,
-                occurrence,
+                digest: key.digest,
+                occurrence: key.occurrence,
                 title: request.title.clone(),
                 is_intended: matches!(known, Known::Unknown),
-                class: recorded.and_then(|entry| entry.class),
+                class,
             };
-            state.open.insert(number, open);
+            state.open.insert(key.number, open);
         }
         (key, known)
     }
 
     /// How many requests the script has made, for a checkpoint.
     pub(super) fn progress(&self) -> u32 {
-        self.lock().next_number - 1
+        self.lock().known.made()
     }
 
     /// The script continues behind a checkpoint that was made after this many requests: those are
     /// not made again.
     pub(super) fn skip_requests(&self, requests: u32) {
-        let mut state = self.lock();
-        let mut counts: HashMap<[u8; 32], u32> = HashMap::new();
-        let skipped = |entry: &JournalEntry| entry.number <= requests;
-        for entry in state.recorded.values().filter(|entry| skipped(entry)) {
-            let count = counts.entry(entry.key).or_default();
-            *count = (*count).max(entry.occurrence + 1);
-        }
-        let under_way = state.recorded.values().filter(|entry| skipped(entry));
-        let under_way = under_way.filter(|entry| is_under_way(entry)).count();
+        let under_way = self.lock().known.skip(requests);
         self.order.asked_again(under_way);
-        state.recorded.retain(|_, entry| !skipped(entry));
-        for (digest, count) in counts {
-            let known = state.occurrences.entry(digest).or_default();
-            *known = (*known).max(count);
-        }
     }
 
     /// Puts the intent of a call on disk, directly before the call is sent.
@@ -581,31 +530,6 @@ impl OpenEntry {
             at: unix_ms(),
         }
     }
-}
-
-fn known_of(entry: &JournalEntry) -> Known {
-    match (entry.state, &entry.answer) {
-        (EntryState::Answered, Some(answer)) => {
-            let (result, read) = entry::labelled_answer_from_bytes(answer);
-            Known::Answer {
-                result,
-                read,
-                place: delivered(entry),
-            }
-        }
-        (EntryState::Intended, _) if is_unknown(entry) => Known::Unknown,
-        _ => Known::Nothing,
-    }
-}
-
-/// The place of an answer that an execution of the script has had, and the virtual time.
-fn delivered(entry: &JournalEntry) -> Option<(u32, u64)> {
-    entry.answer_order.zip(entry.clock_ms)
-}
-
-/// Whether the request was made and no execution was given its answer.
-fn is_under_way(entry: &JournalEntry) -> bool {
-    entry.clock_ms.is_some() && delivered(entry).is_none()
 }
 
 /// The tool of a journaled call, or the title of another request.
