@@ -102,8 +102,8 @@ impl Capability {
         &self.token
     }
 
-    /// `ci@3f9a0c1b2d4e`: its principal, and which token it is, with the tenant before it where that is not
-    /// `local`: `acme/ci@3f9a0c1b2d4e`. Two tokens have two names.
+    /// `ci@3f9a0c1b2d4e5f60718293a4b5c6d7e8`: its principal, and which token it is, with the tenant before it
+    /// where that is not `local`. Two tokens have two names, also if a holder tries many blocks.
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -154,7 +154,7 @@ impl Capability {
             LOCAL => String::new(),
             tenant => format!("{tenant}/"),
         };
-        format!("{tenant}{}@{}", grant.principal(), id.short())
+        format!("{tenant}{}@{}", grant.principal(), id)
     }
 
     /// Whether `calls` more calls could be counted.

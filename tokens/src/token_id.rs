@@ -18,11 +18,6 @@ impl TokenId {
         let (first, _) = revocation_id.split_first_chunk()?;
         Some(Self(*first))
     }
-
-    /// The first 12 hexadecimal digits: enough to tell the tokens of one installation apart.
-    pub fn short(&self) -> String {
-        self.to_string()[..12].to_owned()
-    }
 }
 
 impl fmt::Display for TokenId {
