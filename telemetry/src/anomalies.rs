@@ -110,12 +110,24 @@ impl Watched {
         self.calls += 1;
         self.errors += u32::from(call.is_failed);
         self.seconds += call.took.as_secs_f64();
-        if self.callers.len() < MAX_CALLERS || self.callers.contains_key(call.principal) {
-            let caller = self.callers.entry(call.principal.to_owned());
-            let (calls, errors) = caller.or_default();
-            *calls += 1;
-            *errors += u32::from(call.is_failed);
-        }
+        let known = self.callers.get(call.principal).copied();
+        // Where all places are taken, a new caller takes the place and the count of the one with the fewest
+        // calls (Space-Saving): one that makes most of the calls is never missed.
+        let (calls, errors) = match known {
+            Some(counts) => counts,
+            None if self.callers.len() < MAX_CALLERS => (0, 0),
+            None => self.take_least().unwrap_or_default(),
+        };
+        let counts = (calls + 1, errors + u32::from(call.is_failed));
+        self.callers.insert(call.principal.to_owned(), counts);
+    }
+
+    /// Removes the caller with the fewest calls, and returns its counts.
+    fn take_least(&mut self) -> Option<(u32, u32)> {
+        let all = self.callers.iter();
+        let (name, _) = all.min_by_key(|(name, counts)| (**counts, *name))?;
+        let name = name.clone();
+        self.callers.remove(&name)
     }
 
     /// Who stands out in a signal.
@@ -327,6 +339,22 @@ mod tests {
             slow[0].caller, None,
             "a slow tool is not due to its callers"
         );
+    }
+
+    #[test]
+    fn a_principal_behind_hundreds_of_others_is_named_too() {
+        let anomalies = Anomalies::new(AnomalyRules::default());
+        let from = Instant::now();
+        assert_eq!(usual_windows(&anomalies, from, 10, 30), []);
+        let now = from + Duration::from_secs(600);
+        let others: Vec<String> = (0..300).map(|n| format!("other {n}")).collect();
+        for other in &others {
+            anomalies.call_ended(&ended(other, USUAL, false), now);
+        }
+        let fails = (0..700).flat_map(|_| anomalies.call_ended(&ended("bot", USUAL, true), now));
+        let found: Vec<Anomaly> = fails.collect();
+        let caller = found[0].caller.as_ref().unwrap();
+        assert_eq!(caller.principal, "bot", "{found:?}");
     }
 
     #[test]
