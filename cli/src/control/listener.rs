@@ -54,14 +54,17 @@ fn bind(socket: &Path) -> io::Result<(UnixListener, u32)> {
     if let Some(folder) = socket.parent() {
         pml_files::create_private_dir(folder)?;
     }
+    // A command that finds a socket without a listener removes it, so it gets its name last.
+    let unnamed = socket.with_extension("new");
     // Left behind by a process that had the same number.
-    if let Err(error) = std::fs::remove_file(socket)
+    if let Err(error) = std::fs::remove_file(&unnamed)
         && error.kind() != io::ErrorKind::NotFound
     {
         return Err(error);
     }
-    let listener = UnixListener::bind(socket)?;
-    std::fs::set_permissions(socket, std::fs::Permissions::from_mode(0o600))?;
+    let listener = UnixListener::bind(&unnamed)?;
+    std::fs::set_permissions(&unnamed, std::fs::Permissions::from_mode(0o600))?;
+    std::fs::rename(&unnamed, socket)?;
     Ok((listener, std::fs::symlink_metadata(socket)?.uid()))
 }
 
