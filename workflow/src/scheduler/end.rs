@@ -243,12 +243,12 @@ impl Scheduler<'_> {
     pub(super) fn emit(&mut self, node: usize) {
         match self.plan.order {
             // It is reported when its calls are settled.
-            ReportOrder::Completion if self.cancelled.contains(&node) => {}
+            ReportOrder::Completion if self.is_settling(node) => {}
             ReportOrder::Completion => self.emit_one(node),
             ReportOrder::Submission => {
                 while self.next_report < self.plan.tasks.len()
                     && self.nodes[self.next_report].state.is_some()
-                    && !self.cancelled.contains(&self.next_report)
+                    && !self.is_settling(self.next_report)
                 {
                     let next = self.next_report;
                     self.emit_one(next);

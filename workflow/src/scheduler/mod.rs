@@ -25,7 +25,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::limits::PlanLimits;
-use crate::plan::{OnError, Plan};
+use crate::plan::{Fallback, OnError, Plan};
 use crate::report::{TaskState, WorkflowReport};
 use crate::runner::TaskRunner;
 use attempt::StepEnd;
@@ -131,8 +131,8 @@ struct Scheduler<'a> {
     asking: usize,
     /// Nodes whose dependencies have ended, to be looked at.
     unlocked: Vec<usize>,
-    /// Steps with a tool that were cancelled: what they did may be unknown.
-    cancelled: Vec<usize>,
+    /// Tasks of which steps were cancelled, with their tools: what they did may be unknown.
+    cancelled: Vec<(usize, Vec<&'a str>)>,
     /// A task that must not fail has failed.
     has_failed: bool,
     ended_tasks: usize,
@@ -302,13 +302,26 @@ impl<'a> Scheduler<'a> {
         let running = std::mem::take(&mut self.nodes[node].running);
         // A question to a person has no effect.
         if running.iter().any(|(id, _)| id.kind != StepKind::Approval) {
-            self.cancelled.push(node);
+            let tools = running.iter().filter_map(|(id, _)| self.tool_of(*id));
+            let tools = tools.collect();
+            self.cancelled.push((node, tools));
         }
         for (id, handle) in &running {
             handle.abort();
             self.give_back(*id);
         }
         !running.is_empty()
+    }
+
+    /// The tool that a step calls.
+    fn tool_of(&self, id: StepId) -> Option<&'a str> {
+        let task = &self.plan.tasks[id.node];
+        match (id.kind, &task.fallback) {
+            (StepKind::Task, _) => task.tool(),
+            (StepKind::Fallback, Some(Fallback::Task(other))) => self.plan.tasks[*other].tool(),
+            (StepKind::Fallback, Some(Fallback::Inline(inline))) => inline.tool(),
+            (StepKind::Fallback, None) | (StepKind::Approval, _) => None,
+        }
     }
 
     /// Ends everything that has not ended.
@@ -331,14 +344,12 @@ impl<'a> Scheduler<'a> {
 
     /// A cancelled call with an effect may have happened. The tasks are reported when that is known.
     async fn settle_cancelled(&mut self) {
-        while let Some(&node) = self.cancelled.first() {
+        while let Some((node, tools)) = self.cancelled.first() {
+            let (node, tools) = (*node, tools.clone());
             // Of a list, other items may be in flight when one fails.
             let state = self.nodes[node].state;
             let is_cut_off = matches!(state, Some(TaskState::Cancelled | TaskState::Failed));
-            let tool = self.plan.tasks[node].tool().filter(|_| is_cut_off);
-            if let Some(tool) = tool
-                && self.runner.effect(tool).await.needs_intent()
-            {
+            if is_cut_off && may_have_happened(self.runner, &tools).await {
                 let node = &mut self.nodes[node];
                 node.state = Some(TaskState::Unknown);
                 if let Some(error) = &mut node.error {
@@ -351,4 +362,21 @@ impl<'a> Scheduler<'a> {
             self.emit(node);
         }
     }
+
+    /// Whether it is not known yet what the cancelled calls of a task did.
+    fn is_settling(&self, node: usize) -> bool {
+        self.cancelled
+            .iter()
+            .any(|(cancelled, _)| *cancelled == node)
+    }
+}
+
+/// Whether one of these tools has an effect.
+async fn may_have_happened(runner: &dyn TaskRunner, tools: &[&str]) -> bool {
+    for tool in tools {
+        if runner.effect(tool).await.needs_intent() {
+            return true;
+        }
+    }
+    false
 }

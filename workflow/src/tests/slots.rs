@@ -113,6 +113,21 @@ async fn a_list_whose_item_fails_is_unknown_if_guarded_items_were_under_way() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_fallback_that_is_cut_off_is_unknown_if_it_has_an_effect_itself() {
+    let plan = |tool: &str, fallback: &str| {
+        json!({ "on_error": "stop", "tasks": [
+            { "id": "first", "tool": tool, "args": { "fails": true },
+              "fallback": { "tool": fallback, "args": { "ms": 1_000 } } },
+            { "id": "breaks", "tool": "work:fail", "args": { "ms": 100 } },
+        ] })
+    };
+    let sent = run_plan(&Fake::new(), plan("work:do", "guarded:do"), json!({})).await;
+    assert_eq!(state(&sent, "first"), TaskState::Unknown, "{sent:?}");
+    let read = run_plan(&Fake::new(), plan("guarded:do", "work:do"), json!({})).await;
+    assert_eq!(state(&read, "first"), TaskState::Cancelled, "{read:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn outputs_wait_for_their_report_and_are_dropped_behind_it() {
     for order in ["completion", "submission"] {
         let fake = Fake::new();
