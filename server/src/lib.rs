@@ -21,6 +21,7 @@ mod client_session;
 mod durable_runs;
 mod elicitation;
 mod error;
+mod example_script;
 mod handler;
 pub mod log;
 mod log_context;

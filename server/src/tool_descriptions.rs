@@ -10,6 +10,7 @@ use pml_scrub::Scrubbed;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
+use crate::example_script::example_script;
 use crate::session_replies::SessionReplies;
 
 pub const EXECUTE: &str = "execute_code";
@@ -112,17 +113,17 @@ pub async fn execute(
     gateway: &Gateway,
     limits: &Limits,
 ) -> Scrubbed<String> {
+    let known = gateway.tools();
     let text = format!(
         "Run TypeScript with the tools of MCP servers (tools each): {roster}.
-const paths = await tools.fs.list({{ dir: \"logs\" }});
-const texts = await Promise.all(paths.map((path) => tools.fs.read({{ path }})));
-return texts.filter((text) => text.includes(\"ERROR\")).length;
+{example}
 Find tools with search_tools first. tools.server.tool(args) gives the value or throws; \
 callTool(\"server:tool\", args) gives {{ success, result?, error? }}. A value is structured \
 content, else text (parsed if JSON), else content blocks.
 Filter before you return: at most {limit} characters are shown. store(key, value) and load(key) \
 keep state. For one whole answer use call_tool.",
-        roster = roster(gateway),
+        roster = counted(gateway, &known),
+        example = example_script(&known),
         limit = limits.output_chars,
     );
     replies.text(&text).await

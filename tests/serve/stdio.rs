@@ -42,6 +42,11 @@ fn three_tools_are_shown_with_titles_and_annotations() {
     assert_eq!(hints(2), (json!(false), json!(true), json!(true)));
     let description = tools[0]["description"].as_str().unwrap();
     assert!(description.contains(": demo 1"), "{description}");
+    // The example calls a tool that exists, with the parameter that it has.
+    assert!(
+        description.contains("map((path) => tools.demo.read_"),
+        "{description}"
+    );
 }
 
 #[test]
