@@ -227,7 +227,7 @@ function fireNext() {
 // A stall: a request stays in flight for longer than the broker needs for any response it has. It
 // waits for a clock that nothing moves any more, or is queued behind a request that does.
 const STALL_MS = 20;
-const MAX_STALLS = 10;
+const MAX_STALLS = 25;
 let stalls = 0;
 // Setting a timer takes longer than anything else that a request costs here, so one is left to run
 // over many requests. It does not keep the script running.
@@ -268,7 +268,7 @@ async function stalled() {
   }
 }
 
-// Starts the clock, tracks the script's requests, and returns the timer functions for its globals.
+// Starts the clock, and tracks the script's requests.
 function startTimers(time, timerMode, until, slept) {
   generation++;
   inFlight = 0;
@@ -296,6 +296,10 @@ function startTimers(time, timerMode, until, slept) {
     PromisePrototypeThen(request, ended, ended);
     return request;
   });
+}
+
+// The timer functions for the script's globals.
+function timerGlobals() {
   return {
     __proto__: null,
     clearInterval: (id = 0) => removeTimer(Number(id)),
@@ -380,5 +384,6 @@ export {
   readClock,
   startTimers,
   stopTimers,
+  timerGlobals,
   virtualTime,
 };

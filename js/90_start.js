@@ -9,9 +9,11 @@ import { resetSeed } from "ext:pml/35_random.js";
 import {
   captureTemporal,
   captureWebGlobals,
-  deleteTemporal,
+  hideTemporal,
+  installAhead,
   installVirtualClock,
   removeVirtualClock,
+  showTemporal,
   TIMER_MODE,
 } from "ext:pml/45_virtual_clock.js";
 import { leftover, run, watchFailures } from "ext:pml/60_result.js";
@@ -108,14 +110,26 @@ function begin(
   for (const arg of new SafeArrayIterator(scriptArgs)) {
     ArrayPrototypePush(api.args, arg);
   }
-  removeVirtualClock();
   startClock();
-  resetSeed();
-  if (seed === undefined) return;
-  if (temporal === true) captureTemporal();
-  if (temporal === false) deleteTemporal();
+  if (seed === undefined) {
+    removeVirtualClock();
+    resetSeed();
+    return;
+  }
+  if (temporal === false) {
+    hideTemporal();
+  } else if (temporal === true) {
+    showTemporal();
+    captureTemporal();
+  }
   const mode = skipUntil > time ? TIMER_MODE.skip : TIMER_MODE.wait;
   installVirtualClock(seed, time, mode, skipUntil, slept, durable);
+}
+
+// For a worker that waits for its run: most have a virtual clock.
+function prepare() {
+  setLogLimit(0);
+  installAhead();
 }
 
 // Tests install and remove virtual clocks themselves.
@@ -126,6 +140,6 @@ function beginTests(file, settings) {
 
 ObjectDefineProperty(globalThis, "__pml", {
   __proto__: null,
-  value: { __proto__: null, begin, leftover, run, runTests: beginTests, seal },
+  value: { __proto__: null, begin, leftover, prepare, run, runTests: beginTests, seal },
   configurable: true,
 });

@@ -12,7 +12,8 @@ pub struct EntropyError(#[from] getrandom::Error);
 /// The randomness of a durable run: a keyed BLAKE3 stream, which cannot be predicted without its secret.
 pub struct SeededEntropy {
     secret: [u8; 32],
-    stream: blake3::OutputReader,
+    /// Begun when it is first used: most scripts draw nothing.
+    stream: Option<blake3::OutputReader>,
 }
 
 impl SeededEntropy {
@@ -20,14 +21,19 @@ impl SeededEntropy {
     pub fn new(secret: [u8; 32]) -> Self {
         Self {
             secret,
-            stream: blake3::Hasher::new_keyed(&secret).finalize_xof(),
+            stream: None,
         }
+    }
+
+    fn fill(&mut self, buffer: &mut [u8]) {
+        let begin = || blake3::Hasher::new_keyed(&self.secret).finalize_xof();
+        self.stream.get_or_insert_with(begin).fill(buffer);
     }
 
     fn continue_from(&mut self, seed: u32) {
         let mut hasher = blake3::Hasher::new_keyed(&self.secret);
         hasher.update(&seed.to_le_bytes());
-        self.stream = hasher.finalize_xof();
+        self.stream = Some(hasher.finalize_xof());
     }
 }
 
@@ -38,7 +44,7 @@ pub fn op_random_fill(
     #[buffer] buffer: &mut [u8],
 ) -> Result<(), EntropyError> {
     match state.try_borrow_mut::<SeededEntropy>() {
-        Some(seeded) => seeded.stream.fill(buffer),
+        Some(seeded) => seeded.fill(buffer),
         None => getrandom::fill(buffer)?,
     }
     Ok(())

@@ -20,8 +20,9 @@ use crate::timer_gate::{PassingAnswer, TimerGate};
 const SLACK_MS: f64 = 0.5;
 
 /// How long an answer waits if nothing happens at all: a script that does not do what it did the first
-/// time must not hang.
-const STALL: Duration = Duration::from_secs(5);
+/// time must not hang. Longer than a busy machine leaves a worker without CPU time, because an answer that
+/// is released too early lets the script go another way.
+const STALL: Duration = Duration::from_secs(15);
 
 /// The order of answers.
 pub struct AnswerOrder {

@@ -168,6 +168,15 @@ impl<'a> Globals<'a> {
     }
 }
 
+/// Prepares the global state for a run that is not known yet. It takes time that [`begin`] then saves.
+pub fn prepare(isolate: &mut Isolate) {
+    let prepare = isolate.driver.prepare.clone();
+    deno_core::scope!(scope, &mut isolate.runtime);
+    let undefined = v8::undefined(scope).into();
+    // It fails only in an isolate that is being terminated.
+    let _ = v8::Local::new(scope, prepare).call(scope, undefined, &[]);
+}
+
 /// Prepares the global state for a run.
 pub fn begin(isolate: &mut Isolate, globals: &Globals<'_>) {
     let Globals {

@@ -168,7 +168,7 @@ async fn try_to_rehearse(isolate: &mut Isolate, name: &str) -> Option<()> {
     evaluate::uncaught_error(isolate).await.ok()?;
     // Part of every report.
     heap_bytes(isolate);
-    evaluate::begin(isolate, &Globals::default());
+    evaluate::prepare(isolate);
     Some(())
 }
 

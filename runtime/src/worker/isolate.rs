@@ -27,6 +27,7 @@ pub struct Isolate {
 
 /// The functions of `js/90_start.js` that drive a run.
 pub struct Driver {
+    pub prepare: Function,
     pub begin: Function,
     pub run: Function,
     pub run_tests: Function,
@@ -116,6 +117,7 @@ fn seal(runtime: &mut JsRuntime) -> Driver {
         v8::Global::new(scope, function)
     };
     let taken = Driver {
+        prepare: take("prepare"),
         begin: take("begin"),
         run: take("run"),
         run_tests: take("runTests"),
