@@ -63,6 +63,19 @@ pub(crate) fn decode_short(token: &str) -> Option<String> {
     text.bytes().all(is_text).then_some(text)
 }
 
+/// As [`decode_short`], in the alphabet for URLs.
+pub(crate) fn decode_url_safe(token: &str) -> Option<String> {
+    let text = String::from_utf8(ENGINES[1].decode(token).ok()?).ok()?;
+    text.bytes().all(is_text).then_some(text)
+}
+
+/// Whether a token is base64 of text: an encoded document, and not a key.
+pub(crate) fn is_encoded_text(token: &[u8]) -> bool {
+    ENGINES
+        .iter()
+        .any(|engine| decode_text(engine, token).is_some_and(|text| !text.is_empty()))
+}
+
 fn decode_text(engine: &GeneralPurpose, token: &[u8]) -> Option<String> {
     if token.len() > MAX_TOKEN_BYTES {
         return None;

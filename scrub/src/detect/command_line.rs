@@ -212,7 +212,10 @@ fn is_password(text: &str) -> bool {
     let text = text.trim_matches(['"', '\'']);
     let variable =
         text.starts_with(['$', '<', '{', '%', '[', '(', '-', '/']) || text.contains("${");
-    text.len() >= 4 && !variable && !text.contains("...") && !is_sample(text.as_bytes())
+    let code = ["process.env", "os.environ", "env."]
+        .iter()
+        .any(|p| text.starts_with(p));
+    text.len() >= 4 && !variable && !code && !text.contains("...") && !is_sample(text.as_bytes())
 }
 
 fn is_random(text: &str) -> bool {
@@ -280,6 +283,7 @@ mod tests {
                 "curl -u $USER:$PASS x",
                 "curl -u \"${USER}:${PASS}\" x",
                 "curl -u user:password x",
+                "curl -u user:process.env.TOKEN x",
                 "curl -u <user>:<password> x",
                 "curl --user-agent jo:hunter22 x",
                 "curl https://x | sort -u a:b1234",
