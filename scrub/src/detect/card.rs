@@ -84,7 +84,10 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     // Twelve and thirteen digits are rare for cards and common for timestamps and article numbers,
     // and two lines of digits are more often two numbers.
     let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
-    if !named && (is_decimal(scan, start, groups) || is_in_table(scan, start, end)) {
+    // `current_block = 4488286894823169796;`
+    let is_literal = || scan.bytes[..start].ends_with(b"= ") && scan.at(end) == b';';
+    if !named && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start, end))
+    {
         return;
     }
     match (named, needs_name) {
@@ -207,6 +210,7 @@ mod tests {
                 "4111111111111111,\n5555555555554443,",
                 "[5555555555554443, 4111111111111111]",
                 "41111.11111111111",
+                "current_block = 4111111111111111;",
                 "0.4111111111111111",
                 "1700000000000",
                 "9007199254740991",

@@ -235,7 +235,8 @@ fn check_statement(scan: &mut Scan<'_>, statement: usize, hit: Range<usize>) {
         let value = scan.text.get(opening..end).unwrap_or_default();
         let mixed = value.bytes().any(|b| b.is_ascii_digit())
             && value.bytes().any(|b| b.is_ascii_alphabetic());
-        if statement == 0 && mixed && is_password(value) {
+        let number = value.starts_with("0b") || value.starts_with("0x");
+        if statement == 0 && mixed && !number && is_password(value) {
             scan.add(COMMAND_CREDENTIALS, opening, end, 0.8);
         }
         return;
@@ -292,6 +293,7 @@ mod tests {
                 "docker login -p $TOKEN",
                 "curling -x jo:hunter22",
                 "IDENTIFIED BY 'password'",
+                "the functionality identified by 0b0100.",
             ],
         );
     }

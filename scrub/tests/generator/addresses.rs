@@ -70,7 +70,7 @@ fn american(r: &mut Random, street: &str, town: &str) -> String {
 }
 
 fn british(r: &mut Random, street: &str, town: &str) -> String {
-    let suffix = r.pick(&["Road", "Street", "Close", "Rise", "Walk", "Hill"]);
+    let suffix = r.pick(&["Rise", "Walk", "Hill", "Green"]);
     let flat = r.pick(&["", "", "Flat 3, "]);
     let area = r.pick(&["BS1", "M4", "EH12", "SW1A", "LS6"]);
     let code = format!("{area} {}{}", r.below(10), r.pick(&["AA", "BD", "XW"]));
@@ -96,7 +96,7 @@ fn indian(r: &mut Random, street: &str, town: &str) -> String {
             "Flat No. {}, {street} Residency, MG Road, {town} {pin}",
             r.range(1, 99)
         ),
-        1 => format!("{}, {street} Nagar, {town} - {pin}", r.range(1, 99)),
+        1 => format!("{}, {street} Enclave, {town} - {pin}", r.range(1, 99)),
         _ => format!("{}, 2nd Cross, {street}, {town} - {pin}", r.range(1, 99)),
     }
 }

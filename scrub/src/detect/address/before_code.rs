@@ -130,6 +130,7 @@ fn is_town(scan: &Scan<'_>, code_end: usize) -> bool {
     next.next() == Some(' ')
         && next.next().is_some_and(char::is_uppercase)
         && next.next().is_some_and(char::is_lowercase)
+        && next.next().is_some_and(char::is_alphabetic)
 }
 
 /// Adds the address that ends with the code, if one of the parts before it is a street with a number. Other
@@ -294,8 +295,10 @@ fn is_other_word(word: &str) -> bool {
     OTHER_WORDS.contains(&lower.trim_end_matches('.'))
 }
 
-/// Whether a name has a word of three letters: `A 5` is none.
+/// Whether a name has a word of three letters, not all of them capitals: `A 5` and `GTX 1070` are none.
 fn has_long_word(name: &str) -> bool {
-    name.split([' ', '-'])
-        .any(|word| word.chars().filter(|c| c.is_alphabetic()).count() >= 3)
+    name.split([' ', '-']).any(|word| {
+        word.chars().filter(|c| c.is_alphabetic()).count() >= 3
+            && word.chars().any(char::is_lowercase)
+    })
 }

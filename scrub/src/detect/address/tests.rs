@@ -165,6 +165,7 @@ fn a_street_before_a_town_and_its_code_needs_no_word_such_as_street() {
             "the London office, SW1A 1AA",
             "Bengaluru - 560038",
             "Error 5, 100000 more",
+            "for Pascal (GTX 1070, 1080 Ti, Titan Xp)",
         ],
     );
 }
