@@ -1,5 +1,6 @@
 //! What a person decided about the kinds with the action `ask`: once per kind and session.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -54,6 +55,38 @@ impl PlaceholderMap {
         kinds
     }
 
+    /// Which candidates are replaced: not those in an allowed place, and not those of a kind that a person
+    /// decided to show. It is asked before overlaps are resolved: a kind that is shown must not show a value
+    /// of another kind within it.
+    pub(crate) fn hides<'s>(
+        &'s self,
+        tool: Option<&'s str>,
+        pointer: &'s dyn Fn() -> String,
+    ) -> impl Fn(&Candidate) -> bool + 's {
+        let place = OnceCell::new();
+        move |candidate| {
+            let pointer = || place.get_or_init(pointer).as_str();
+            !self.is_decided_shown(candidate, tool)
+                && !self.scrubber().allows_place(candidate.kind, tool, pointer)
+        }
+    }
+
+    /// Whether a person decided to show the values of a candidate's kind.
+    pub(crate) fn is_decided_shown(&self, candidate: &Candidate, tool: Option<&str>) -> bool {
+        let verdict = self
+            .scrubber()
+            .verdict(candidate.kind, candidate.detector, tool);
+        self.decided(verdict.action, candidate.kind) == Action::Allow
+    }
+
+    /// The action, or what the person decided.
+    pub(crate) fn decided(&self, action: Action, kind: Kind) -> Action {
+        match action {
+            Action::Ask => self.decisions.action(kind).unwrap_or(action),
+            action => action,
+        }
+    }
+
     fn add_undecided_json(
         &self,
         value: &Value,
@@ -91,12 +124,22 @@ impl PlaceholderMap {
         if !self.may_ask() {
             return;
         }
-        let found = self.scrubber().candidates(text, key, tool, None);
         let asks = |c: &Candidate| {
             let verdict = self.scrubber().verdict(c.kind, c.detector, tool);
             verdict.action == Action::Ask && self.decisions.action(c.kind).is_none()
         };
-        kinds.extend(found.iter().filter(|c| asks(c)).map(|c| c.kind));
+        let mut all = self.scrubber().scan(text, key, None, 0);
+        all.retain(|c| !self.is_decided_shown(c, tool));
+        // If the person shows a kind, what it overlaps has to be decided too.
+        loop {
+            let chosen = self.scrubber().chosen(text, tool, all.clone());
+            let undecided: Vec<Kind> = chosen.iter().filter(|c| asks(c)).map(|c| c.kind).collect();
+            if undecided.is_empty() {
+                return;
+            }
+            all.retain(|c| !undecided.contains(&c.kind));
+            kinds.extend(undecided);
+        }
     }
 }
 
@@ -152,6 +195,45 @@ mod tests {
             }
             assert!(map.undecided_text(TEXT).is_empty());
         }
+    }
+
+    #[test]
+    fn a_kind_that_is_shown_shows_nothing_of_another_kind_within_it() {
+        let config = serde_json::json!({
+            "patterns": [{"name": "NOTE", "regex": "<[^>]*>", "policy": "ask"}],
+            "detectors": {"email": "ask"}
+        });
+        let config: ScrubConfig = serde_json::from_value(config).expect("a configuration");
+        let scrubber = Arc::new(Scrubber::new(&config).expect("a valid configuration"));
+        let text = "<call +1 212 555 0187 or write to jo@example.org>";
+        let mut map = PlaceholderMap::new(scrubber);
+        let kinds: Vec<_> = map.undecided_text(text).into_iter().collect();
+        let names: Vec<_> = kinds.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(names, ["EMAIL", "NOTE"]);
+        map.decide(kinds[0], false);
+        map.decide(kinds[1], true);
+        let expected = "<call [PHONE_1] or write to [EMAIL_1]>";
+        let scrubbed = map.scrub_text(text, None).expect("decided");
+        assert_eq!(scrubbed.into_inner(), expected);
+        let lines = map.scrub_lines(&[text.to_owned()], None).expect("decided");
+        assert_eq!(lines.into_inner(), [expected]);
+        let json = map.scrub_json(serde_json::json!({ "a": text }), None);
+        assert_eq!(json.expect("decided").into_inner()["a"], expected);
+    }
+
+    #[test]
+    fn a_place_that_allows_a_kind_shows_nothing_of_another_kind_within_it() {
+        let config = serde_json::json!({
+            "patterns": [{"name": "NOTE", "regex": "<[^>]*>"}],
+            "allow": {"places": [{"tool": "crm:*", "pointer": "/note", "kind": "NOTE"}]}
+        });
+        let config: ScrubConfig = serde_json::from_value(config).expect("a configuration");
+        let scrubber = Arc::new(Scrubber::new(&config).expect("a valid configuration"));
+        let mut map = PlaceholderMap::new(scrubber);
+        let value = serde_json::json!({"note": "<write to jo@example.org>", "other": "<x y>"});
+        let scrubbed = map.scrub_json(value, Some("crm:get")).expect("no refusal");
+        let expected = serde_json::json!({"note": "<write to [EMAIL_1]>", "other": "[NOTE_1]"});
+        assert_eq!(scrubbed.into_inner(), expected);
     }
 
     #[test]

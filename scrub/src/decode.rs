@@ -1,12 +1,12 @@
-//! Decodes base64, base32 and hexadecimal: a token that decodes to text with private data in it is private
+//! Decodes base64, also of gzip, base32 and hexadecimal: a token that decodes to text with private data in it is private
 //! as a whole.
 
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use crate::Scrubber;
 use crate::scan::{Candidate, Scan};
+use crate::{Scrubber, gzip};
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_allow_trailing_bits(true)
@@ -20,6 +20,8 @@ const ENGINES: [GeneralPurpose; 2] = [
 const MAX_DEPTH: usize = 2;
 /// Larger tokens are files, not messages.
 const MAX_TOKEN_BYTES: usize = 256 * 1024;
+/// How much is decompressed of all tokens of a text together: a small file can have a very large content.
+const MAX_DECOMPRESSED: usize = 1 << 20;
 /// The first characters show whether the content is text at all: an image or a key fails here.
 const PROBE_CHARS: usize = 16;
 
@@ -28,12 +30,14 @@ pub(crate) fn scan_base64_tokens(scrubber: &Scrubber, scan: &mut Scan<'_>, depth
     if depth >= MAX_DEPTH {
         return;
     }
+    let mut room = MAX_DECOMPRESSED;
     for range in std::mem::take(&mut scan.base64_tokens) {
         let token = &scan.bytes[range.clone()];
         let base64 = || ENGINES.iter().find_map(|engine| decode_text(engine, token));
         let Some(text) = decode_hex(token)
             .or_else(|| decode_base32(token))
             .or_else(base64)
+            .or_else(|| decode_gzip(token, &mut room))
         else {
             continue;
         };
@@ -59,6 +63,19 @@ pub(crate) fn decode_short(token: &str) -> Option<String> {
     text.bytes().all(is_text).then_some(text)
 }
 
+/// As [`decode_short`], in the alphabet for URLs.
+pub(crate) fn decode_url_safe(token: &str) -> Option<String> {
+    let text = String::from_utf8(ENGINES[1].decode(token).ok()?).ok()?;
+    text.bytes().all(is_text).then_some(text)
+}
+
+/// Whether a token is base64 of text: an encoded document, and not a key.
+pub(crate) fn is_encoded_text(token: &[u8]) -> bool {
+    ENGINES
+        .iter()
+        .any(|engine| decode_text(engine, token).is_some_and(|text| !text.is_empty()))
+}
+
 fn decode_text(engine: &GeneralPurpose, token: &[u8]) -> Option<String> {
     if token.len() > MAX_TOKEN_BYTES {
         return None;
@@ -77,6 +94,26 @@ fn decode_text(engine: &GeneralPurpose, token: &[u8]) -> Option<String> {
     };
     let text = String::from_utf8(engine.decode(whole).ok()?).ok()?;
     text.bytes().all(is_text).then_some(text)
+}
+
+/// The text of a gzip file in base64, up to the room that is left. The content of a truncated file is cut at
+/// its last whole character.
+fn decode_gzip(token: &[u8], room: &mut usize) -> Option<String> {
+    // The first bytes of every gzip file.
+    if !token.starts_with(b"H4sI") || token.len() > MAX_TOKEN_BYTES {
+        return None;
+    }
+    let whole = &token[..token.len() - token.len() % 4];
+    let file = ENGINES
+        .iter()
+        .find_map(|engine| engine.decode(whole).ok())?;
+    let mut content = gzip::decompress(&file, *room)?;
+    *room -= content.len();
+    if let Err(error) = std::str::from_utf8(&content) {
+        content.truncate(error.valid_up_to());
+    }
+    let text = String::from_utf8(content).ok()?;
+    (!text.is_empty() && text.bytes().all(is_text)).then_some(text)
 }
 
 /// The text that hexadecimal digits encode. A digest or a key is not text.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Number, Value};
 
 use crate::placeholder_map::StringSource;
+use crate::scan::Candidate;
 use crate::scrubber::{Locator, finding};
 use crate::{PlaceholderMap, Report, ScrubError, Scrubbed, replace};
 
@@ -176,9 +177,9 @@ impl Traversal<'_> {
         let scrubber = self.placeholders.scrubber().clone();
         // Without a key a number is a count: the empty key keeps it from being a text of its own.
         let known = Some(&self.placeholders.known_values);
-        let mut found = scrubber.candidates(text, key.or(Some("")), self.tool, known);
-        self.placeholders
-            .keep_shown(&mut found, self.tool, || path.pointer());
+        let pointer = || path.pointer();
+        let is_hidden = self.placeholders.hides(self.tool, &pointer);
+        let found = scrubber.hidden_candidates(text, key.or(Some("")), self.tool, known, is_hidden);
         let Some(candidate) = found.iter().find(|c| c.start == 0 && c.end == text.len()) else {
             return Ok(None);
         };
@@ -259,7 +260,8 @@ pub(crate) fn scrub_lines(
     let scrubber = placeholders.scrubber().clone();
     let mut out = Vec::with_capacity(lines.len());
     let known = Some(&placeholders.known_values);
-    let found = scrubber.candidates(&whole, None, tool, known);
+    let is_hidden = placeholders.hides(tool, &String::new);
+    let found = scrubber.hidden_candidates(&whole, None, tool, known, is_hidden);
     for candidate in &found {
         // The scan of each line by itself finds further occurrences.
         let value = &whole[candidate.start..candidate.end];
@@ -317,7 +319,9 @@ pub(crate) fn replace_known_text(
     report: &mut Report,
 ) -> Result<bool, ScrubError> {
     let scrubber = placeholders.scrubber().clone();
-    let candidates = scrubber.known_candidates(text, tool, &placeholders.known_values);
+    let is_hidden = |c: &Candidate| !placeholders.is_decided_shown(c, tool);
+    let known = &placeholders.known_values;
+    let candidates = scrubber.known_candidates(text, tool, known, is_hidden);
     let mut replacements = Vec::with_capacity(candidates.len());
     let mut locator = Locator::new(text);
     for candidate in &candidates {
@@ -347,7 +351,9 @@ fn replace_known(
                 return Ok(());
             };
             let scrubber = placeholders.scrubber().clone();
-            let found = scrubber.known_candidates(&text, tool, &placeholders.known_values);
+            let is_hidden = |c: &Candidate| !placeholders.is_decided_shown(c, tool);
+            let known = &placeholders.known_values;
+            let found = scrubber.known_candidates(&text, tool, known, is_hidden);
             if let Some(candidate) = found.iter().find(|c| c.end - c.start == text.len()) {
                 let replacement =
                     placeholders.replacement(candidate, &number.to_string(), true, tool)?;

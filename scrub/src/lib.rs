@@ -23,6 +23,7 @@ mod entities;
 mod error;
 mod explain;
 mod guard;
+mod gzip;
 mod json;
 mod kind;
 mod known_values;

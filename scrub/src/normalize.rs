@@ -10,6 +10,9 @@ use crate::confusables::{Mapping, SEPARATOR, mapping, may_begin};
 /// Encodings can be nested; this many layers are decoded.
 const MAX_LAYERS: usize = 3;
 
+/// A part of the name of the encoding in a message's header (RFC 2045). Without the header, `=40` is code.
+const QUOTED_PRINTABLE: &[u8] = b"uoted-printable";
+
 /// A text as detectors see it.
 pub(crate) struct NormalizedText<'t> {
     text: Cow<'t, str>,
@@ -34,15 +37,27 @@ impl<'t> NormalizedText<'t> {
             earlier: Vec::new(),
             layers: Vec::new(),
         };
+        if memchr::memmem::find(text.as_bytes(), QUOTED_PRINTABLE).is_some() {
+            normalized.add_layer(decode_layer(text, |byte| byte == b'=', quoted_printable));
+        }
         while normalized.layers.len() < MAX_LAYERS {
-            let Some((decoded, segments)) = decode_layer(&normalized.text) else {
+            let layer = decode_layer(&normalized.text, may_begin_encoded, decode_at);
+            if !normalized.add_layer(layer) {
                 break;
-            };
-            let before = std::mem::replace(&mut normalized.text, Cow::Owned(decoded));
-            normalized.earlier.push(before);
-            normalized.layers.push(segments);
+            }
         }
         normalized
+    }
+
+    /// Adds a decoded layer; `false` if nothing was encoded.
+    fn add_layer(&mut self, layer: Option<(String, Vec<Segment>)>) -> bool {
+        let Some((decoded, segments)) = layer else {
+            return false;
+        };
+        let before = std::mem::replace(&mut self.text, Cow::Owned(decoded));
+        self.earlier.push(before);
+        self.layers.push(segments);
+        true
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -87,16 +102,24 @@ fn may_begin_encoded(byte: u8) -> bool {
     (byte >= 0x80) | (byte == b'%') | (byte == b'\\') | (byte == b'&')
 }
 
-/// Decodes one layer; `None` if the text has nothing encoded.
-fn decode_layer(text: &str) -> Option<(String, Vec<Segment>)> {
+/// The length of an encoded character, and the ASCII byte it decodes to, if any.
+type Decoded = Option<(usize, Option<u8>)>;
+
+/// Decodes one layer; `None` if the text has nothing encoded. `may_begin` finds where an encoded character
+/// can begin, and `decode` reads it.
+fn decode_layer(
+    text: &str,
+    may_begin: impl Fn(u8) -> bool,
+    decode: impl Fn(&str, usize) -> Decoded,
+) -> Option<(String, Vec<Segment>)> {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let mut segments: Vec<Segment> = Vec::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(offset) = byte_search::find_from(bytes, at, may_begin_encoded) {
+    while let Some(offset) = byte_search::find_from(bytes, at, &may_begin) {
         at = offset;
-        let Some((length, decoded)) = decode_at(text, at) else {
+        let Some((length, decoded)) = decode(text, at) else {
             at += char_length(bytes[at]);
             continue;
         };
@@ -143,8 +166,18 @@ fn char_length(first: u8) -> usize {
     }
 }
 
-/// The length of the encoded character at an offset, and the ASCII byte it decodes to, if any.
-fn decode_at(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
+/// `=40`, and the `=` at the end of a line that goes on in the next.
+fn quoted_printable(text: &str, at: usize) -> Decoded {
+    match &text.as_bytes()[at + 1..] {
+        [b'\r', b'\n', ..] => Some((3, None)),
+        [b'\n', ..] => Some((2, None)),
+        [first, second, ..] => Some((3, Some(printable(hex(&[*first, *second])?)?))),
+        _ => None,
+    }
+}
+
+/// Reads percent-encoding, the escapes of JSON and HTML, and characters that look like ASCII.
+fn decode_at(text: &str, at: usize) -> Decoded {
     let bytes = text.as_bytes();
     match bytes[at] {
         b'%' => Some((3, Some(printable(hex(bytes.get(at + 1..at + 3)?)?)?))),
@@ -184,7 +217,7 @@ fn decode_at(text: &str, at: usize) -> Option<(usize, Option<u8>)> {
     }
 }
 
-fn escape(bytes: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
+fn escape(bytes: &[u8], at: usize) -> Decoded {
     match bytes.get(at + 1)? {
         b'u' => Some((6, Some(printable(hex(bytes.get(at + 2..at + 6)?)?)?))),
         b'x' => Some((4, Some(printable(hex(bytes.get(at + 2..at + 4)?)?)?))),
@@ -195,7 +228,7 @@ fn escape(bytes: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     }
 }
 
-fn entity(bytes: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
+fn entity(bytes: &[u8], at: usize) -> Decoded {
     let window = &bytes[at..bytes.len().min(at + 9)];
     let end = memchr::memchr(b';', window)?;
     let code = match &window[1..end] {
@@ -301,6 +334,20 @@ mod tests {
             let range = normalized.source(start..start + plain.len());
             assert_eq!(&text[range], source);
         }
+    }
+
+    #[test]
+    fn quoted_printable_is_decoded_below_its_header_only() {
+        let body = "jo=40exam=\nple.org =C3=A4";
+        let header = "Content-Transfer-Encoding: quoted-printable\n\n";
+        assert_eq!(NormalizedText::new(body).text(), body);
+        let text = format!("{header}{body}");
+        let normalized = NormalizedText::new(&text);
+        let expected = format!("{header}jo@example.org =C3=A4");
+        assert_eq!(normalized.text(), expected);
+        let start = normalized.text().find("jo@").expect("the address");
+        let range = normalized.source(start..start + "jo@example.org".len());
+        assert_eq!(&text[range], "jo=40exam=\nple.org");
     }
 
     #[test]

@@ -355,10 +355,13 @@ impl PlaceholderMap {
         for _ in 0..MAX_ROUNDS {
             let text = scrubbed.as_deref().unwrap_or(source.text);
             let known = Some(&self.known_values);
-            let mut candidates = self
-                .scrubber
-                .candidates(text, source.key, source.tool, known);
-            self.keep_shown(&mut candidates, source.tool, source.pointer);
+            let candidates = self.scrubber.hidden_candidates(
+                text,
+                source.key,
+                source.tool,
+                known,
+                self.hides(source.tool, source.pointer),
+            );
             if candidates.is_empty() {
                 break;
             }
@@ -383,29 +386,6 @@ impl PlaceholderMap {
             scrubbed,
             may_break_json,
         })
-    }
-
-    /// Takes out the candidates that stay in the text: in an allowed place, or of a kind that a person decided
-    /// to show.
-    pub(crate) fn keep_shown(
-        &self,
-        found: &mut Vec<Candidate>,
-        tool: Option<&str>,
-        pointer: impl FnOnce() -> String,
-    ) {
-        self.scrubber.keep_allowed_places(found, tool, pointer);
-        found.retain(|c| {
-            let action = self.scrubber.verdict(c.kind, c.detector, tool).action;
-            self.decided(action, c.kind) != Action::Allow
-        });
-    }
-
-    /// The action, or what the person decided.
-    fn decided(&self, action: Action, kind: Kind) -> Action {
-        match action {
-            Action::Ask => self.decisions.action(kind).unwrap_or(action),
-            action => action,
-        }
     }
 
     /// The replacement for a value, as the policy says; a redacted value is added to the map.

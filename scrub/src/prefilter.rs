@@ -41,6 +41,7 @@ pub(crate) struct Prefilter {
     hex_separators: Vec<(&'static Detector, OffsetCheck)>,
     whole_texts: Vec<(&'static Detector, OffsetCheck)>,
     two_part_codes: Vec<(&'static Detector, OffsetCheck)>,
+    postal_codes: Vec<(&'static Detector, OffsetCheck)>,
     slashes: Vec<(&'static Detector, OffsetCheck)>,
 }
 
@@ -55,6 +56,7 @@ impl Prefilter {
             hex_separators: Vec::new(),
             whole_texts: Vec::new(),
             two_part_codes: Vec::new(),
+            postal_codes: Vec::new(),
             slashes: Vec::new(),
         };
         for detector in detectors {
@@ -74,6 +76,7 @@ impl Prefilter {
                     Trigger::AtSign(check) => filter.at_signs.push((detector, *check)),
                     Trigger::WholeText(check) => filter.whole_texts.push((detector, *check)),
                     Trigger::TwoPartCode(check) => filter.two_part_codes.push((detector, *check)),
+                    Trigger::PostalCode(check) => filter.postal_codes.push((detector, *check)),
                     Trigger::Slash(check) => filter.slashes.push((detector, *check)),
                     Trigger::HexSeparator(check) => filter.hex_separators.push((detector, *check)),
                 }
@@ -137,6 +140,9 @@ impl Prefilter {
         let end = scan.run(digit, |b| b.is_ascii_alphanumeric());
         if begins_two_part_code(bytes, start, end) {
             run_checks(&self.two_part_codes, scan, start);
+        }
+        if may_be_postal_code(bytes, start, end) {
+            run_checks(&self.postal_codes, scan, start);
         }
         if let Some(time_end) = timestamp_end(bytes, start) {
             run_checks(&self.timestamps, scan, start);
@@ -318,6 +324,25 @@ fn begins_two_part_code(bytes: &[u8], start: usize, end: usize) -> bool {
         && byte(end + 2).is_ascii_uppercase()
         && byte(end + 3).is_ascii_alphanumeric()
         && !boundary::is_word(byte(end + 4))
+}
+
+/// Whether a word of digits stands where a postal code does: before a capital, as in `10115 Berlin`, after two
+/// capitals, as in `IL 62704`, or, with six digits, after a space or dash.
+fn may_be_postal_code(bytes: &[u8], start: usize, end: usize) -> bool {
+    let byte = |at: usize| boundary::at(bytes, at);
+    let back = |count: usize| start.checked_sub(count).map_or(0, |at| bytes[at]);
+    let before_capital =
+        || byte(end) == b' ' && (byte(end + 1).is_ascii_uppercase() || byte(end + 1) >= 0x80);
+    let after_capitals =
+        || back(1) == b' ' && back(2).is_ascii_uppercase() && back(3).is_ascii_uppercase();
+    let fits = match end - start {
+        3 => byte(end) == b' ' && byte(end + 1).is_ascii_digit() && matches!(back(1), b' ' | b'-'),
+        4 => before_capital(),
+        5 => before_capital() || after_capitals(),
+        6 => matches!(back(1), b' ' | b'-'),
+        _ => false,
+    };
+    fits && bytes[start..end].iter().all(u8::is_ascii_digit)
 }
 
 /// The start of the short word of letters before a number.

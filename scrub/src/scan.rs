@@ -159,12 +159,13 @@ impl<'t> Scan<'t> {
         });
         offset = self.run(offset, |b| matches!(b, b' ' | b'\t'));
         // `?=` and `!=` are written with a sign before.
-        if matches!(self.at(offset), b'?' | b'!' | b'+') && self.at(offset + 1) == b'=' {
+        if matches!(self.at(offset), b'?' | b'!' | b'+' | b'.') && self.at(offset + 1) == b'=' {
             offset += 1;
         }
         let separator = offset;
-        offset = self.run_at_most(offset, 4, |b| matches!(b, b':' | b'=' | b'>'));
-        if offset == separator || offset - separator > 3 {
+        offset = self.run_at_most(offset, 5, |b| matches!(b, b':' | b'=' | b'>'));
+        // `:::=` is an assignment of make.
+        if offset == separator || offset - separator > 4 {
             return None;
         }
         if self.bytes[offset..].starts_with(b"** ") {
@@ -214,18 +215,42 @@ fn public_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
     ];
     /// A title is shorter.
     const MAX_TITLE: usize = 64;
-    let mut blocks: Vec<Range<usize>> = Vec::new();
-    for start in memchr::memmem::find_iter(bytes, b"-----BEGIN ") {
-        let title = &bytes[start..bytes.len().min(start + MAX_TITLE)];
+    /// A block is shorter.
+    const MAX_BLOCK: usize = 64 * 1024;
+    let starts: Vec<usize> = memchr::memmem::find_iter(bytes, b"-----BEGIN ").collect();
+    let mut blocks = Vec::new();
+    for (index, start) in starts.iter().copied().enumerate() {
+        let limit = starts.get(index + 1).copied().unwrap_or(bytes.len());
+        let block = &bytes[start..limit.min(start + MAX_BLOCK)];
+        let title = &block[..block.len().min(MAX_TITLE)];
         let line = memchr::memchr(b'\n', title).unwrap_or(title.len());
         let is_public =
             |word: &&str| memchr::memmem::find(&title[..line], word.as_bytes()).is_some();
-        if PUBLIC.iter().any(is_public) && blocks.last().is_none_or(|b| b.end <= start) {
-            let end = memchr::memmem::find(&bytes[start..], b"-----END ");
-            blocks.push(start..end.map_or(bytes.len(), |end| start + end));
+        if PUBLIC.iter().any(is_public) {
+            let end = memchr::memmem::find(block, b"-----END ");
+            blocks.push(start..start + end.unwrap_or_else(|| armour_end(block, line)));
         }
     }
     blocks
+}
+
+/// The end of a block without an end line: its lines of base64, which have one width.
+fn armour_end(block: &[u8], title: usize) -> usize {
+    const MIN_WIDTH: usize = 40;
+    let base64 = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let (mut end, mut width) = (title, None);
+    while end < block.len() {
+        let rest = &block[end + 1..];
+        let next = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest[..next].trim_ascii();
+        let fits = width.is_none_or(|width| width == line.len());
+        if line.len() < MIN_WIDTH || !fits || !line.iter().all(base64) {
+            break;
+        }
+        width = Some(line.len());
+        end += 1 + next;
+    }
+    end
 }
 
 /// A short text without the quotes, brackets and full stops around it.

@@ -108,26 +108,47 @@ impl Scrubber {
         tool: Option<&str>,
         known: Option<&KnownValues>,
     ) -> Vec<Candidate> {
-        let found = self.scan(text, key, known, 0);
+        self.hidden_candidates(text, key, tool, known, |_| true)
+    }
+
+    /// As [`candidates`](Self::candidates), of those that `is_hidden` accepts. What it refuses stays in the
+    /// text and hides nothing else: an address within a text that stays is a candidate of its own.
+    pub(crate) fn hidden_candidates(
+        &self,
+        text: &str,
+        key: Option<&str>,
+        tool: Option<&str>,
+        known: Option<&KnownValues>,
+        is_hidden: impl Fn(&Candidate) -> bool,
+    ) -> Vec<Candidate> {
+        let mut found = self.scan(text, key, known, 0);
+        found.retain(is_hidden);
         self.chosen(text, tool, found)
     }
 
-    /// The occurrences of known values alone.
+    /// The occurrences of known values alone that `is_hidden` accepts.
     pub(crate) fn known_candidates(
         &self,
         text: &str,
         tool: Option<&str>,
         known: &KnownValues,
+        is_hidden: impl Fn(&Candidate) -> bool,
     ) -> Vec<Candidate> {
         let normalized = NormalizedText::new(text);
         let mut found = known.occurrences(normalized.text(), 0);
         cut_placeholders(normalized.text(), &mut found);
         to_source(&normalized, 0, &mut found);
+        found.retain(is_hidden);
         self.chosen(text, tool, found)
     }
 
     /// The candidates that the policy does not allow, in text order and without overlaps.
-    fn chosen(&self, text: &str, tool: Option<&str>, mut found: Vec<Candidate>) -> Vec<Candidate> {
+    pub(crate) fn chosen(
+        &self,
+        text: &str,
+        tool: Option<&str>,
+        mut found: Vec<Candidate>,
+    ) -> Vec<Candidate> {
         found.retain(|c| self.verdict(c.kind, c.detector, tool).action != Action::Allow);
         overlap::resolve(&mut found);
         found.retain(|c| !self.allowed.has_value(&text[c.start..c.end]));
@@ -144,17 +165,15 @@ impl Scrubber {
         self.policy.rule_of(kind, detector)
     }
 
-    /// Takes out the candidates that `allow.places` leaves where they are.
-    pub(crate) fn keep_allowed_places(
+    /// Whether `allow.places` leaves values of a kind in a place. `pointer` is only called if there are any
+    /// such places.
+    pub(crate) fn allows_place<'p>(
         &self,
-        found: &mut Vec<Candidate>,
+        kind: Kind,
         tool: Option<&str>,
-        pointer: impl FnOnce() -> String,
-    ) {
-        if self.allowed.has_places() && !found.is_empty() {
-            let pointer = pointer();
-            found.retain(|c| !self.allowed.has_place(c.kind, tool, &pointer));
-        }
+        pointer: impl FnOnce() -> &'p str,
+    ) -> bool {
+        self.allowed.has_places() && self.allowed.has_place(kind, tool, pointer())
     }
 
     /// Which destinations receive which values.

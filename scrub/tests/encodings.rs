@@ -50,7 +50,7 @@ fn base32(text: &str) -> String {
 }
 
 /// The same sentence, compressed by gzip.
-const GZIP: &str = "H4sIAAAAAAACAyvISU0sTlUoL8osSVUoyVfIyndIrUjMLchJ1csvSldIzEtRKEisVCjPLMlQMDE0NFQwRCF0gHqyU/MU0jMK4hNMnYySjV1MUk3dzHCxAYFE0lNvAAAA";
+const GZIP: &str = "H4sIAAAAAAACAyvISU0sTlUoL8osSVUoyVfIyndIrUjMLchJ1csvSldIzEtRKEisVCjPLMlQMDE0NFQwRCF0gHqyU/MU0jMK4hMNnYySjV1MUk3dzHCxAYFE0lNvAAAA";
 
 #[test]
 fn encoded_texts_are_scrubbed_as_the_table_says() {
@@ -65,7 +65,7 @@ fn encoded_texts_are_scrubbed_as_the_table_says() {
             STANDARD.encode(STANDARD.encode(&sentence)),
             true,
         ),
-        ("gzip in base64", GZIP.to_owned(), false),
+        ("gzip in base64", GZIP.to_owned(), true),
     ] {
         let text = format!("data {encoded} end");
         assert_eq!(scrubbed(&text) != text, found, "{name}");
@@ -73,13 +73,17 @@ fn encoded_texts_are_scrubbed_as_the_table_says() {
 }
 
 #[test]
-fn quoted_printable_hides_no_value_that_has_no_equals_sign_in_it() {
-    let text =
-        "please write to jo=40example.org, token ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6=\n";
-    let out = scrubbed(text);
+fn quoted_printable_is_decoded_below_its_header() {
+    let body =
+        "please write to jo=40exam=\nple.org, token ghp_a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6=\n";
+    let out = scrubbed(&format!(
+        "Content-Transfer-Encoding: quoted-printable\n\n{body}"
+    ));
+    assert!(out.contains("write to [EMAIL_1], token [GITHUB"), "{out}");
+    // Without the header, `=40` could be code; other values are found.
+    let out = scrubbed(body);
     assert!(!out.contains("ghp_a1B2"), "{out}");
-    // The encoded sign of an address is not decoded.
-    assert!(out.contains("jo=40example.org"), "{out}");
+    assert!(out.contains("jo=40exam"), "{out}");
 }
 
 #[test]

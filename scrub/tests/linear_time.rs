@@ -41,6 +41,21 @@ fn many_provider_names_take_linear_time() {
 }
 
 #[test]
+fn many_keys_of_addresses_and_a_long_run_of_spaces_take_linear_time() {
+    assert_fast(&format!(
+        "{}{}",
+        "street: ".repeat(60_000),
+        " ".repeat(500_000)
+    ));
+}
+
+#[test]
+fn many_blocks_without_an_end_take_linear_time() {
+    let token = "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4";
+    assert_fast(&format!("-----BEGIN CERTIFICATE-----\n{token}\n").repeat(12_000));
+}
+
+#[test]
 fn many_numbers_take_linear_time() {
     assert_fast(&"1.".repeat(500_000));
     assert_fast(&format!("{}:", "a1".repeat(300)).repeat(1_600));

@@ -84,11 +84,45 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     // Twelve and thirteen digits are rare for cards and common for timestamps and article numbers,
     // and two lines of digits are more often two numbers.
     let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
+    // `current_block = 4488286894823169796;`
+    let is_literal = || scan.bytes[..start].ends_with(b"= ") && scan.at(end) == b';';
+    if !named && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start, end))
+    {
+        return;
+    }
     match (named, needs_name) {
         (true, _) => scan.add(CARD, start, end, 0.95),
         (false, false) => scan.add(CARD, start, end, 0.75),
         (false, true) => {}
     }
+}
+
+/// Whether a number is the fraction after a point, or has one: `3762.84250000003`.
+fn is_decimal(scan: &Scan<'_>, start: usize, groups: usize) -> bool {
+    let whole = scan.run(start, |b| b.is_ascii_digit());
+    let fraction = scan.run(whole + 1, |b| b.is_ascii_digit());
+    groups == 2 && scan.at(whole) == b'.' && whole - start != fraction - whole - 1
+}
+
+/// Whether the number before or after, in a list or a column, is as long and no card: a table of constants.
+fn is_in_table(scan: &Scan<'_>, start: usize, end: usize) -> bool {
+    const MAX_GAP: usize = 24;
+    let gap = |b: u8| b.is_ascii_whitespace() || matches!(b, b',' | b'-' | b'"' | b'(' | b')');
+    let next = scan.run_at_most(end, MAX_GAP, gap);
+    let next_end = scan.run_at_most(next, 40, |b| b.is_ascii_digit());
+    let from = start.saturating_sub(MAX_GAP);
+    let before = &scan.bytes[from..start];
+    let previous = from + before.iter().rposition(|b| !gap(*b)).map_or(0, |at| at + 1);
+    let previous_start = scan.run_back(previous, |b| b.is_ascii_digit());
+    [next..next_end, previous_start..previous]
+        .into_iter()
+        .any(|range| {
+            let digits: Vec<u32> = scan.bytes[range]
+                .iter()
+                .map(|b| u32::from(b.wrapping_sub(b'0')))
+                .collect();
+            digits.len() >= MIN_DIGITS && (digits.len() > MAX_DIGITS || !is_card(&digits))
+        })
 }
 
 fn is_card(digits: &[u32]) -> bool {
@@ -168,10 +202,15 @@ mod tests {
                 ("card no 4 1111 1111 1111 111", "4 1111 1111 1111 111"),
                 ("card 41 11 11 11 11 11 11 11", "41 11 11 11 11 11 11 11"),
                 ("card 41111111\n11111111 end", "41111111\n11111111"),
+                ("4111111111111111,\n5555555555554444,\n", "4111111111111111"),
                 ("card 4012 8888 8888 1881 12/29", "4012 8888 8888 1881"),
             ],
             &[
                 "4111111111111112",
+                "4111111111111111,\n5555555555554443,",
+                "[5555555555554443, 4111111111111111]",
+                "41111.11111111111",
+                "current_block = 4111111111111111;",
                 "0.4111111111111111",
                 "1700000000000",
                 "9007199254740991",

@@ -212,7 +212,10 @@ fn is_password(text: &str) -> bool {
     let text = text.trim_matches(['"', '\'']);
     let variable =
         text.starts_with(['$', '<', '{', '%', '[', '(', '-', '/']) || text.contains("${");
-    text.len() >= 4 && !variable && !text.contains("...") && !is_sample(text.as_bytes())
+    let code = ["process.env", "os.environ", "env."]
+        .iter()
+        .any(|p| text.starts_with(p));
+    text.len() >= 4 && !variable && !code && !text.contains("...") && !is_sample(text.as_bytes())
 }
 
 fn is_random(text: &str) -> bool {
@@ -232,7 +235,8 @@ fn check_statement(scan: &mut Scan<'_>, statement: usize, hit: Range<usize>) {
         let value = scan.text.get(opening..end).unwrap_or_default();
         let mixed = value.bytes().any(|b| b.is_ascii_digit())
             && value.bytes().any(|b| b.is_ascii_alphabetic());
-        if statement == 0 && mixed && is_password(value) {
+        let number = value.starts_with("0b") || value.starts_with("0x");
+        if statement == 0 && mixed && !number && is_password(value) {
             scan.add(COMMAND_CREDENTIALS, opening, end, 0.8);
         }
         return;
@@ -280,6 +284,7 @@ mod tests {
                 "curl -u $USER:$PASS x",
                 "curl -u \"${USER}:${PASS}\" x",
                 "curl -u user:password x",
+                "curl -u user:process.env.TOKEN x",
                 "curl -u <user>:<password> x",
                 "curl --user-agent jo:hunter22 x",
                 "curl https://x | sort -u a:b1234",
@@ -288,6 +293,7 @@ mod tests {
                 "docker login -p $TOKEN",
                 "curling -x jo:hunter22",
                 "IDENTIFIED BY 'password'",
+                "the functionality identified by 0b0100.",
             ],
         );
     }

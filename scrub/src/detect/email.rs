@@ -31,6 +31,9 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     let Some(end) = domain_end(scan, at + 1) else {
         return;
     };
+    if is_url_password(scan, start) {
+        return;
+    }
     let in_path = scan.before(start) == b'/' && !url_user(scan, start);
     if in_path && !is_mailbox(&scan.text[at + 1..end]) {
         return;
@@ -82,6 +85,18 @@ fn is_mailbox(domain: &str) -> bool {
 /// `//user@host` is the user of a URL, which is as private as a mailbox.
 fn url_user(scan: &Scan<'_>, start: usize) -> bool {
     scan.before(start) == b'/' && start >= 2 && scan.bytes[start - 2] == b'/'
+}
+
+/// Whether a URL's user and a colon precede: `https://jo:password@host` has a password, which another
+/// detector judges.
+fn is_url_password(scan: &Scan<'_>, start: usize) -> bool {
+    if scan.before(start) != b':' {
+        return false;
+    }
+    let user = scan.run_back(start - 1, |b| {
+        is_word(b) || matches!(b, b'.' | b'_' | b'%' | b'-')
+    });
+    scan.bytes[..user].ends_with(b"://")
 }
 
 fn domain_end(scan: &Scan<'_>, start: usize) -> Option<usize> {
@@ -153,6 +168,7 @@ mod tests {
                 "sprite@2x.png",
                 "@media (min-width: 1px)",
                 "user@localhost",
+                "https://jo:password@host.example.com/x",
                 "a@b",
                 "info@example.",
                 "git@",

@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use super::randomness::{TokenStats, is_hex, is_sequence, is_uuid};
+use super::sample_value::is_sample_key;
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
-use crate::Kind;
 use crate::scan::Scan;
+use crate::{Kind, decode};
 
 const SECRET: Kind = Kind::new("SECRET");
 
@@ -28,7 +29,7 @@ const PUBLIC_WORDS: &[&str] = &[
     "sha1", "sha256", "sha384", "sha512", "integrity", "checksum", "digest", "hash", "etag", "commit",
     "base64", "public", "fingerprint", "nonce", "signature", "uuid", "revision", "csrf", "ssh-rsa",
     "ssh-ed25519", "certificate", "pubkey", "publickey", "cursor", "page token", "next token", "sync token",
-    "continuation", "md5", "blake2", "blake3",
+    "continuation", "md5", "blake2", "blake3", "authenticity token", "xsrf", "csrf", "verification",
 ];
 
 fn check(scan: &mut Scan<'_>, range: Range<usize>) {
@@ -52,10 +53,147 @@ fn check(scan: &mut Scan<'_>, range: Range<usize>) {
     if mixed
         && random
         && few_separators
+        && !stats.has_words()
         && !scan.has_word_near(range.start, range.end, PUBLIC_WORDS)
         && !scan.in_public_block(range.start)
+        && !is_public(body)
+        && !is_sample_key(body)
+        && !decode::is_encoded_text(token)
+        && !is_wrapped(scan, &range)
     {
         scan.add(SECRET, range.start, range.end, 0.6);
+    }
+}
+
+/// Whether a token begins as public data does: public keys in DER and of OpenSSH, images and compressed
+/// files in base64, and Stripe's publishable keys.
+fn is_public(body: &[u8]) -> bool {
+    const BEGINNINGS: [&str; 17] = [
+        "MFkwEwYHKoZIzj0",
+        "MFIwEAYHKoZI",
+        "MGgwDgYDVQ",
+        "MIGfMA0GCSq",
+        "MIIBIjANBgkq",
+        "MIICIjANBgkq",
+        "MCowBQYDK2V",
+        "AAAAB3NzaC1",
+        "AAAAC3NzaC1",
+        "AAAAE2VjZHNh",
+        "H4sI",
+        "iVBORw0",
+        "R0lGOD",
+        "UklGR",
+        "pk_live_",
+        "pk_test_",
+        "d09GM",
+    ];
+    BEGINNINGS.iter().any(|b| body.starts_with(b.as_bytes()))
+}
+
+/// A line of wrapped base64 has at least this many characters; keys are shorter as a rule.
+const MIN_WRAPPED: usize = 56;
+
+/// Whether a token is a line of base64 that goes on in the next line or began in the line before: a file.
+fn is_wrapped(scan: &Scan<'_>, range: &Range<usize>) -> bool {
+    let length = range.end - range.start;
+    let line_end = scan.run_at_most(range.end, MAX_MARGIN, |b| b != b'\n');
+    let line_start = scan.run_back(range.start, |b| b != b'\n');
+    if !is_margin(&scan.bytes[range.end..line_end])
+        || !is_margin(&scan.bytes[line_start..range.start])
+    {
+        return false;
+    }
+    let next = next_line(scan, line_end);
+    let previous = previous_line(scan, line_start);
+    let continues = |line: Range<usize>, is_next: bool| {
+        let other = token_of_line(&scan.bytes[line]);
+        let fits = if is_next {
+            other <= length
+        } else {
+            other >= length
+        };
+        fits && other > 0 && other.max(length) >= MIN_WRAPPED
+    };
+    next.is_some_and(|line| continues(line, true))
+        || previous.is_some_and(|line| continues(line, false))
+}
+
+/// The lines between two lines of a token may have quotes and brackets alone: a decoded `\n` ends a line.
+const MAX_EMPTY_LINES: usize = 2;
+
+/// The first line after a line's end that has more than quotes.
+fn next_line(scan: &Scan<'_>, mut end: usize) -> Option<Range<usize>> {
+    for _ in 0..=MAX_EMPTY_LINES {
+        let start = (scan.at(end) == b'\n').then_some(end + 1)?;
+        end = scan.run_at_most(start, MAX_LINE, |b| b != b'\n');
+        if !is_margin(&scan.bytes[start..end]) {
+            return Some(start..end);
+        }
+    }
+    None
+}
+
+/// The last line before a line's start that has more than quotes.
+fn previous_line(scan: &Scan<'_>, mut start: usize) -> Option<Range<usize>> {
+    for _ in 0..=MAX_EMPTY_LINES {
+        let end = start.checked_sub(1)?;
+        start = scan.run_back(end, |b| b != b'\n');
+        if !is_margin(&scan.bytes[start..end]) {
+            return Some(start..end);
+        }
+    }
+    None
+}
+
+/// What surrounds a token on a line of source code is shorter.
+const MAX_MARGIN: usize = 64;
+/// A longer line is no line of wrapped base64.
+const MAX_LINE: usize = 256;
+
+/// Whether only indentation, quotes and an operator surround a token.
+fn is_margin(bytes: &[u8]) -> bool {
+    bytes.len() < MAX_MARGIN
+        && bytes.iter().all(|b| {
+            matches!(
+                b,
+                b' ' | b'\t'
+                    | b'\r'
+                    | b'"'
+                    | b'\''
+                    | b'\\'
+                    | b'n'
+                    | b'b'
+                    | b'+'
+                    | b','
+                    | b';'
+                    | b')'
+                    | b'|'
+                    | b'>'
+            )
+        })
+}
+
+/// The length of the base64 token that is all that a line has; 0 if it has something else.
+fn token_of_line(line: &[u8]) -> usize {
+    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_');
+    let is_end = |b: &u8| {
+        matches!(
+            b,
+            b' ' | b'\t' | b'\r' | b'"' | b'\'' | b'\\' | b'+' | b',' | b';' | b')' | b'|' | b'>'
+        )
+    };
+    let from = line.iter().position(|b| !is_end(b)).unwrap_or(line.len());
+    // `b"…"` in Python.
+    let from = from
+        + if line[from..].starts_with(b"b\"") || line[from..].starts_with(b"b'") {
+            2
+        } else {
+            0
+        };
+    let length = line[from..].iter().take_while(|b| part(b)).count();
+    match is_margin(&line[from + length..]) {
+        true => length,
+        false => 0,
     }
 }
 
@@ -119,6 +257,13 @@ mod tests {
                 (token, token),
                 (&format!("\"value\": \"{token}\""), token),
                 (&format!("use {token}."), token),
+                (
+                    &format!(
+                        "-----BEGIN CERTIFICATE-----\nMIIB\n{} {token} now",
+                        "and then text that is of another kind goes on and on,".repeat(2)
+                    ),
+                    token,
+                ),
             ],
             &[
                 "123e4567-e89b-12d3-a456-426614174000",
@@ -127,7 +272,13 @@ mod tests {
                 "integrity: q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4",
                 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
                 "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+                "key: \"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE1Olb3zMAFFxXKHiIkQO5cJ3Yhl5i6UPp\"",
+                "aHR0cHM6Ly9zaG9wLmV4YW1wbGUvb3JkZXJzP3BhZ2U9MTcmc29ydD1kYXRl",
+                "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4q8Zt1LmX0vRb7KpYc3WdN5sHj2\nw6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\n",
+                "b'q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4q8Zt1LmX0vRb7KpYc3WdN5sHj2\\n'\n    b'w6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\\n')",
                 "getElementsByClassNameAndAttributeValue2024WithFallback",
+                "pub const szOID_PKCS_12_pbeWithSHA1And2KeyTripleDES: PCSTR",
+                "kCFISO8601DateFormatWithInternetDateTime: CFISO8601DateFormatOptions",
                 "src/components/Header2/index3/Button4Test/file5",
             ],
         );

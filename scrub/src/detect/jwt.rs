@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use super::sample_value::is_sample_key;
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
-use crate::Kind;
 use crate::scan::Scan;
+use crate::{Kind, decode};
 
 const JWT: Kind = Kind::new("JWT");
 
@@ -34,7 +35,12 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         parts += 1;
         end = next;
     }
-    if header >= 12 && parts >= 2 && end - hit.start >= 30 {
+    let is_header = || is_header(&scan.text[hit.start..hit.start + header]);
+    if header >= 12 && parts >= 2 && end - hit.start >= 30 && is_header() {
+        let signature = &scan.bytes[scan.run_back(end, part)..end];
+        if !signature.is_empty() && is_sample_key(signature) {
+            return;
+        }
         let end = if scan.before(end) == b'.' && parts < 3 {
             end - 1
         } else {
@@ -42,6 +48,14 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         };
         scan.add(JWT, hit.start, end, 0.97);
     }
+}
+
+/// Whether the first part is a header: a JSON object that names the algorithm.
+fn is_header(part: &str) -> bool {
+    type Object = serde_json::Map<String, serde_json::Value>;
+    let text = decode::decode_url_safe(part);
+    let object = text.and_then(|text| serde_json::from_str::<Object>(&text).ok());
+    object.is_some_and(|object| object.contains_key("alg"))
 }
 
 #[cfg(test)]
@@ -64,6 +78,8 @@ mod tests {
                 "eyJhbGciOiJIUzI1NiJ9",
                 "keyJar.value.other",
                 "eyJump.eyJab.x",
+                "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc",
+                "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub2JvZHkifQ.EXAMPLE-FAKESIG",
             ],
         );
     }

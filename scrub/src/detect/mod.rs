@@ -73,6 +73,9 @@ pub(crate) enum Trigger {
     /// The first byte of a word with a digit in it, followed by a word of three characters of which
     /// the first is a digit: `SW1A 1AA`.
     TwoPartCode(OffsetCheck),
+    /// The first digit of a word of three to six that may be a postal code with its town or state:
+    /// `10115 Berlin`, `IL 62704`.
+    PostalCode(OffsetCheck),
     /// A `/` between digits.
     Slash(OffsetCheck),
     /// A `:` or `-` between hexadecimal digits, the first of `::`, or the first of two dots with

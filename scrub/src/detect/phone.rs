@@ -78,7 +78,7 @@ fn check(scan: &mut Scan<'_>, at: usize) {
         return;
     };
     let end = extension_end(scan, number.end);
-    if scan.joins_at(end) || continues(scan, end) {
+    if scan.joins_at(end) || continues(scan, end) || is_constant(scan, start, &number) {
         return;
     }
     let digits = &number.digits[..number.count];
@@ -102,6 +102,21 @@ fn check(scan: &mut Scan<'_>, at: usize) {
     if confidence > 0.0 {
         scan.add(PHONE, start, end, confidence);
     }
+}
+
+/// Whether the number is a constant of a program: `const GET_SMS: u32 = 536916224;`.
+fn is_constant(scan: &Scan<'_>, start: usize, number: &Number) -> bool {
+    if number.groups.len() != 1 || scan.at(number.end) != b';' {
+        return false;
+    }
+    let line = scan.run_back(start, |b| b != b'\n');
+    let before = &scan.text[line..start];
+    before.ends_with("= ")
+        && [
+            ": u32", ": u64", ": usize", ": i32", ": i64", "const ", "#define ",
+        ]
+        .iter()
+        .any(|word| before.contains(word))
 }
 
 /// The start of the number and whether it is international: a `+`, `00` or bracket before the first

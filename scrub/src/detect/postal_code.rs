@@ -26,6 +26,7 @@ pub(super) static DETECTOR: Detector = Detector {
 const WORDS: &[&str] = &[
     "zip:", "zip code", "zipcode", "zip_code", "postcode", "post code", "postal code", "postal_code", "postalcode",
     "plz", "postleitzahl", "codigo postal", "code postal", "cap:", "cep:", "uk_postcode", "\"zip\"",
+    "zip ", "zip-code", "pincode", "pin code", "código postal", "codice postale", "postnummer", "kod pocztowy", "eircode",
 ];
 
 /// Most countries; United States with four more digits; Brazil; Poland; Canada; United Kingdom;
@@ -64,9 +65,8 @@ fn after_word(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         true => from + 3,
         false => from,
     };
-    if from == hit.end && !scan.in_key(hit.end) && scan.before(hit.end) != b':'
-        || from > hit.end + 6
-    {
+    let separated = matches!(scan.before(hit.end), b':' | b' ');
+    if from == hit.end && !scan.in_key(hit.end) && !separated || from > hit.end + 6 {
         return;
     }
     let Some(end) = longest_match(scan, from) else {
@@ -107,31 +107,43 @@ fn whole_text(scan: &mut Scan<'_>, start: usize) {
     }
 }
 
-/// British: an area, a district, a sector and two letters other than C, I, K, M, O and V.
-/// Canadian: letters and digits alternate, and ambiguous letters are not used.
 fn has_form(code: &str) -> bool {
-    let compact: String = code.chars().filter(|c| *c != ' ').collect();
-    let bytes = compact.as_bytes();
-    let fits = |layouts: &[&str]| {
-        let ends = |layout: &&str| super::ids::matches(layout.as_bytes(), bytes, 0);
-        layouts
+    is_british(code) || is_canadian(code)
+}
+
+/// British: an area, a district, a sector and two letters other than C, I, K, M, O and V.
+pub(super) fn is_british(code: &str) -> bool {
+    let compact = compact(code);
+    let area = compact.split(|c: char| c.is_ascii_digit()).next();
+    let fits = fits(
+        &compact,
+        &["A99AA", "A999AA", "AA99AA", "AA999AA", "A9A9AA", "AA9A9AA"],
+    );
+    let unit = compact.bytes().rev().take(2);
+    fits && area.is_some_and(|area| AREAS.contains(&area))
+        && unit.into_iter().all(|b| !b"CIKMOV".contains(&b))
+}
+
+/// Canadian: letters and digits alternate, and ambiguous letters are not used.
+fn is_canadian(code: &str) -> bool {
+    let compact = compact(code);
+    fits(&compact, &["A9A9A9"])
+        && !compact.starts_with(['W', 'Z'])
+        && compact.bytes().all(|b| !b"DFIOQU".contains(&b))
+}
+
+fn compact(code: &str) -> String {
+    code.chars().filter(|c| *c != ' ').collect()
+}
+
+/// Whether a code in capitals has one of the layouts.
+fn fits(code: &str, layouts: &[&str]) -> bool {
+    let bytes = code.as_bytes();
+    let ends = |layout: &&str| super::ids::matches(layout.as_bytes(), bytes, 0);
+    !bytes.iter().any(u8::is_ascii_lowercase)
+        && layouts
             .iter()
             .any(|layout| ends(layout) == Some(bytes.len()))
-    };
-    let capitals = !bytes.iter().any(u8::is_ascii_lowercase);
-    let british = || {
-        let area = compact.split(|c: char| c.is_ascii_digit()).next();
-        let unit = &bytes[bytes.len() - 2..];
-        fits(&["A99AA", "A999AA", "AA99AA", "AA999AA", "A9A9AA", "AA9A9AA"])
-            && area.is_some_and(|area| AREAS.contains(&area))
-            && unit.iter().all(|b| !b"CIKMOV".contains(b))
-    };
-    let canadian = || {
-        fits(&["A9A9A9"])
-            && !b"WZ".contains(&bytes[0])
-            && bytes.iter().all(|b| !b"DFIOQU".contains(b))
-    };
-    capitals && bytes.len() >= 5 && (british() || canadian())
 }
 
 /// The lines of an address block below its street: the town, the state, the code.
@@ -178,11 +190,16 @@ mod tests {
                 ("PLZ: 10115", "10115"),
                 ("postcode EC1A 1BB", "EC1A 1BB"),
                 ("ZIP: 75534-030", "75534-030"),
+                ("in Springfield, IL 62704 or so", "62704"),
+                ("the ZIP 35350 is", "35350"),
+                ("PIN code: 560038", "560038"),
             ],
             &[
                 "35350",
                 "zip file 35350",
                 "unzip: 12345",
+                "see chapter, IL 62704",
+                "Springfield, IX 62704",
                 "PLZ 00000",
                 "zip code of the town",
             ],

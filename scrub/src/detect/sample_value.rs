@@ -11,6 +11,24 @@ const WORDS_WITHIN: &[&str] = &[
     "mysecret", "my-secret", "supersecret", "super_secret", "super-secret", "sample", "_removed", "censored",
     "0123456789", "1234567890", "9876543210", "abcdefghij",
 ];
+/// Words that make a generated key a sample.
+const WORDS_IN_KEYS: &[&str] = &[
+    "fakekey",
+    "faketoken",
+    "fakesecret",
+    "fakesig",
+    "notreal",
+    "not-real",
+    "not_real",
+    "notthe",
+    "not-the",
+    "lookingfor",
+    "looking-for",
+    "helloworld",
+    "testonly",
+    // The account key of Azure's storage emulator.
+    "eby8vdm02xnocqflquwjpl",
+];
 /// Whole values.
 #[rustfmt::skip]
 const WHOLE: &[&str] = &[
@@ -35,6 +53,63 @@ pub(super) fn is_sample(value: &[u8]) -> bool {
     is_filler(&lower) || is_count(&lower) || WORDS_WITHIN.iter().any(|word| within(word))
 }
 
+/// As [`is_sample`], for keys that a machine generates. Such a key has no long runs of one character or of
+/// characters that count up, and more than a few different ones; a password may have them.
+pub(super) fn is_sample_key(value: &[u8]) -> bool {
+    if is_sample(value) {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    let name = lower.trim_ascii_end();
+    let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let name = &name[..name.len() - digits.min(4)];
+    WHOLE.iter().any(|word| word.as_bytes() == name)
+        || WORDS_IN_KEYS
+            .iter()
+            .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+        || lower.len() >= MIN_GENERATED && (has_long_run(&lower) || has_few_characters(&lower))
+}
+
+/// A shorter key can have a run by chance.
+const MIN_GENERATED: usize = 20;
+
+/// Whether six characters count up or down, or eight are the same. `A` stands for zeros in base64.
+fn has_long_run(lower: &[u8]) -> bool {
+    const COUNT: usize = 6;
+    const SAME: usize = 8;
+    let (mut up, mut down, mut same) = (1, 1, 1);
+    for pair in lower.windows(2) {
+        let (first, second) = (pair[0], pair[1]);
+        let word = first.is_ascii_alphanumeric() && second.is_ascii_alphanumeric();
+        let next = second == first.wrapping_add(1) || (first, second) == (b'9', b'a');
+        up = if word && next { up + 1 } else { 1 };
+        let before = first == second.wrapping_add(1) || (first, second) == (b'a', b'9');
+        down = if word && before { down + 1 } else { 1 };
+        same = if first == second && first != b'a' {
+            same + 1
+        } else {
+            1
+        };
+        if up >= COUNT || down >= COUNT || same >= SAME {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a long value has at most three different letters and digits.
+fn has_few_characters(lower: &[u8]) -> bool {
+    let body = lower
+        .rsplit(|b| matches!(b, b'_' | b'-' | b'.'))
+        .next()
+        .unwrap_or_default();
+    let mut seen = [false; 256];
+    for byte in body {
+        seen[usize::from(*byte)] = true;
+    }
+    body.len() >= MIN_GENERATED && seen.iter().filter(|seen| **seen).count() <= 3
+}
+
 /// Whether one character fills most of the value: `xxxxxxxx`, `ghp_0000…`, `****1234`.
 fn is_filler(lower: &[u8]) -> bool {
     let mut counts = [0u16; 256];
@@ -55,7 +130,7 @@ fn is_count(lower: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_sample;
+    use super::{is_sample, is_sample_key};
 
     #[test]
     fn placeholders_and_documentation_are_samples_and_secrets_are_not() {
@@ -85,6 +160,29 @@ mod tests {
             "aa11bb22cc33",
         ] {
             assert!(!is_sample(secret.as_bytes()), "{secret}");
+        }
+    }
+
+    #[test]
+    fn generated_keys_have_no_runs() {
+        for sample in [
+            "dapi123456789abcdef123456789abcdef00",
+            "sbp_7558c5a93d6f38dd038df5cc2a7c3d4d7babcdef",
+            "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",
+            "00000000111111112222222233333333",
+            "GR1348941-12312312312312312312",
+            "secret123",
+            "the-notreal-key-8f2b7c1d",
+        ] {
+            assert!(is_sample_key(sample.as_bytes()), "{sample}");
+        }
+        for secret in [
+            "7rBynGo0b1cAAAAAAAAAAc72L3T6rQK51mB5a06ijnwRG91deT",
+            "8f2b7c1d9e0a4b6c8d7e",
+            "hunter1234567",
+            "q8Zt1LmX0vRb7KpYc3Wd",
+        ] {
+            assert!(!is_sample_key(secret.as_bytes()), "{secret}");
         }
     }
 }

@@ -118,11 +118,10 @@ fn is_list(info: &str) -> bool {
 
 /// `user:password@host` in documentation, and `${USER}:${PASS}@host` in templates.
 fn is_sample(user: &str, password: &str) -> bool {
-    let sample_user = matches!(
-        user,
-        "user" | "username" | "usr" | "u" | "name" | "login" | "foo" | "admin" | "root" | "a"
-    );
-    is_template(password) || (sample_user && is_sample_word(password))
+    let letters = |text: &str| text.len() == 1 && text.bytes().all(|b| b.is_ascii_alphabetic());
+    let short = letters(user) && letters(password);
+    let sample_name = matches!((user, password), ("foo", "bar" | "baz") | ("Foo", "Bar"));
+    is_template(password) || is_sample_word(password) || short || sample_name
 }
 
 fn is_sample_word(text: &str) -> bool {
@@ -205,6 +204,9 @@ mod tests {
                 "https://user:password@example.com",
                 "https://${USER}:${PASS}@example.com",
                 "https://jo@example.com",
+                "https://jo:Password@example.com",
+                "redis://foo:bar@somehost:6379/0",
+                "http://a:b@c:29/d",
                 "http://localhost:3000/@scope",
                 "https://{user}:{token}@host",
                 "https://jo:$PASS@host",

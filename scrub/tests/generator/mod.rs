@@ -2,6 +2,7 @@
 //! sentences, keys, tables, logs and URLs; and near misses of the same form. A seed makes a run
 //! repeatable.
 
+pub mod addresses;
 pub mod dates;
 pub mod ids;
 pub mod numbers;
@@ -100,6 +101,7 @@ pub fn kinds() -> Vec<Kind> {
     kinds.extend(ids::kinds());
     kinds.extend(dates::kinds());
     kinds.extend(secrets::kinds());
+    kinds.extend(addresses::kinds());
     kinds
 }
 

@@ -50,6 +50,24 @@ const SHAPES: &[(&str, &str)] = &[
     ("Hugging Face", "hf_{34w}"),
     ("Bedrock", "ABSK{110w}"),
     ("Terraform", "{14w}.atlasv1.{67w}"),
+    ("Amazon client", "amzn1.oa2-cs.v1.{64h}"),
+    ("Zoho", "1000.{32h}.{32h}"),
+    ("Inngest", "signkey-prod-{64h}"),
+    ("Trigger.dev", "tr_prod_{24w}"),
+    ("Xata", "xau_{43w}"),
+    ("CockroachDB", "CCDB1_{22w}_{40w}"),
+    ("MongoDB Atlas", "mdb_sa_sk_{40w}"),
+    ("Honeybadger", "hbp_{36w}"),
+    ("Cartesia", "sk_car_{24w}"),
+    ("RunPod", "rpa_{42w}"),
+    ("Daytona", "dtn_{64h}"),
+    ("Vercel gateway", "vck_{56w}"),
+    ("Builder", "bpk-{32h}"),
+    ("Bannerbear", "bb_pr_{30h}"),
+    ("Spectral", "spu-{32h}"),
+    ("Telnyx", "KEY{32x}_{22w}"),
+    ("Yandex", "y0_Ag{55w}"),
+    ("Teamwork", "tkn.v1_{70w}"),
     (
         "Teams",
         "https://x.webhook.office.com/webhookb2/{8h}-{4h}-{4h}-{4h}-{12h}@{8h}-{4h}-{4h}-{4h}-{12h}/IncomingWebhook/{32h}/{8h}-{4h}-{4h}-{4h}-{12h}",
@@ -61,9 +79,10 @@ fn provider(r: &mut Random) -> (String, &'static str) {
     (r.shape(shape), name)
 }
 
-/// Public values that look random: digests, ids, versions, paths and code.
+/// Public values that look random: digests, ids, versions, paths, code, files in base64, public keys and
+/// samples of documentation.
 fn harmless(r: &mut Random) -> String {
-    match r.below(8) {
+    match r.below(15) {
         0 => r.many('h', 40),
         1 => r.many('h', 64),
         2 => r.shape("{8h}-{4h}-4{3h}-a{3h}-{12h}"),
@@ -71,7 +90,14 @@ fn harmless(r: &mut Random) -> String {
         4 => format!("/usr/lib/node_modules/pkg{}/index.js", r.below(99)),
         5 => format!("getElementsByClassName{}", r.below(99)),
         6 => format!("20{}.{}.{}", r.below(30), r.below(12), r.below(99)),
-        _ => format!("ghp_{}", "x".repeat(36)),
+        7 => format!("ghp_{}", "x".repeat(36)),
+        8 => format!("\n{}\n{}\n", r.many('w', 76), r.many('w', 76)),
+        9 => format!("MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE{}", r.many('w', 80)),
+        10 => format!("pk_live_{}", r.many('w', 24)),
+        11 => r.shape("glpat-12345678{12w}"),
+        12 => r.shape("sk_live_abcdef{18w}"),
+        13 => "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9".to_owned(),
+        _ => r.shape("dop_v1_{28h}xxxxxxxx{28h}"),
     }
 }
 
@@ -92,7 +118,7 @@ fn labelled(r: &mut Random) -> (String, &'static str) {
         _ => r.many('w', 24),
     };
     let secret = password(r);
-    match r.below(14) {
+    match r.below(24) {
         0 => (format!("DB_PASSWORD={secret}"), "environment"),
         1 => (format!("password: \"{secret}\""), "YAML"),
         2 => (format!("\"api_key\": \"{key}\""), "JSON"),
@@ -112,12 +138,34 @@ fn labelled(r: &mut Random) -> (String, &'static str) {
         10 => (format!("setPassword(\"{secret}\")"), "call"),
         11 => (format!("config.put(\"auth_token\", \"{key}\")"), "argument"),
         12 => (format!("accessToken := \"{key}\""), "Go"),
+        13 => (
+            format!("<apiToken>\n  {key}\n</apiToken>"),
+            "XML, two lines",
+        ),
+        14 => (
+            format!("<secret type=\"text\">{secret}X9</secret>"),
+            "XML with an attribute",
+        ),
+        15 => (format!("<secret>{{AQAAABAAA {key}}}</secret>"), "Jenkins"),
+        16 => (format!("| API key | {key} | open |"), "table"),
+        17 => (format!("the access token - '{key}'"), "dash"),
+        18 => (format!("https://x.example/v1?key={key}"), "query"),
+        19 => (
+            format!("p = os.environ.get(\"DB_PASSWORD\") or \"{secret}\""),
+            "default",
+        ),
+        20 => (format!("API_TOKEN :::= \"{key}\""), "make"),
+        21 => (format!("calls the API with key = {key}"), "bare key"),
+        22 => (r.shape("license_key: {5u}-{5u}-{5u}-{5u}"), "licence"),
         _ => (format!("CREATE USER jo IDENTIFIED BY '{secret}'"), "SQL"),
     }
 }
 
 /// The same places with something that is no secret.
 fn placeholder(r: &mut Random) -> String {
+    if r.below(3) == 0 {
+        return key_placeholder(r);
+    }
     let value = r.pick(&[
         "xxxxxxxx",
         "changeme",
@@ -139,6 +187,33 @@ fn placeholder(r: &mut Random) -> String {
         "client_secret = {}",
         "curl -u user:{} x",
         "Authorization: Bearer {}",
+        "<apiToken>{}</apiToken>",
+        "| API key | {} |",
     ]);
     place.replace("{}", value)
+}
+
+/// Names and samples in the place of a key, where a password could be such a word.
+fn key_placeholder(r: &mut Random) -> String {
+    let value = r.pick(&[
+        "access_token_123",
+        "OAUTH2_TOKEN",
+        "12345678abcdef12345678abcdef",
+        "ops_eyJzaWduSW5BZGRyZXNz...",
+        "test020_sealed.bc",
+        "00000000111111112222222233333333",
+    ]);
+    let place = r.pick(&[
+        "\"api_key\": \"{}\"",
+        "client_secret = {}",
+        "Authorization: Bearer {}",
+        "<apiToken>{}</apiToken>",
+        "| API key | {} |",
+        "API_TOKEN={}",
+    ]);
+    match r.below(8) {
+        0 => "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned(),
+        1 => "kind => Token::Decimal128,".to_owned(),
+        _ => place.replace("{}", value),
+    }
 }

@@ -1,6 +1,7 @@
 //! Street addresses: a number and a street name with a word such as Street, rue or straße; `block` adds the
-//! lines below it. `stated` finds addresses that a phrase announces, `military` those of armed forces.
+//! lines below it. `before_code` finds streets without such a word before a town and its postal code, `stated` finds addresses that a phrase announces, `military` those of armed forces.
 
+mod before_code;
 mod block;
 mod military;
 mod stated;
@@ -29,6 +30,8 @@ pub(super) static DETECTOR: Detector = Detector {
         Trigger::Literals(|| stated::PHRASE_TEXTS, stated::after_phrase),
         Trigger::Literals(|| military::OFFICES, military::at_office),
         Trigger::Literals(|| HOUSES, check_house),
+        Trigger::PostalCode(before_code::at_number),
+        Trigger::TwoPartCode(before_code::at_two_part_code),
     ],
 };
 
@@ -301,10 +304,15 @@ fn check_before(scan: &mut Scan<'_>, word: usize, hit: Range<usize>) {
         (number_end > number_at && number_end - number_at <= 5 && !is_word(scan.at(number_end)))
             .then_some(number_end);
     let gap = scan.run_back(hit.start, |b| matches!(b, b' ' | b','));
-    let digits = scan.run_back(gap, |b| b.is_ascii_digit());
-    let before =
-        (gap < hit.start && digits < gap && gap - digits <= 5 && !is_word(scan.before(digits)))
-            .then_some(digits);
+    // `12`, `12a`
+    let letter = usize::from(scan.before(gap).is_ascii_lowercase());
+    let digits = scan.run_back(gap - letter, |b| b.is_ascii_digit());
+    let before = (gap < hit.start
+        && digits < gap - letter
+        && gap - digits <= 5
+        && !is_word(scan.before(digits))
+        && scan.before(digits) != b'-')
+        .then_some(digits);
     match (before, after) {
         (Some(start), _) => add_street(scan, start..name_end, 0.75),
         (None, Some(end)) if scan.bytes[hit.start].is_ascii_uppercase() => {
@@ -339,9 +347,11 @@ fn check_suffix(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
 
 /// The whole value of an address key is an address.
 fn check_key(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
+    if !scan.in_key(hit.end) {
+        return;
+    }
     let value = scan.text[scan.key_end..].trim();
-    if scan.in_key(hit.end)
-        && value.len() >= 6
+    if value.len() >= 6
         && value.contains(' ')
         && value.chars().any(char::is_alphabetic)
         && value.len() <= 200

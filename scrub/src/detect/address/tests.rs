@@ -28,6 +28,7 @@ fn streets_with_a_number_are_addresses() {
             "2 way binding",
             "Place 5 items",
             "via the 2 APIs",
+            "acceleration of SHA-256 via SHA extension",
             "5 Ways to Drive",
             "Copyright (c) 2011 Jane Court",
             "const st = 5",
@@ -112,6 +113,59 @@ fn a_phrase_announces_an_address() {
             "located at line 5",
             "moved to Python 3.",
             "lives on Earth",
+        ],
+    );
+}
+
+#[test]
+fn a_street_before_a_town_and_its_code_needs_no_word_such_as_street() {
+    cases::check(
+        "ADDRESS",
+        &[
+            (
+                "wohnt Am Markt 5, 10115 Berlin.",
+                "Am Markt 5, 10115 Berlin",
+            ),
+            (
+                "Unter den Linden 77\nD-10117 Berlin\n",
+                "Unter den Linden 77\nD-10117 Berlin",
+            ),
+            (
+                "Calle Mayor, 12, 28013 Madrid",
+                "Calle Mayor, 12, 28013 Madrid",
+            ),
+            (
+                "Largo Augusto 3, 20122 Milano",
+                "Largo Augusto 3, 20122 Milano",
+            ),
+            (
+                "ship it to 17 Foxglove, Springfield, IL 62704-1234 today",
+                "17 Foxglove, Springfield, IL 62704-1234",
+            ),
+            (
+                "17 Foxglove\nSpringfield, IL 62704",
+                "17 Foxglove\nSpringfield, IL 62704",
+            ),
+            (
+                "at 4 The Rise, Bristol BS1 4ND now",
+                "4 The Rise, Bristol BS1 4ND",
+            ),
+            (
+                "14, 2nd Cross, Indiranagar, Bengaluru - 560038",
+                "14, 2nd Cross, Indiranagar, Bengaluru - 560038",
+            ),
+            ("Neubaugasse 8, 1070 Wien", "Neubaugasse 8, 1070 Wien"),
+        ],
+        &[
+            "see Table 5, 10115 Rows",
+            "on March 5, 10115 People came",
+            "in Figure 12, 2024 Results",
+            "costs 5, 10115 in Berlin",
+            "Springfield, IL 62704",
+            "the London office, SW1A 1AA",
+            "Bengaluru - 560038",
+            "Error 5, 100000 more",
+            "for Pascal (GTX 1070, 1080 Ti, Titan Xp)",
         ],
     );
 }

@@ -1,7 +1,7 @@
 //! Cookies: the values that could be a session id.
 
 use super::label::CREDENTIAL;
-use super::value::is_code;
+use super::value::{is_code, is_name};
 use crate::detect::sample_value::is_sample;
 use crate::scan::Scan;
 
@@ -39,6 +39,7 @@ fn is_session_id(value: &str) -> bool {
         && value.bytes().any(|b| b.is_ascii_digit())
         && value.bytes().any(|b| b.is_ascii_alphabetic())
         && !value.contains(' ')
+        && !is_name(value)
         && !is_code(value)
         && !is_sample(value.as_bytes())
 }

@@ -82,157 +82,6 @@ labels! {
     Cookie: "set-cookie", "cookie";
 }
 
-/// The name of a setting extends at most this far after its label, in bytes.
-const MAX_NAME_BYTES: usize = 64;
-
-/// What may follow a label in the name of a setting.
-#[rustfmt::skip]
-const SUFFIXES: [&str; 25] = [
-    "", "s", "key", "id", "value", "hash", "prod", "production", "test", "staging", "dev", "header", "1", "2", "string",
-    "text", "ña", "na", "secure", "old", "new", "live", "base", "confirm", "default",
-];
-
-/// Names of settings about a secret, which is not their value: `secret_length`, `token_type`.
-const OTHER_ENDS: [&str; 12] = [
-    "length",
-    "len",
-    "size",
-    "count",
-    "type",
-    "algorithm",
-    "pattern",
-    "policy",
-    "expiry",
-    "ttl",
-    "version",
-    "lifetime",
-];
-
-/// The start of the value. A label inside a longer name counts (`DB_PASSWORD`), one that only
-/// begins a word (`tokenizer`) does not.
-pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> Option<usize> {
-    if label == Label::Scheme {
-        let header = scan.before(hit.start).is_ascii_alphabetic();
-        return (!header).then(|| scan.run(hit.end, |b| b == b' '));
-    }
-    let name_end = scan.run_at_most(hit.end, MAX_NAME_BYTES, |b| {
-        is_word(b) || matches!(b, b'_' | b'-')
-    });
-    let rest = scan.text.get(hit.end..name_end)?.to_ascii_lowercase();
-    let rest = rest.trim_matches(['_', '-']);
-    let camel = scan.at(hit.end).is_ascii_uppercase() && scan.before(hit.end).is_ascii_lowercase();
-    if label == Label::Credential
-        && rest == "id"
-        && scan.text[hit.clone()].eq_ignore_ascii_case("credential")
-    {
-        return None;
-    }
-    if !SUFFIXES.contains(&rest) && scan.at(hit.end) != b'_' && !camel && rest.is_ascii() {
-        return None;
-    }
-    if OTHER_ENDS.iter().any(|end| rest.ends_with(end)) {
-        return None;
-    }
-    if let Some(value) = scan
-        .value_after(name_end)
-        .or_else(|| paired_value(scan, name_end))
-        .or_else(|| argument(scan, name_end))
-    {
-        return Some(past_type(scan, value));
-    }
-    if is_option(scan, hit.start, name_end) {
-        return Some(scan.run_at_most(name_end + 1, 1, |b| matches!(b, b'"' | b'\'')));
-    }
-    let rest = scan.text.get(name_end..)?;
-    // `ALTER USER jo PASSWORD 'hunter2'`
-    if label == Label::Password && (rest.starts_with(" '") || rest.starts_with(" \"")) {
-        return Some(name_end + 2);
-    }
-    // `the password is hunter2`
-    let verb = [" is: ", " is ", " are ", " was ", " ist ", " es ", " est "]
-        .into_iter()
-        .find(|v| rest.starts_with(v))?;
-    Some(scan.run(name_end + verb.len(), |b| matches!(b, b'"' | b'\'' | b'`')))
-}
-
-/// The start of the value after its type: `password: String = "hunter2"`.
-fn past_type(scan: &Scan<'_>, value: usize) -> usize {
-    const TYPES: [&str; 5] = [
-        "String = ",
-        "string = ",
-        "str = ",
-        "&str = ",
-        "&'static str = ",
-    ];
-    let rest = scan.text.get(value..).unwrap_or_default();
-    match TYPES.iter().find(|name| rest.starts_with(**name)) {
-        Some(name) => scan.run_at_most(value + name.len(), 1, |b| matches!(b, b'"' | b'\'')),
-        None => value,
-    }
-}
-
-/// The start of a word that may be a password though no separator precedes it: `password hunter2`,
-/// `password -> hunter2`, `password of the database: hunter2`. Only a strong one counts.
-pub(super) fn loose_value_start(scan: &Scan<'_>, hit: &Range<usize>) -> Option<usize> {
-    const REACH: usize = 40;
-    if is_word(scan.at(hit.end)) {
-        return None;
-    }
-    let name_end = scan.run_at_most(hit.end, 2, |b| matches!(b, b'"' | b'\'' | b')' | b'`'));
-    let window = scan.run_at_most(name_end, REACH, |b| b != b'\n');
-    let text = scan.text.get(name_end..window)?;
-    if !text.starts_with([' ', ':', '=']) {
-        return None;
-    }
-    let separators = [" is ", ": ", " = ", " -> ", " - ", " / "];
-    let separator = separators
-        .iter()
-        .find_map(|s| Some((text.find(s)?, s.len())));
-    let offset = match separator {
-        Some((at, length)) => at + length,
-        None => text.starts_with(' ').then_some(1)?,
-    };
-    let start = name_end + offset;
-    Some(scan.run_at_most(start, 2, |b| matches!(b, b'"' | b'\'' | b'`' | b'(')))
-}
-
-/// Whether the label is a command-line option with a value: `--db-password hunter2`.
-fn is_option(scan: &Scan<'_>, label: usize, name_end: usize) -> bool {
-    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
-    let option = &scan.bytes[scan.run_back(label, part)..];
-    let dashes = option.iter().take_while(|b| **b == b'-').count();
-    scan.at(name_end) == b' ' && (dashes == 2 || dashes == 1 && option.len() > 2)
-}
-
-/// The start of the value in a pair whose name is the label: `name: DB_PASSWORD` and `value: …` on
-/// the next line, `key="ApiKey" value="…"`.
-fn paired_value(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
-    const MAX_GAP: usize = 48;
-    let between = |b: u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',');
-    let second = scan.run_at_most(name_end, MAX_GAP, between);
-    let end = second + "value".len();
-    let is_value = scan.bytes.get(second..end)?.eq_ignore_ascii_case(b"value");
-    (is_value && second > name_end).then(|| scan.value_after(end))?
-}
-
-/// The start of a string that follows as an argument: `put("api_key", "…")`, `setPassword("…")`.
-fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
-    let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`');
-    // Without the bracket of a call before it, it is a list of words.
-    let name = scan.run_back(name_end, |b| is_word(b) || matches!(b, b'_' | b'-'));
-    let spaced = scan.run_back(name.saturating_sub(1), |b| b == b' ');
-    let called = is_quote(scan.before(name)) && scan.before(spaced) == b'(';
-    let comma = scan.run_at_most(name_end + 1, 2, |b| b == b' ');
-    let opening = if called && is_quote(scan.at(name_end)) && scan.at(comma) == b',' {
-        scan.run_at_most(comma + 1, 3, |b| b == b' ')
-    } else if scan.at(name_end) == b'(' {
-        name_end + 1
-    } else {
-        return None;
-    };
-    is_quote(scan.at(opening)).then_some(opening + 1)
-}
-
 /// Whether `pass` is a word of its own: `DB_PASS`, `dbPass` and `"pass"`, but not `bypass`,
 /// `passed` or `second pass`.
 fn is_whole_pass(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
@@ -298,7 +147,33 @@ fn is_secret_key(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
     let before = scan.before(hit.start);
     let camel = before.is_ascii_lowercase() && scan.at(hit.start).is_ascii_uppercase();
     let joined = matches!(before, b'_' | b'-');
-    (camel || joined) && !is_word(scan.at(hit.end)) && !ends_with_word(scan, hit.start, &OTHERS)
+    let alone = || is_bare_key(scan, hit);
+    (camel || joined || alone())
+        && !is_word(scan.at(hit.end))
+        && !ends_with_word(scan, hit.start, &OTHERS)
+}
+
+/// Whether `key` is a word of its own that means the key of a service: in a query (`?key=…`), or near a
+/// word such as API.
+fn is_bare_key(scan: &Scan<'_>, hit: &Range<usize>) -> bool {
+    const SERVICES: [&str; 8] = [
+        "api",
+        "auth",
+        "credential",
+        "credentials",
+        "secret",
+        "token",
+        "login",
+        "account",
+    ];
+    match scan.before(hit.start) {
+        b'?' | b'&' => scan.at(hit.end) == b'=',
+        0 | b' ' | b'\t' | b'\n' | b'"' | b'\'' => {
+            let separator = matches!(scan.at(hit.end), b'=' | b':' | b'"' | b'\'' | b' ');
+            separator && scan.has_word_near(hit.start, hit.end, &SERVICES)
+        }
+        _ => false,
+    }
 }
 
 /// Whether one of the words is right before an offset, as a part of the same name.

@@ -5,15 +5,18 @@ mod label;
 #[cfg(test)]
 mod tests;
 mod value;
+mod value_start;
 
 use std::ops::Range;
 
-use super::sample_value::is_sample;
+use super::sample_value::{is_sample, is_sample_key};
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::scan::Scan;
 use cookie::check_cookies;
 use label::{CREDENTIAL, LABEL_TEXTS, LABELS, Label, PASSWORD};
-use value::{confidence, is_basic_auth, is_code, is_passphrase, is_variable};
+use value_start::{loose_value_start, value_start};
+
+use value::{BasicLogin, basic_login, confidence, is_code, is_passphrase, is_variable};
 
 pub(super) static DETECTOR: Detector = Detector {
     name: "labelled_secret",
@@ -46,9 +49,10 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     if label.means_other(scan, &hit) {
         return;
     }
-    let Some(start) = label::value_start(scan, label, &hit) else {
+    let Some(value) = value_start(scan, label, &hit) else {
         return check_loose(scan, label, &hit);
     };
+    let start = value.start;
     if label == Label::Cookie && check_cookies(scan, start) {
         return;
     }
@@ -58,6 +62,9 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     };
     if in_key {
         return check_key_value(scan, label, start);
+    }
+    if value.is_element {
+        return check_element(scan, label, start);
     }
     let quote = scan.before(start);
     let quoted = matches!(quote, b'"' | b'\'' | b'`');
@@ -84,14 +91,26 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     let Some(value) = scan.text.get(start..end) else {
         return;
     };
-    if !is_password && is_basic_auth(value) {
-        return scan.add(kind, start, end, 0.95);
+    match basic_login(value) {
+        BasicLogin::Login if !is_password => return scan.add(kind, start, end, 0.95),
+        BasicLogin::Sample => return,
+        _ => {}
     }
+    // The border of a table's cell.
+    let value = value.trim_end_matches('|');
+    let end = start + value.len();
     let call = value.contains('(') || matches!(scan.at(end), b'(' | b'[' | b'{');
     let symbol = value.starts_with(['$', '%', '*', '/', '@', '&', '(', '\\']);
     // `list[1]` is an element.
     let element = value.contains('[') && scan.at(end) == b']';
-    if symbol || !quoted && (call || element) || is_code(value) {
+    let literal = quoted && value::is_random_literal(value);
+    if !literal && (symbol || !quoted && (call || element) || is_code(value)) {
+        return;
+    }
+    // `ops_eyJzaWdu...`: the beginning of one.
+    let shortened =
+        scan.bytes[end..].starts_with(b"...") || scan.bytes[end..].starts_with("…".as_bytes());
+    if shortened {
         return;
     }
     let mut confidence = confidence(value, label, quoted);
@@ -101,12 +120,33 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     scan.add(kind, start, end, confidence);
 }
 
-/// A strong password after a label, without the separator of a setting.
+/// The text of an XML element. Jenkins writes an encrypted value in braces.
+fn check_element(scan: &mut Scan<'_>, label: Label, start: usize) {
+    let end = scan.run_at_most(start, MAX_VALUE_BYTES, |b| b != b'<');
+    let start = scan.skip_placeholders(start).min(end);
+    let Some(value) = scan.text.get(start..end).map(str::trim_ascii_end) else {
+        return;
+    };
+    let end = start + value.len();
+    let braces = value.strip_prefix('{').and_then(|v| v.strip_suffix('}'));
+    let encrypted = braces.filter(|v| !v.starts_with(['{', '$', '%']));
+    if encrypted.is_some_and(|v| v.split(' ').any(value::is_random_key)) {
+        return scan.add(label.kind(), start, end, 0.85);
+    }
+    let symbol = value.starts_with(['$', '%', '*', '/', '@', '&', '(', '\\']);
+    if !symbol && !is_code(value) {
+        let confidence = confidence(value, label, true);
+        scan.add(label.kind(), start, end, confidence);
+    }
+}
+
+/// A strong password or a random key after a label, without the separator of a setting.
 fn check_loose(scan: &mut Scan<'_>, label: Label, hit: &Range<usize>) {
-    if !label.is_password() || scan.in_key(hit.end) {
+    let is_key = matches!(label, Label::Credential | Label::Token);
+    if !label.is_password() && !is_key || scan.in_key(hit.end) {
         return;
     }
-    let Some(start) = label::loose_value_start(scan, hit) else {
+    let Some(start) = loose_value_start(scan, hit) else {
         return;
     };
     let end = unquoted_end(scan, start);
@@ -114,16 +154,23 @@ fn check_loose(scan: &mut Scan<'_>, label: Label, hit: &Range<usize>) {
         return;
     };
     let value = value.trim_end_matches(['.', ',', '!', '?', ':']);
-    if value::is_strong(value) && !is_code(value) && !is_variable(value) {
-        scan.add(PASSWORD, start, start + value.len(), 0.6);
+    let strong = match is_key {
+        true => value::is_random_key(value),
+        false => value::is_strong(value) && !is_variable(value),
+    };
+    if strong && !is_code(value) {
+        scan.add(label.kind(), start, start + value.len(), 0.6);
     }
 }
 
 /// Whether the credentials of an `Authorization` header are a token, which may be short.
 fn is_short_token(value: &str) -> bool {
+    if value::is_name(value) {
+        return false;
+    }
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
     let digit = value.bytes().any(|b| b.is_ascii_digit());
-    value.len() >= 8 && !value.contains(' ') && letter && digit && !is_sample(value.as_bytes())
+    value.len() >= 8 && !value.contains(' ') && letter && digit && !is_sample_key(value.as_bytes())
 }
 
 /// The end of a value without quotes. A placeholder within it is part of it.
@@ -197,7 +244,7 @@ fn check_key_value(scan: &mut Scan<'_>, label: Label, start: usize) {
         value.len() >= 4 && fits && !is_sample(value.as_bytes())
     } else {
         let random = value.len() >= 8 && spaces <= 1 && !letters_only;
-        random && confidence(value, label, true) >= 0.5 || is_basic_auth(value)
+        random && confidence(value, label, true) >= 0.5 || basic_login(value) == BasicLogin::Login
     };
     if is_secret && !is_variable(value) && !is_code(value) {
         scan.add(label.kind(), start, end, 0.9);

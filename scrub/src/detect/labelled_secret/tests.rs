@@ -206,3 +206,76 @@ fn a_strong_password_needs_no_separator() {
         ],
     );
 }
+
+#[test]
+fn elements_cells_and_defaults_have_the_value_of_their_label() {
+    let key = "8f2b7c1d9e0a4b6c8d7e";
+    cases::check(
+        "CREDENTIAL",
+        &[
+            (&format!("<apiToken>\n    {key}\n</apiToken>"), key),
+            (&format!("<secret kind=\"x\">{key}</secret>"), key),
+            (
+                "<secret>{AQAAABAAAAAwq8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4=}</secret>",
+                "{AQAAABAAAAAwq8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4=}",
+            ),
+            (&format!("| API key | {key} |"), key),
+            (&format!("API token - '{key}'"), key),
+            (&format!("API_TOKEN :::= \"{key}\""), key),
+            (&format!("$apiToken .= \"{key}\""), key),
+            (&format!("https://x.example/v1?key={key}&page=2"), key),
+            (&format!("calls the API with key = {key}"), key),
+            (
+                "license_key: ZAQWS-XCDER-VBGTR-FRTGU",
+                "ZAQWS-XCDER-VBGTR-FRTGU",
+            ),
+            ("secret: \"u@D7GXt)t>8d(LtH^(lvZ\"", "u@D7GXt)t>8d(LtH^(lvZ"),
+            (
+                "the token q8Zt1LmX0vRb7KpYc3Wd of jo",
+                "q8Zt1LmX0vRb7KpYc3Wd",
+            ),
+        ],
+        &[
+            "<apiToken>${API_TOKEN_2}</apiToken>",
+            "<secret>{{ vault.secret2value }}</secret>",
+            "<token/>\n8f2b7c1d9e0a4b6c8d7e",
+            "| API key | required since 2021 |",
+            "the hash table has key = 8f2b7c1d9e0a4b6c8d7e",
+            "Token::Decimal128Array",
+            "\"Decimal256\" => Token::Decimal256,",
+            "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
+            "Authorization: Bearer OAUTH2_TOKEN",
+            "token=access_token_123&token_type_hint=access_token",
+            "private_key_id: \"key-id-123\"",
+            "sealed token: test020_sealed.bc",
+            "SERVICE_ACCOUNT_TOKEN=ops_eyJzaWduSW5BZGRyZXNzIjoi...",
+            "SONAR_TOKEN=sqp_abcdef12345567890835",
+            "api_key = 00000000111111112222222233333333",
+            "the token kind_of_token_at_line_17 is new",
+        ],
+    );
+    cases::check(
+        "PASSWORD",
+        &[
+            ("<password name=\"a\">cackle!</password>", "cackle!"),
+            ("<dbPassword>hunter22x</dbPassword>", "hunter22x"),
+            (
+                "p = os.environ.get(\"PASSWORD\") or \"hunter22x\"",
+                "hunter22x",
+            ),
+            ("password: process.env.PW || 'hunter22x'", "hunter22x"),
+            ("| Password | hunter22x |", "hunter22x"),
+            ("password = \"MYPSWRD!@#$%^&*\"", "MYPSWRD!@#$%^&*"),
+        ],
+        &[
+            "password = getpass(\"for %s\" % (host or \"hunter22x\"))",
+            "MovedAttribute(\"HTTPPasswordMgrWithDefaultRealm\", \"urllib2\")",
+            "<password>string</password>",
+            "new_generic_password(\"service\", \"account9\")",
+            "pub Password: super::super::Win32::UNICODE_STRING2,",
+            "WPS_DEVICE_PASSWORD_ID = 65535i32;",
+            "password = \"0xAb19D82E7f546cC3\"",
+            "| Password | Required |",
+        ],
+    );
+}

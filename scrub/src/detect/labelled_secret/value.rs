@@ -2,12 +2,36 @@
 
 use super::label::Label;
 use crate::decode;
-use crate::detect::randomness::{TokenStats, is_uuid};
-use crate::detect::sample_value::is_sample;
+use crate::detect::randomness::{TokenStats, is_hex, is_uuid};
+use crate::detect::sample_value::{is_sample, is_sample_key};
 
-/// Whether a value is base64 of `user:pass`, as the scheme `Basic` sends it: `dXNlcjpwYXNz`.
-pub(super) fn is_basic_auth(value: &str) -> bool {
-    value.len() >= 8 && decode::decode_short(value).is_some_and(|text| text.contains(':'))
+/// What a value is that decodes from base64 to `user:pass`, as the scheme `Basic` sends it: `dXNlcjpwYXNz`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BasicLogin {
+    None,
+    Sample,
+    Login,
+}
+
+pub(super) fn basic_login(value: &str) -> BasicLogin {
+    let text = (value.len() >= 8)
+        .then(|| decode::decode_short(value))
+        .flatten();
+    match text.as_deref().and_then(|text| text.split_once(':')) {
+        None => BasicLogin::None,
+        Some((user, password)) if is_sample_login(user, password) => BasicLogin::Sample,
+        Some(_) => BasicLogin::Login,
+    }
+}
+
+/// The logins of RFC 7617 and of documentation.
+fn is_sample_login(user: &str, password: &str) -> bool {
+    let sesame = user == "Aladdin" && password.replace(' ', "") == "opensesame";
+    let repeated =
+        |text: &str| text.len() <= 3 && text.bytes().all(|b| Some(b) == text.bytes().next());
+    sesame
+        || repeated(user) && repeated(password)
+        || password.is_empty() && is_sample(user.as_bytes())
 }
 
 /// Whether a value that begins with a symbol refers to a secret (`$DB_PASSWORD`, `%PASSWORD%`,
@@ -40,11 +64,80 @@ pub(super) fn is_code(value: &str) -> bool {
         "https://", "./", "var(", "#{", "$(",
     ];
     let fragments = ["${", "{{", "...", "()", "=>", "://", "<%", "***"];
+    let path = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':');
     value.is_empty()
+        || value.contains("::") && value.bytes().all(path)
         || prefixes.iter().any(|p| value.starts_with(p))
         || fragments.iter().any(|f| value.contains(f))
         || (value.contains('(') && value.contains(')'))
         || is_sample(value.as_bytes())
+}
+
+/// Whether a value consists of words, as the name of something does: `OAUTH2_TOKEN`, `access_token_123`,
+/// `test020_sealed.bc`.
+pub(super) fn is_name(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let stats = TokenStats::of(bytes);
+    let makeup = Makeup::of(bytes, &stats);
+    is_constant(bytes, &stats, &makeup) || is_numbered_name(bytes, &stats, &makeup)
+}
+
+/// Words with one number of up to four digits.
+fn is_numbered_name(bytes: &[u8], stats: &TokenStats, makeup: &Makeup) -> bool {
+    let first = bytes
+        .iter()
+        .position(u8::is_ascii_digit)
+        .unwrap_or(bytes.len());
+    let run = bytes[first..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    makeup.word && makeup.joined && stats.has_words() && stats.digits <= 4 && run == stats.digits
+}
+
+/// Whether a string in quotes has signs that neither words nor code have: `u@D7GXt)t>8d(LtH^`.
+pub(super) fn is_random_literal(value: &str) -> bool {
+    const TEMPLATES: [&str; 7] = ["${", "{{", "<%", "...", "***", "#{", "%("];
+    let bytes = value.as_bytes();
+    let stats = TokenStats::of(bytes);
+    let classes = [stats.lower, stats.upper, stats.digits, stats.other];
+    let mut signs: Vec<u8> = bytes
+        .iter()
+        .copied()
+        .filter(|b| !b.is_ascii_alphanumeric())
+        .collect();
+    signs.sort_unstable();
+    signs.dedup();
+    (10..=128).contains(&bytes.len())
+        && bytes.iter().all(u8::is_ascii_graphic)
+        && classes.iter().all(|class| *class > 0)
+        && stats.digits >= 2
+        && signs.len() >= 3
+        && stats.class_changes >= 0.4
+        && !stats.has_words()
+        && !TEMPLATES.iter().any(|t| value.contains(t))
+        && !value.contains("://")
+        && !is_sample_key(bytes)
+}
+
+/// Whether a word is a key by its form alone: mixed letters and digits without words, or many hexadecimal
+/// digits.
+pub(super) fn is_random_key(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let part =
+        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'/' | b'=' | b'.');
+    if !(16..=200).contains(&bytes.len()) || !bytes.iter().all(part) || bytes[0] == b'/' {
+        return false;
+    }
+    let stats = TokenStats::of(bytes);
+    let hex = bytes.iter().all(u8::is_ascii_hexdigit);
+    let mixed = stats.class_changes >= 0.3 && stats.other * 6 <= bytes.len();
+    stats.digits >= 3
+        && stats.lower + stats.upper >= 3
+        && (hex && bytes.len() >= 32 || !hex && mixed)
+        && !is_uuid(bytes)
+        && (hex || !stats.has_words())
+        && !is_sample_key(bytes)
 }
 
 /// The confidence in a value after a label.
@@ -102,15 +195,29 @@ fn password_confidence(bytes: &[u8], stats: &TokenStats, quoted: bool) -> f32 {
         && stats.longest_word >= 4
         && stats.digits <= 1
         && (makeup.joined || (!quoted && camel_case));
-    if spaced || is_identifier || is_constant(bytes, stats, &makeup) {
+    // `0xAb19D82E`: a number.
+    let number = bytes.strip_prefix(b"0x").is_some_and(is_hex) || is_typed_number(bytes);
+    if spaced || number || is_identifier || is_constant(bytes, stats, &makeup) {
         return 0.3;
     }
     let strong = makeup.classes >= 3 && stats.digits > 0 && bytes.len() >= 8;
     // `P@ssWord!`: no digit, and signs that join no words.
-    let signs = quoted && makeup.classes >= 3 && !makeup.word && bytes.len() >= 8;
+    let signs = quoted
+        && !makeup.word
+        && bytes.len() >= 8
+        && (makeup.classes >= 3 || has_many_signs(bytes));
     let plain = makeup.classes >= 2 && stats.digits > 0 && letters > 0;
     // `letmein`: a word of a person's choice, if the label is followed by a string.
-    let word = quoted && letters == bytes.len() && !is_message_word(bytes);
+    let bare = bytes.trim_ascii_end();
+    let emphasis = bare
+        .iter()
+        .rev()
+        .take_while(|b| b"!#$%&*@^".contains(b))
+        .count();
+    let word = quoted
+        && letters + emphasis == bytes.len()
+        && letters >= 4
+        && !is_message_word(&bytes[..letters]);
     match (strong, signs || word, plain) {
         (true, _, _) => 0.85,
         (false, true, _) => 0.6,
@@ -138,6 +245,29 @@ pub(super) fn is_strong(value: &str) -> bool {
             3 => stats.lower > 0 && stats.upper > 0 && !stats.has_words(),
             _ => false,
         }
+}
+
+/// `65535i32`.
+fn is_typed_number(bytes: &[u8]) -> bool {
+    const TYPES: [&[u8]; 10] = [
+        b"i8", b"i16", b"i32", b"i64", b"u8", b"u16", b"u32", b"u64", b"isize", b"usize",
+    ];
+    let rest = TYPES.iter().find_map(|name| bytes.strip_suffix(*name));
+    rest.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a value has at least three kinds of signs, none of which code or a pattern has.
+fn has_many_signs(bytes: &[u8]) -> bool {
+    let mut signs: Vec<u8> = bytes
+        .iter()
+        .copied()
+        .filter(|b| !b.is_ascii_alphanumeric())
+        .collect();
+    signs.sort_unstable();
+    signs.dedup();
+    signs.len() >= 3
+        && signs.iter().all(|b| b"!@#$%^&*-_+=?~".contains(b))
+        && bytes.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Words that stand after `password` in forms, messages and code.
@@ -203,7 +333,15 @@ fn credential_confidence(bytes: &[u8], stats: &TokenStats, label: Label) -> f32 
     // `user.name`, `kebab-case-words` and `snake_case_words` are identifiers, also with a number.
     let few_digits = stats.digits <= 2 || stats.digits * 8 < bytes.len();
     let is_identifier = makeup.word && stats.has_words() && few_digits;
+    if is_sample_key(bytes) {
+        return 0.0;
+    }
+    // `ZAQWS-XCDER-VBGTR-FRTGU`: groups of capitals and digits, as licences have.
+    if is_grouped(bytes) && !stats.has_words() {
+        return 0.6;
+    }
     if is_identifier
+        || is_numbered_name(bytes, stats, &makeup)
         || is_constant(bytes, stats, &makeup)
         || bytes.len() < MIN_CREDENTIAL
         || stats.entropy < 2.5
@@ -226,11 +364,31 @@ fn credential_confidence(bytes: &[u8], stats: &TokenStats, label: Label) -> f32 
     }
 }
 
+/// Whether a value has at least four groups of three to six capitals and digits, all of one length.
+fn is_grouped(bytes: &[u8]) -> bool {
+    let mut groups = bytes.split(|b| *b == b'-');
+    let first = groups.next().map_or(0, <[u8]>::len);
+    let fits = |group: &[u8]| {
+        group.len() == first
+            && group
+                .iter()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+    };
+    bytes.len() >= 15
+        && (3..=6).contains(&first)
+        && groups.clone().count() >= 3
+        && groups.all(fits)
+        && bytes.iter().any(u8::is_ascii_uppercase)
+}
+
 /// Whether the value of a name that ends in `key` is more likely an id, a digest or a path.
 fn is_public_key(bytes: &[u8], stats: &TokenStats) -> bool {
     let hex = bytes.iter().all(u8::is_ascii_hexdigit);
     let signs = bytes
         .iter()
         .any(|b| matches!(b, b'.' | b':' | b'@' | b'{' | b'[' | b'<' | b'#' | b'$'));
-    bytes.len() < 20 || is_uuid(bytes) || signs || stats.entropy < 3.0 && !hex || stats.has_words()
+    bytes.len() < 20
+        || is_uuid(bytes)
+        || signs
+        || !hex && (stats.entropy < 3.0 || stats.has_words())
 }

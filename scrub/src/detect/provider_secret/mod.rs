@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::randomness::TokenStats;
-use super::sample_value::is_sample;
+use super::sample_value::is_sample_key;
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::Kind;
 use crate::scan::Scan;
@@ -97,13 +97,30 @@ fn check_prefixed(scan: &mut Scan<'_>, secret: &Prefixed, anchor: usize) {
         let body = &scan.bytes[start..end];
         let rest = &body[secret.shape.prefix_length()..];
         let anchor = secret.shape.anchor_length();
-        if (anchor > LONG_ANCHOR || is_random(rest, anchor)) && !is_sample(body) {
+        let random = match anchor > LONG_ANCHOR {
+            true => !is_words(rest),
+            false => is_random(rest, anchor),
+        };
+        if random && !is_sample_key(body) && !is_in_data(scan, start) {
             scan.add(secret.kind, start, end, 0.98);
         }
     }
 }
 
-/// A longer anchor identifies a secret, whatever surrounds it.
+/// Whether a secret would begin within a long text in base64, where any short prefix occurs.
+fn is_in_data(scan: &Scan<'_>, start: usize) -> bool {
+    const LONG: usize = 48;
+    let data = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+    matches!(scan.before(start), b'+' | b'/') && start - scan.run_back(start, data) >= LONG
+}
+
+/// Whether the characters after a prefix are words: `test_commandWithLocalPixels`.
+fn is_words(rest: &[u8]) -> bool {
+    let stats = TokenStats::of(rest);
+    stats.digits == 0 && stats.upper < stats.lower && stats.has_words()
+}
+
+/// A longer anchor identifies a secret, unless words follow it.
 const LONG_ANCHOR: usize = 4;
 
 /// Whether the characters after a short prefix are random: in source code, words are an identifier.
@@ -151,7 +168,7 @@ fn check_named(scan: &mut Scan<'_>, secret: &Named, hit: Range<usize>) {
             1..=3 => !stats.has_words(),
             _ => true,
         };
-        if random && !is_sample(body) {
+        if random && !is_sample_key(body) {
             scan.add(secret.kind, value, end, 0.93);
         }
     }
@@ -212,6 +229,25 @@ mod tests {
             assert!(kind_or_other(&text, secret.kind), "{} {text}", secret.kind);
             assert!(!found(&sample, secret.kind), "{} {sample}", secret.kind);
         }
+    }
+
+    #[test]
+    fn a_prefix_before_words_or_within_data_is_none() {
+        cases::check(
+            "MOLLIE_KEY",
+            &[(
+                "live_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM",
+                "live_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM",
+            )],
+            &["def test_commandWithLocalPixelTestsTrue(self)"],
+        );
+        let data = "AGFzbQEAAAABJwdgAX8Bf2ADf39B".repeat(3);
+        let token = format!("EAA{}", "q7Zt1LmX0v".repeat(9));
+        cases::check(
+            "FACEBOOK_TOKEN",
+            &[(&token, &token)],
+            &[&format!("{data}/{token}")],
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::Kind;
 use crate::detect::randomness::TokenStats;
-use crate::detect::sample_value::is_sample;
+use crate::detect::sample_value::is_sample_key;
 use crate::scan::Scan;
 
 pub(super) const KINDS: [&str; 4] = [
@@ -46,7 +46,7 @@ pub(super) fn check_number(scan: &mut Scan<'_>, start: usize) {
     let secret = &scan.bytes[separator + 1..end];
     let stats = TokenStats::of(secret);
     let random = stats.lower > 0 && stats.upper + stats.digits > 1 && !stats.has_words();
-    if lengths.contains(&secret.len()) && random && !is_sample(secret) {
+    if lengths.contains(&secret.len()) && random && !is_sample_key(secret) {
         scan.add(kind, start, end, 0.95);
     }
 }
@@ -71,7 +71,7 @@ fn check_vault(scan: &mut Scan<'_>, range: &Range<usize>) {
         return;
     }
     let stats = TokenStats::of(token);
-    if stats.digits >= 2 && !stats.has_words() && !is_sample(token) {
+    if stats.digits >= 2 && !stats.has_words() && !is_sample_key(token) {
         scan.add(VAULT, range.start - 2, range.end, 0.9);
     }
 }
