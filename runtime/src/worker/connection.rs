@@ -4,7 +4,6 @@
 //! from the watchdog's thread as well. Reading is part of the event loop.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use pml_ops::{AnswerFuture, BrokerClient, BrokerGone};
+use pml_ops::{AnswerFuture, BrokerClient};
 use pml_protocol::framing::{FrameReader, FramingError, encode};
 use pml_protocol::message::{FromWorker, LOG_LINE_COST, ToWorker};
-use pml_protocol::{Failure, FailureKind, Level, Request, ToolResult};
+use pml_protocol::{Failure, FailureKind, Level, Request};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::sync::oneshot;
 
+use super::answers::Answers;
 use crate::async_fd;
 use crate::spin_wait::SpinWait;
 
@@ -110,8 +109,7 @@ pub struct Connection {
     writer: Arc<Writer>,
     reader: AsyncFd<UnixStream>,
     frames: RefCell<FrameReader>,
-    /// The requests without an answer, by id.
-    waiting: RefCell<HashMap<u32, oneshot::Sender<ToolResult>>>,
+    answers: Rc<Answers>,
     next_id: Cell<u32>,
     spin: RefCell<SpinWait>,
     /// Bytes that the script may still log; set when the run begins.
@@ -127,7 +125,7 @@ impl Connection {
             writer,
             reader: async_fd::with_interest(Interest::READABLE, socket)?,
             frames: RefCell::default(),
-            waiting: RefCell::default(),
+            answers: Rc::default(),
             next_id: Cell::new(0),
             spin: RefCell::default(),
             log_left: Cell::new(0),
@@ -148,12 +146,7 @@ impl Connection {
             // After a malformed frame the stream cannot be read any further.
             let popped = self.frames.borrow_mut().pop::<ToWorker>().ok()?;
             match popped {
-                Some(ToWorker::Answer { id, answer }) => {
-                    if let Some(waiter) = self.waiting.borrow_mut().remove(&id) {
-                        // Fails if the script no longer waits, which is not an error.
-                        let _ = waiter.send(answer);
-                    }
-                }
+                Some(ToWorker::Answer { id, answer }) => self.answers.arrive(id, answer),
                 Some(other) => return Some(other),
                 None => self.fill().await?,
             }
@@ -189,7 +182,7 @@ impl Connection {
 
     /// Whether a request is unanswered.
     pub fn is_waiting(&self) -> bool {
-        !self.waiting.borrow().is_empty()
+        self.answers.has_unanswered()
     }
 }
 
@@ -197,18 +190,16 @@ impl BrokerClient for Connection {
     fn ask(&self, request: Request) -> AnswerFuture {
         let id = self.next_id.get();
         self.next_id.set(id.wrapping_add(1));
-        let (answered, answer) = oneshot::channel();
-        self.waiting.borrow_mut().insert(id, answered);
+        let answer = self.answers.expect(id);
         self.spin.borrow_mut().request_sent();
         if let Err(error) = self.writer.send(&FromWorker::Ask { id, request }) {
-            self.waiting.borrow_mut().remove(&id);
             let failure = Failure::new(
                 FailureKind::Tool,
                 format!("the request could not be sent: {error}"),
             );
             return Box::pin(async { Ok(Err(failure)) });
         }
-        Box::pin(async { answer.await.map_err(|_| BrokerGone) })
+        Box::pin(answer)
     }
 
     fn log(&self, level: Level, text: String) -> bool {

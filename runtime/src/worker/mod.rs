@@ -5,6 +5,7 @@
 //! V8's threads start. The system-call filter, which applies to all threads, is installed when V8 has
 //! all that it needs. Only then does the worker report that it is ready.
 
+mod answers;
 mod buffers;
 mod command;
 mod connection;
