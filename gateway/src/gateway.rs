@@ -308,7 +308,8 @@ impl Gateway {
 
     /// What of the operator's policy slows or refuses calls of a tool. Spends nothing.
     pub fn limits_of(&self, id: &str) -> CallLimits {
-        self.0.policy().limits_of(id)
+        let principal = self.1.requester.entity_id();
+        self.0.policy().limits_of(&principal, id)
     }
 
     /// A digest of the operator's policy and of the way to a server: what an approval of a call of it
