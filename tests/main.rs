@@ -15,6 +15,7 @@ mod examples;
 mod faults;
 mod first_hour;
 mod gateway;
+mod guards;
 mod hostile;
 mod labels;
 mod learning;

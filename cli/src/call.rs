@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use pml_gateway::{CallOptions, RunLimits};
 use pml_hosts::AnsweredBy;
-use pml_protocol::{RunContext, split_version};
+use pml_protocol::{GuardVerdict, RunContext, split_version};
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
@@ -90,7 +90,14 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             ),
             None => None,
         };
+        let scope = scope.for_request(&run);
         let result = gateway.call_with(&scope, tool, arguments, options).await;
+        for note in run.notes().guards() {
+            // What blocks the call is its error.
+            if note.verdict != GuardVerdict::Block {
+                diagnostics::warning(note);
+            }
+        }
         if let Some(recorded) = recorded {
             match &result {
                 Ok(answer) => recorded.end(Ok(&answer.value.to_string()), AnsweredBy::Server),

@@ -107,6 +107,9 @@ pub fn run(
             Answer { call, result }
         });
         let mut answered = join_all(results).await;
+        for warning in run.made_calls().take_warnings() {
+            diagnostics::warning(warning);
+        }
         let is_ok = answered.iter().all(|answer| answer.result.is_ok());
         if let Some(scrubber) = scrubber {
             scrub(&mut answered, scrubber)?;

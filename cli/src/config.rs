@@ -23,10 +23,11 @@ use crate::telemetry_setup::TelemetrySettings;
 use crate::trust::{self, Question};
 
 /// The keys of the `pml` section.
-const SECTIONS: [&str; 16] = [
+const SECTIONS: [&str; 17] = [
     "approvals",
     "audit",
     "effects",
+    "guards",
     "labels",
     "learn",
     "limits",

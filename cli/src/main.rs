@@ -56,6 +56,7 @@ mod telemetry_setup;
 mod test;
 mod token;
 mod tool_cache;
+mod tool_rules;
 mod tools;
 mod trust;
 mod types;

@@ -1,4 +1,4 @@
-//! `pml tools`: lists the tools of the servers.
+//! `pml tools`: lists the tools of the servers, and shows the rules of one.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, Subcommand};
 use pml_gateway::policy::globs::ToolGlob;
 use pml_gateway::{Effect, EffectSource, Gateway, Listing, RefusedTool, Tool};
 use pml_protocol::EffectClass;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::exit::ExitCode;
 use crate::style::Style;
 use crate::tool_cache::ToolCache;
-use crate::{config, diagnostics, exit, servers};
+use crate::{config, diagnostics, exit, servers, tool_rules};
 
 /// How long each server has to start and to list its tools.
 pub const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,15 +27,20 @@ const SUMMARY_CHARS: usize = 72;
 
 /// List the tools of all servers, or of one
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:\n  \
     pml tools                 all tools, by server\n  \
     pml tools fs              the tools of the server `fs`\n  \
     pml tools --effects       which calls change something, and how pml knows\n  \
     pml tools --labels        what tools return and accept, by pml.labels and what servers say\n  \
+    pml tools show fs:write_file      every rule in force for one tool\n  \
     pml tools --json | jq -r '.tools[].id'\n  \
     pml tools --format openai                    for the `tools` of a request\n\n\
     Exit codes: 0 ok, 1 a server could not be listed, 2 wrong usage or configuration.")]
 pub struct ToolsArgs {
+    #[command(subcommand)]
+    verb: Option<ToolsVerb>,
+
     /// The name of a configured server
     server: Option<String>,
 
@@ -65,7 +70,15 @@ pub struct ToolsArgs {
     format: Option<DefinitionFormat>,
 }
 
+#[derive(Subcommand)]
+enum ToolsVerb {
+    Show(tool_rules::ShowArgs),
+}
+
 pub fn run(args: &ToolsArgs, config: Option<&Path>) -> ExitCode {
+    if let Some(ToolsVerb::Show(args)) = &args.verb {
+        return tool_rules::run(args, config);
+    }
     list(args, config).unwrap_or_else(exit::usage_error)
 }
 

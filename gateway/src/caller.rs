@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use pml_guards::GuardName;
 use pml_policy::authorize::Requester;
 use pml_tokens::{Capability, TokenError};
 
@@ -123,5 +124,5 @@ fn spent(id: &str, error: &TokenError) -> Refusal {
         TokenError::Spent { .. } => RefusalKind::Calls,
         _ => RefusalKind::Denied,
     };
-    Refusal::permanent(kind, format!("`{id}` was not called: {error}"))
+    Refusal::permanent(kind, format!("`{id}` was not called: {error}")).of(GuardName::Limits)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use pml_credentials::Reference;
+use pml_guards::{Guards, GuardsConfig};
 use pml_policy::authorize::{Action, PolicyFile, PolicyFileError};
 use pml_policy::labels::LabelRules;
 use pml_policy::lock::ObservedServer;
@@ -18,6 +19,7 @@ use crate::call::{
 use crate::caller::Caller;
 use crate::config::{Config, ConfigError, Endpoint, ServerConfig};
 use crate::effects::{Effect, EffectRules, FirstSeen};
+use crate::guarded::note_refusal;
 use crate::health::{self, HealthCheck};
 use crate::labels::label_rules;
 use crate::oauth::OAuth;
@@ -26,6 +28,7 @@ use crate::policy::{CallLimits, Policy, PolicyConfig};
 use crate::registry::{RefusedTool, Tool};
 use crate::secrets::Secrets;
 use crate::server::{Server, ServerContext};
+use crate::session_histories::SessionHistories;
 use crate::transport::{GatewayCount, Login, StartError, TransportContext, reap_orphans};
 
 /// How many servers may start at the same time.
@@ -64,6 +67,8 @@ pub(crate) struct Inner {
     pub effects: EffectRules,
     pub first_seen: FirstSeen,
     pub labels: LabelRules,
+    pub guards: Guards,
+    pub sessions: SessionHistories,
     policy_digest: [u8; 32],
     context: Arc<ServerContext>,
     /// When the tools of all servers were first listed.
@@ -106,6 +111,7 @@ impl Gateway {
         let policy: PolicyConfig = config.section("policy")?;
         let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
         let labels = label_rules(&config)?;
+        let guards = guards(&config)?;
         let file = config.policy_file(&policy)?;
         let policy_digest = policy.digest(file.as_ref().map(PolicyFile::text));
         let secrets = config.secrets().clone();
@@ -141,6 +147,8 @@ impl Gateway {
             effects,
             first_seen: FirstSeen::default(),
             labels,
+            guards,
+            sessions: SessionHistories::default(),
             policy_digest,
             context,
             all_listed: OnceLock::new(),
@@ -308,7 +316,8 @@ impl Gateway {
 
     /// What of the operator's policy slows or refuses calls of a tool. Spends nothing.
     pub fn limits_of(&self, id: &str) -> CallLimits {
-        self.0.policy().limits_of(id)
+        let principal = self.1.requester.entity_id();
+        self.0.policy().limits_of(&principal, id)
     }
 
     /// A digest of the operator's policy and of the way to a server: what an approval of a call of it
@@ -379,7 +388,7 @@ impl Gateway {
             .0
             .call(scope, id, arguments.into(), options)
             .await
-            .map_err(|error| error.hidden(secrets))?;
+            .map_err(|error| self.refused(scope, error.hidden(secrets)))?;
         secrets.hide_value(&mut answer.value);
         Ok(answer)
     }
@@ -400,7 +409,15 @@ impl Gateway {
             .0
             .check_call(scope, id, arguments.into(), version)
             .await;
-        checked.map_err(|error| error.hidden(self.0.secrets()))
+        checked.map_err(|error| self.refused(scope, error.hidden(self.0.secrets())))
+    }
+
+    /// Notes what refused a call, if it is a rule that a guard shows.
+    fn refused(&self, scope: &RunScope, error: CallError) -> CallError {
+        if let Some(request) = scope.request() {
+            note_refusal(request, &error);
+        }
+        error
     }
 
     /// Stops every server, first with SIGTERM. Returns when all of them have ended, and all processes
@@ -500,6 +517,13 @@ impl Inner {
 }
 
 /// The login of a remote server; none if an `Authorization` header is configured.
+/// The guards of a configuration.
+fn guards(config: &Config) -> Result<Guards, ConfigError> {
+    let written: GuardsConfig = config.section("guards")?;
+    Guards::new(&written)
+        .map_err(|error| config.section_error(&["guards", &error.guard], error.to_string()))
+}
+
 fn login(logins: &Arc<OAuth>, server: &ServerConfig, secrets: &Secrets) -> Option<Login> {
     let (url, headers) = match &server.endpoint {
         Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => (&remote.url, &remote.headers),

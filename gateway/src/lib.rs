@@ -19,6 +19,7 @@ pub mod effects;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gateway;
+mod guarded;
 mod health;
 pub mod json_size;
 mod labels;
@@ -33,6 +34,7 @@ mod resources;
 mod secrets;
 mod server;
 mod server_snapshot;
+mod session_histories;
 mod source;
 mod tool_id;
 mod transport;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use pml_policy::authorize::OfferKind;
+use pml_protocol::EffectClass;
 use rmcp::model::{
     ErrorCode, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
 };
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::Gateway;
 use crate::call::{CallError, CallErrorKind, RunScope};
+use crate::guarded::Guarding;
 use crate::listing_budget::ListingBudget;
 use crate::transport::{TOO_LARGE, without_paths};
 
@@ -28,24 +30,29 @@ impl Gateway {
     /// # Errors
     /// As [`Gateway::call`].
     pub async fn list_resources(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        let listed = self.send(scope, server, Wanted::any("resources"), async |peer| {
-            // A server without the capability has no resources; that is not an error.
-            if peer
-                .peer_info()
-                .is_some_and(|info| info.capabilities.resources.is_none())
-            {
-                return Ok(Value::Array(Vec::new()));
-            }
-            let pages = pages(|cursor| {
-                let peer = peer.clone();
-                async move {
-                    let page = peer.list_resources(cursor).await?;
-                    Ok((page.resources, page.next_cursor))
+        let listed = self.send(
+            scope,
+            server,
+            Asked::listing("resources"),
+            async |peer, _| {
+                // A server without the capability has no resources; that is not an error.
+                if peer
+                    .peer_info()
+                    .is_some_and(|info| info.capabilities.resources.is_none())
+                {
+                    return Ok(Value::Array(Vec::new()));
                 }
-                .boxed()
-            });
-            Ok(json(pages.await?))
-        });
+                let pages = pages(|cursor| {
+                    let peer = peer.clone();
+                    async move {
+                        let page = peer.list_resources(cursor).await?;
+                        Ok((page.resources, page.next_cursor))
+                    }
+                    .boxed()
+                });
+                Ok(json(pages.await?))
+            },
+        );
         let listed = listed.await?;
         Ok(self.offered(server, "resources", "uri", listed))
     }
@@ -61,12 +68,14 @@ impl Gateway {
         uri: &str,
     ) -> Result<Value, CallError> {
         let wanted = Wanted::one("resources", uri);
-        self.send(scope, server, wanted, async |peer| {
-            Ok(json(
-                peer.read_resource(ReadResourceRequestParams::new(uri))
-                    .await?
-                    .contents,
-            ))
+        let asked = Asked {
+            wanted,
+            arguments: serde_json::json!({ "uri": uri }),
+        };
+        self.send(scope, server, asked, async |peer, arguments| {
+            let uri = arguments["uri"].as_str().unwrap_or(uri);
+            let params = ReadResourceRequestParams::new(uri);
+            Ok(json(peer.read_resource(params).await?.contents))
         })
         .await
     }
@@ -76,7 +85,7 @@ impl Gateway {
     /// # Errors
     /// As [`Gateway::call`].
     pub async fn list_prompts(&self, scope: &RunScope, server: &str) -> Result<Value, CallError> {
-        let listed = self.send(scope, server, Wanted::any("prompts"), async |peer| {
+        let listed = self.send(scope, server, Asked::listing("prompts"), async |peer, _| {
             if peer
                 .peer_info()
                 .is_some_and(|info| info.capabilities.prompts.is_none())
@@ -109,9 +118,16 @@ impl Gateway {
         arguments: Map<String, Value>,
     ) -> Result<Value, CallError> {
         let wanted = Wanted::one("prompts", name);
-        self.send(scope, server, wanted, async |peer| {
+        let asked = Asked {
+            wanted,
+            arguments: Value::Object(arguments),
+        };
+        self.send(scope, server, asked, async |peer, arguments| {
             let mut params = GetPromptRequestParams::new(name);
-            params.arguments = Some(arguments);
+            params.arguments = match arguments {
+                Value::Object(fields) => Some(fields),
+                _ => None,
+            };
             Ok(json(peer.get_prompt(params).await?))
         })
         .await
@@ -131,11 +147,11 @@ impl Gateway {
         &self,
         scope: &RunScope,
         name: &str,
-        wanted: Wanted<'_>,
-        request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
+        asked: Asked<'_>,
+        request: impl AsyncFnOnce(Peer<RoleClient>, Value) -> Result<Value, ServiceError>,
     ) -> Result<Value, CallError> {
         let secrets = self.inner().secrets();
-        let answer = self.send_admitted(scope, name, wanted, request).await;
+        let answer = self.send_admitted(scope, name, asked, request).await;
         let mut value = answer.map_err(|error| error.hidden(secrets))?;
         secrets.hide_value(&mut value);
         Ok(value)
@@ -147,9 +163,13 @@ impl Gateway {
         &self,
         scope: &RunScope,
         name: &str,
-        wanted: Wanted<'_>,
-        request: impl AsyncFnOnce(Peer<RoleClient>) -> Result<Value, ServiceError>,
+        asked: Asked<'_>,
+        request: impl AsyncFnOnce(Peer<RoleClient>, Value) -> Result<Value, ServiceError>,
     ) -> Result<Value, CallError> {
+        let Asked {
+            wanted,
+            mut arguments,
+        } = asked;
         let inner = self.inner();
         let Some(server) = inner.servers.get(name) else {
             let names: Vec<&str> = self.servers().collect();
@@ -178,6 +198,14 @@ impl Gateway {
             ));
         }
         scope.spend(&id)?;
+        let guarding = Guarding {
+            id: &id,
+            tool: None,
+            effect: EffectClass::Read,
+            chosen_key: None,
+            is_dry_run: false,
+        };
+        let pass = inner.guard(scope, guarding, &mut arguments).await?;
         let leased = server
             .lease()
             .await
@@ -200,7 +228,7 @@ impl Gateway {
         let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));
         // The other two branches drop the request, which cancels it at the server.
         let answer = tokio::select! {
-            answer = request(session.peer.clone()) => answer,
+            answer = request(session.peer.clone(), arguments) => answer,
             () = tokio::time::sleep(limit) => {
                 return Err(CallError::transient(
                     CallErrorKind::Timeout,
@@ -213,7 +241,7 @@ impl Gateway {
                 return Err(CallError::permanent(CallErrorKind::Cancelled, name, "the run has ended"));
             }
         };
-        answer.map_err(|error| match error {
+        let answer = answer.map_err(|error| match error {
             ServiceError::McpError(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                 has_none(name, kind)
             }
@@ -230,13 +258,31 @@ impl Gateway {
                 name,
                 format!("server `{name}`: {}", without_paths(&error.to_string())),
             ),
-        })
+        });
+        let mut value = answer?;
+        pass.answered(&mut value).await?;
+        Ok(value)
     }
 }
 
 fn has_none(server: &str, kind: &str) -> CallError {
     let message = format!("server `{server}` has no {kind}");
     CallError::permanent(CallErrorKind::Tool, server, message)
+}
+
+/// A request with its arguments, which guards look at.
+struct Asked<'a> {
+    wanted: Wanted<'a>,
+    arguments: Value,
+}
+
+impl Asked<'_> {
+    fn listing(kind: &'static str) -> Self {
+        Self {
+            wanted: Wanted::any(kind),
+            arguments: Value::Null,
+        }
+    }
 }
 
 /// What a request is about.

@@ -4,6 +4,7 @@ mod calls;
 mod conformance;
 mod effects;
 mod fleet;
+mod guards;
 mod hostile;
 #[allow(dead_code, reason = "the tests of the whole program need more of it")]
 mod installed;

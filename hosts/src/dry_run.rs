@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pml_protocol::{Failure, FailureKind, HostFuture, Request, RunContext, ToolHost, ToolResult};
+use pml_protocol::{
+    Failure, FailureKind, GuardNote, HostFuture, Request, RunContext, ToolHost, ToolResult,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,6 +51,9 @@ pub struct PlannedCall {
     /// Why it would have been refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Failure>,
+    /// What guards say about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<GuardNote>,
 }
 
 /// Where the answer of a planned call came from.
@@ -101,6 +106,7 @@ impl<H> DryRun<H> {
             args,
             answer: AnswerSource::Nothing,
             refused: None,
+            guards: Vec::new(),
         });
         planned.len() - 1
     }
@@ -150,7 +156,9 @@ impl<H: ToolHost> DryRun<H> {
         run: &RunContext,
     ) -> ToolResult {
         let index = self.plan(tool, recorded.details());
-        match self.inner.handle(request, run).await {
+        let answered = self.inner.handle(request, run).await;
+        self.lock()[index].guards = run.notes().guards();
+        match answered {
             Ok(schema) => {
                 let schema: Option<Value> = arguments::parse(&schema)?;
                 let (answer, source) = self.make_up(tool, &recorded, schema.as_ref());

@@ -8,8 +8,8 @@ use pml_gateway::{
     RunScope, Tool,
 };
 use pml_protocol::{
-    CallProgress, EffectClass, Failure, FailureKind, HostFuture, Request, ResourceRequest,
-    RunContext, ToolHost, ToolResult, to_result,
+    CallProgress, EffectClass, Failure, FailureKind, GuardVerdict, Hint, HostFuture, Request,
+    ResourceRequest, RunContext, ToolHost, ToolResult, to_result,
 };
 use pml_scrub::Origin;
 use serde::Serialize;
@@ -166,13 +166,23 @@ impl GatewayHost {
         })
     }
 
-    /// The run with what it had read when it made the request, for policies.
+    /// The run with the request, for guards, and with what it had read when it made it, for policies.
     fn scope(&self, run: &RunContext) -> RunScope {
+        let scope = self.scope.for_request(run);
         match run.seen().is_clean() {
-            true => self.scope.clone(),
+            true => scope,
             false => {
                 let session = run.flow().session().label();
-                self.scope.with_labels(run.seen().label(), session)
+                scope.with_labels(run.seen().label(), session)
+            }
+        }
+    }
+
+    /// Puts what guards warned of and repaired into the log of the run.
+    fn warn(&self, tool: &str, run: &RunContext) {
+        for note in run.notes().guards() {
+            if note.verdict != GuardVerdict::Block {
+                run.made_calls().warn(format!("`{tool}`: {note}"));
             }
         }
     }
@@ -225,6 +235,7 @@ impl ToolHost for GatewayHost {
                 Request::Call { tool, args, .. } => {
                     let _memory = call_memory::reserve(run.fair_share(), args.get()).await?;
                     let result = self.call(request, tool, args, run).await;
+                    self.warn(tool, run);
                     self.received(server_of(tool), result).await
                 }
                 Request::Describe { tool } => {
@@ -232,8 +243,9 @@ impl ToolHost for GatewayHost {
                         .await
                 }
                 Request::Resource { server, request } => {
-                    self.received(server, self.resource(server, request, run).await)
-                        .await
+                    let result = self.resource(server, request, run).await;
+                    self.warn(server, run);
+                    self.received(server, result).await
                 }
                 other => Err(unsupported(other)),
             }
@@ -279,9 +291,11 @@ struct Description<'a> {
 
 /// A failed call of the gateway, as a script sees it.
 pub fn failure(error: CallError) -> Failure {
+    let hint = error.is_blocked_by_guard().then_some(Hint::CorrectTheCall);
     Failure {
         retryable: error.retryable,
         retry_after_ms: error.retry_after_ms,
+        hint,
         ..Failure::new(kind_of(error.kind), error.message)
     }
 }

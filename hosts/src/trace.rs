@@ -207,6 +207,11 @@ impl<H> Drop for Open<'_, H> {
         let dispatched = run.dispatched_at().unwrap_or(approved);
         let person_wait = notes.is_asked().then(|| approved - span.began());
         let server_wait = notes.server_wait();
+        let guards: Vec<(String, &str)> = notes
+            .guards()
+            .into_iter()
+            .map(|note| (note.guard, note.verdict.as_str()))
+            .collect();
         let end = CallEnd {
             transport: self.transport,
             error: self.error,
@@ -216,6 +221,7 @@ impl<H> Drop for Open<'_, H> {
             slot_wait: dispatched.saturating_duration_since(approved) + server_wait,
             person_wait,
             principal: run.principal().as_str(),
+            guards: &guards,
             speculation: match (run.is_speculative(), run.took_speculated()) {
                 (true, _) => Speculated::Ahead,
                 (false, true) => Speculated::Taken,

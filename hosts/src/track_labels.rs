@@ -46,6 +46,18 @@ impl AnswerLabels {
         self.received(request, tool.as_deref(), result, run);
     }
 
+    /// Tells the guards of a call that was answered before the run was interrupted.
+    pub fn remember(&self, request: &Request, result: &ToolResult, run: &RunContext) {
+        if let (Request::Call { tool, args, .. }, Ok(value)) = (request, result)
+            && let (Ok(args), Ok(mut value)) = (
+                serde_json::from_str(args.get()),
+                serde_json::from_str(value.get()),
+            )
+        {
+            self.gateway.answered_before(tool, &args, &mut value, run);
+        }
+    }
+
     /// Notes the answer to a request before the script gets it. An error of a server is data of it.
     fn received(
         &self,

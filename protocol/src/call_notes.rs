@@ -1,8 +1,13 @@
 //! What the layers and the gateway note about one request, for the layer that observes it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::guard_note::GuardNote;
+
+/// Verdicts of guards that are kept of one request.
+const MAX_GUARD_NOTES: usize = 32;
 
 /// Notes about one request.
 #[derive(Debug, Default)]
@@ -13,6 +18,7 @@ pub struct CallNotes {
     server_wait_micros: AtomicU64,
     is_cached: AtomicBool,
     is_asked: AtomicBool,
+    guards: Mutex<Vec<GuardNote>>,
 }
 
 impl CallNotes {
@@ -67,6 +73,24 @@ impl CallNotes {
     /// How long all attempts waited for the limits of the server.
     pub fn server_wait(&self) -> Duration {
         Duration::from_micros(self.server_wait_micros.load(Ordering::Relaxed))
+    }
+
+    /// A guard has warned, repaired or blocked. Beyond 32 verdicts they are dropped.
+    pub fn add_guard(&self, note: GuardNote) {
+        let mut guards = self.guard_notes();
+        if guards.len() < MAX_GUARD_NOTES {
+            guards.push(note);
+        }
+    }
+
+    /// What guards said about the request, in their order.
+    pub fn guards(&self) -> Vec<GuardNote> {
+        self.guard_notes().clone()
+    }
+
+    fn guard_notes(&self) -> MutexGuard<'_, Vec<GuardNote>> {
+        // Notes are only appended.
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The cache has answered.

@@ -38,6 +38,8 @@ pub enum Hint {
     LogLess,
     /// The limit of the result.
     ReturnLess,
+    /// A guard blocked the call or withholds its answer.
+    CorrectTheCall,
     /// A promise that never settles.
     SettleEveryPromise,
     /// `tools.x` was called, or a tool without a server.
@@ -96,6 +98,9 @@ impl Hint {
             Self::LogLess => "Log less; return what matters as the result.",
             Self::ReturnLess => {
                 "Filter or summarise before you return: counts, names, the first few."
+            }
+            Self::CorrectTheCall => {
+                "Correct what the guard names, or do without the call: the same guards look at every way to a tool."
             }
             Self::SettleEveryPromise => {
                 "Make sure that every promise you await is resolved or rejected by something."

@@ -1,4 +1,5 @@
-//! The calls that layers make for a run: those of plans and streams, which are no requests of its script.
+//! What layers make for a run and say about it: calls of plans and streams, which are no requests of its
+//! script, and warnings about calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,28 +7,49 @@ use std::time::{Duration, Instant};
 use crate::outcome::{CallRecord, millis};
 use crate::run_context::RunContext;
 
+/// Warnings that are kept.
+const MAX_WARNINGS: usize = 100;
 /// Calls that are kept. A plan of very many tasks makes more, of which its report has the states.
 const MAX_KEPT: usize = 20_000;
 
-/// The calls that layers made for one run. Cheap to clone; clones are the same list.
+/// The calls that layers made for one run, and their warnings. Cheap to clone; clones are the same lists.
 #[derive(Debug, Clone, Default)]
-pub struct MadeCalls(Arc<Mutex<Vec<CallRecord>>>);
+pub struct MadeCalls(Arc<Mutex<Made>>);
+
+#[derive(Debug, Default)]
+struct Made {
+    calls: Vec<CallRecord>,
+    warnings: Vec<String>,
+}
 
 impl MadeCalls {
     /// Adds calls. Beyond the first 20,000 they are dropped.
     pub fn add(&self, calls: impl IntoIterator<Item = CallRecord>) {
         let mut kept = self.lock();
-        let room = MAX_KEPT.saturating_sub(kept.len());
-        kept.extend(calls.into_iter().take(room));
+        let room = MAX_KEPT.saturating_sub(kept.calls.len());
+        kept.calls.extend(calls.into_iter().take(room));
     }
 
     /// The calls so far, which are forgotten here.
     pub fn take(&self) -> Vec<CallRecord> {
-        std::mem::take(&mut self.lock())
+        std::mem::take(&mut self.lock().calls)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<CallRecord>> {
-        // Records are only appended and taken.
+    /// Adds a warning about a call, for the log of the run. Beyond the first 100 they are dropped.
+    pub fn warn(&self, warning: String) {
+        let mut kept = self.lock();
+        if kept.warnings.len() < MAX_WARNINGS {
+            kept.warnings.push(warning);
+        }
+    }
+
+    /// The warnings so far, which are forgotten here.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock().warnings)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Made> {
+        // Entries are only appended and taken.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -72,6 +72,13 @@ impl ToolReply {
         }
     }
 
+    /// The same reply with one more text: a warning about the call.
+    #[must_use]
+    pub fn with_warning(mut self, text: Scrubbed<String>) -> Self {
+        self.content.push(ContentBlock::text(text.into_inner()));
+        self
+    }
+
     /// Whether the call failed.
     pub fn is_failure(&self) -> bool {
         self.failed

@@ -25,6 +25,8 @@ pub struct CallEnd<'a> {
     pub speculation: Speculated,
     /// What it cost, if it was sent and the operator named a cost.
     pub cost: Option<f64>,
+    /// What guards said: the guard and its verdict.
+    pub guards: &'a [(String, &'static str)],
     /// How long it waited for a permit of its run and for the limits of its server.
     pub slot_wait: Duration,
     /// How long it waited for a person, if one was asked.
@@ -57,6 +59,7 @@ impl<'a> CallEnd<'a> {
             is_cached: false,
             speculation: Speculated::No,
             cost: None,
+            guards: &[],
             slot_wait: Duration::ZERO,
             person_wait: None,
         }

@@ -105,6 +105,15 @@ pub static COSTS: Family = Family {
     open: Some(0),
 };
 
+pub static GUARDS: Family = Family {
+    name: "pml.guard.verdicts",
+    unit: "",
+    help: "What guards said about calls: warn, repair or block.",
+    kind: FamilyKind::Counter,
+    labels: &["guard", "verdict"],
+    open: None,
+};
+
 pub static WAITS: Family = Family {
     name: "pml.wait.duration",
     unit: "s",
@@ -142,13 +151,14 @@ pub static ANOMALIES: Family = Family {
 };
 
 /// All of them, in the order of `/metrics`.
-pub static ALL: [&Family; 10] = [
+pub static ALL: [&Family; 11] = [
     &CLIENT_DURATION,
     &SERVER_DURATION,
     &CALLS,
     &RETRIES,
     &SPECULATED,
     &COSTS,
+    &GUARDS,
     &WAITS,
     &RUNS,
     &REDACTIONS,

@@ -88,6 +88,9 @@ impl Metrics {
         if let Some(cost) = end.cost {
             self.add(&families::COSTS, &[tool], cost);
         }
+        for (guard, verdict) in end.guards {
+            self.add(&families::GUARDS, &[guard, verdict], 1.0);
+        }
         if !end.slot_wait.is_zero() {
             self.waited("slot", end.slot_wait);
         }

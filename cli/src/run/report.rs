@@ -77,6 +77,10 @@ pub fn print_plan(plan: &DryRunPlan, style: Style) {
         };
         diagnostics::line(format_args!("  {} {}", call.tool, shorten(&call.args)));
         diagnostics::line(format_args!("      {source}"));
+        for note in &call.guards {
+            let verdict = style.yellow(note.verdict.as_str());
+            diagnostics::line(format_args!("      {verdict}: {note}"));
+        }
     }
     for tool in &plan.unused_fixtures {
         diagnostics::warning(format_args!("the fixture for `{tool}` fits no call"));

@@ -347,6 +347,9 @@ impl RunTools {
             if let Some(refused) = &mut call.refused {
                 refused.message = self.printed_text(&refused.message);
             }
+            for note in &mut call.guards {
+                note.reason = self.printed_text(&note.reason);
+            }
         }
         // The gateway knows the tools of the servers that were started.
         let servers = self.servers.as_ref();

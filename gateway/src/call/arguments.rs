@@ -45,6 +45,18 @@ impl CallArguments {
         self
     }
 
+    /// Whether the script gave the idempotency key that the tool takes.
+    pub(super) fn has_own_key(&self, effect: &Effect) -> bool {
+        let key = effect.key_argument.as_deref();
+        key.is_some_and(|key| self.written.get(key).is_some_and(|own| !own.is_null()))
+    }
+
+    /// Converts both forms, before they are checked.
+    pub(super) fn convert(&mut self, convert: impl Fn(&mut Value)) {
+        let forms = std::iter::once(&mut self.written).chain(&mut self.restored);
+        forms.for_each(convert);
+    }
+
     /// The arguments to send, if they fit the schema. A placeholder is a text, so arguments that fit
     /// only with its value (a number, a pattern) are accepted; what does not fit is described by the
     /// written form.

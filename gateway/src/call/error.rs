@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pml_guards::{Blocked, GuardName};
 use pml_policy::lock::Quarantine;
 use serde::Serialize;
 
@@ -24,6 +25,9 @@ pub struct CallError {
     /// When it may succeed, in milliseconds, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// The guard that blocked the call, or that shows the rule which refused it.
+    #[serde(skip)]
+    pub(crate) guard: Option<GuardName>,
     #[serde(skip)]
     pub(crate) challenge: Option<Box<str>>,
 }
@@ -88,8 +92,44 @@ impl CallError {
             tool: tool.to_owned(),
             retryable: false,
             retry_after_ms: None,
+            guard: None,
             challenge: None,
         }
+    }
+
+    /// A guard does not let the call pass.
+    pub(crate) fn blocked(id: &str, blocked: &Blocked) -> Self {
+        let Blocked { guard, reason } = blocked;
+        let message =
+            format!("`{id}` was not called: the guard `{guard}` blocks it, because {reason}");
+        Self::permanent(CallErrorKind::Denied, id, message).by(*guard)
+    }
+
+    fn by(self, guard: GuardName) -> Self {
+        Self {
+            guard: Some(guard),
+            ..self
+        }
+    }
+
+    /// Whether a guard blocked the call or withholds its answer.
+    pub fn is_blocked_by_guard(&self) -> bool {
+        self.guard
+            .is_some_and(|guard| guard.configured_by().is_none())
+            && matches!(self.kind, CallErrorKind::Denied | CallErrorKind::Output)
+    }
+
+    /// A guard does not let the answer pass.
+    pub(crate) fn withheld(id: &str, blocked: &Blocked) -> Self {
+        let Blocked { guard, reason } = blocked;
+        let kind = match guard {
+            GuardName::Network => CallErrorKind::Denied,
+            _ => CallErrorKind::Output,
+        };
+        let message = format!(
+            "`{id}` was called, and the guard `{guard}` withholds its answer, because {reason}"
+        );
+        Self::permanent(kind, id, message).by(*guard)
     }
 
     /// The tool or its server is not as the lock file pins it.
@@ -141,6 +181,7 @@ impl CallError {
             tool: tool.to_owned(),
             retryable: refusal.retryable,
             retry_after_ms: refusal.retry_after_ms,
+            guard: refusal.guard,
             challenge: None,
         }
     }

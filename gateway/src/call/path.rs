@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pml_guards::GuardName;
 use pml_nearest::{nearest, typos_of};
 use pml_policy::authorize::Action;
 use pml_protocol::{EffectClass, RunContext};
@@ -19,6 +20,7 @@ use crate::ToolId;
 use crate::caller::Caller;
 use crate::effects::Effect;
 use crate::gateway::Inner;
+use crate::guarded::{GuardPass, Guarding};
 use crate::policy::breaker::Outcome;
 use crate::policy::retry::Failure;
 use crate::printable;
@@ -57,6 +59,57 @@ struct PreparedCall {
     tool: Arc<Tool>,
     arguments: Value,
     effect: Effect,
+    /// The script chose the idempotency key.
+    has_own_key: bool,
+}
+
+impl PreparedCall {
+    /// Asks the guards about the call.
+    async fn guard<'a>(
+        &mut self,
+        inner: &'a Inner,
+        scope: &'a RunScope,
+        is_dry_run: bool,
+    ) -> Result<GuardPass<'a>, CallError> {
+        let guarding = Guarding {
+            id: self.tool.id.as_str(),
+            tool: Some(&self.tool),
+            effect: self.effect.class,
+            chosen_key: self
+                .effect
+                .key_argument
+                .as_deref()
+                .filter(|_| !self.has_own_key),
+            is_dry_run,
+        };
+        let pass = inner.guard(scope, guarding, &mut self.arguments).await?;
+        if pass.is_repaired() {
+            self.check_repaired(inner, scope).await?;
+        }
+        Ok(pass)
+    }
+
+    /// Checks arguments again that a guard has changed. The error does not quote them: they are restored.
+    async fn check_repaired(&mut self, inner: &Inner, scope: &RunScope) -> Result<(), CallError> {
+        let repaired = std::mem::take(&mut self.arguments);
+        let checks = &self.server.slow_checks;
+        let checked = self.tool.check_arguments(repaired, checks).await;
+        self.arguments = checked.map_err(|_| {
+            let id = self.tool.id.as_str();
+            let message = format!(
+                "`{id}` was not called: a guard has repaired its arguments, and they do not fit its schema any more; leave out what the guard repairs"
+            );
+            CallError::permanent(CallErrorKind::Arguments, id, message)
+        })?;
+        let args = self.arguments.as_object();
+        inner.check_tool(
+            scope.caller(),
+            Action::Call,
+            &self.tool,
+            args,
+            scope.labels(),
+        )
+    }
 }
 
 impl Inner {
@@ -77,11 +130,21 @@ impl Inner {
         if !options.is_speculative {
             scope.spend(id)?;
         }
-        let prepared = self.prepare(scope, id, arguments, options).await?;
+        let mut prepared = self.prepare(scope, id, arguments, options).await?;
+        let pass = prepared.guard(self, scope, false).await?;
+        if options.is_speculative
+            && scope
+                .request()
+                .is_some_and(|run| !run.notes().guards().is_empty())
+        {
+            // What guards say belongs to the call that the script makes.
+            return Err(not_speculated(id));
+        }
         if let Some(known) = self.policy().cache.get(id, &prepared.arguments) {
             if let Some(request) = options.request {
                 request.notes().mark_cached();
             }
+            pass.answered_by_cache();
             return Ok(answer(Value::clone(&known), true));
         }
         let cached_as = self
@@ -91,9 +154,10 @@ impl Inner {
             .then(|| prepared.arguments.clone());
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
-        let value = self
+        let mut value = self
             .attempt_until_answered(scope, prepared, options)
             .await?;
+        pass.answered(&mut value).await?;
         if let Some(arguments) = cached_as {
             let size = serde_json::to_string(&value).map_or(0, |text| text.len());
             self.policy()
@@ -122,7 +186,8 @@ impl Inner {
         };
         self.begin(scope, id)?;
         scope.predict_spending(id)?;
-        let prepared = self.prepare(scope, id, arguments, options).await?;
+        let mut prepared = self.prepare(scope, id, arguments, options).await?;
+        prepared.guard(self, scope, true).await?;
         let admitted = self.policy().admit(id, scope.budget()).await;
         // An admission that is dropped unfinished does not count for the circuit breaker.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
@@ -160,6 +225,11 @@ impl Inner {
             Some(version) => server.earlier_version(&tool, version)?,
             None => None,
         };
+        let mut arguments = arguments;
+        if self.guards.coerces(id) {
+            arguments.convert(|arguments| self.coerce(scope, &tool, arguments));
+        }
+        let has_own_key = arguments.has_own_key(&effect);
         let checked = arguments
             .checked(id, &tool, &effect, &server.slow_checks)
             .await;
@@ -175,6 +245,7 @@ impl Inner {
             tool,
             arguments,
             effect,
+            has_own_key,
         })
     }
 
@@ -385,6 +456,8 @@ impl Inner {
             (Some(own), Some(asked)) => own.min(asked),
             (own, asked) => own.or(asked).unwrap_or(DEFAULT_TIMEOUT),
         };
+        let guard_limit = self.guards.time_limit(tool.as_str());
+        let own = guard_limit.map_or(own, |limit| limit.min(own));
         let call = ToolCall {
             tool,
             arguments: sending.arguments.for_attempt(),
@@ -402,7 +475,10 @@ impl Inner {
                 admission.finish(Outcome::Answered);
                 Ok(value)
             }
-            Err(attempt) => {
+            Err(mut attempt) => {
+                if attempt.error.kind == CallErrorKind::Timeout && guard_limit == Some(own) {
+                    attempt.error.guard = Some(GuardName::Time);
+                }
                 if attempt.failure != Failure::Unanswered {
                     sending.attempt_ended();
                 }

@@ -1,9 +1,11 @@
 //! The run that calls belong to: its budget, concurrency limit and cancellation.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use pml_guards::{History, RunShape};
 use pml_policy::labels::Label;
+use pml_protocol::RunContext;
 use pml_units::HumanDuration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -36,6 +38,8 @@ pub struct RunScope {
     run: Arc<Inner>,
     /// `None` if both labels are clean.
     labels: Option<Arc<(Label, Label)>>,
+    /// The request that this handle is for.
+    request: Option<RunContext>,
 }
 
 static CLEAN: Label = Label::CLEAN;
@@ -65,6 +69,11 @@ struct Inner {
     tool_timeout: Option<Duration>,
     ended: CancellationToken,
     progress: Option<ProgressListener>,
+    shape: RunShape,
+    /// What calls of the run without a session have done.
+    history: History,
+    /// What the session would have done after the calls of a dry run.
+    forecast: OnceLock<History>,
     _end_with_last_clone: DropGuard,
 }
 
@@ -81,15 +90,22 @@ impl RunScope {
         let concurrent = limits.concurrent.unwrap_or(DEFAULT_CONCURRENT).max(1);
         let ended = CancellationToken::new();
         let run = Arc::new(Inner {
+            budget: RunBudget::new(&budget).of_principal(&caller.requester.entity_id()),
             caller,
-            budget: RunBudget::new(&budget),
             permits: Semaphore::new(concurrent as usize),
             tool_timeout: limits.tool_timeout,
             _end_with_last_clone: ended.clone().drop_guard(),
             ended,
             progress,
+            shape: RunShape::default(),
+            history: History::default(),
+            forecast: OnceLock::new(),
         });
-        Self { run, labels: None }
+        Self {
+            run,
+            labels: None,
+            request: None,
+        }
     }
 
     /// The same run, for a request that depends on data with these labels.
@@ -97,9 +113,38 @@ impl RunScope {
     pub fn with_labels(&self, run: Label, session: Label) -> Self {
         let is_clean = run.is_clean() && session.is_clean();
         Self {
-            run: self.run.clone(),
             labels: (!is_clean).then(|| Arc::new((run, session))),
+            ..self.clone()
         }
+    }
+
+    /// The same run, for one request of it: guards know its session, and note in it what they say.
+    #[must_use]
+    pub fn for_request(&self, request: &RunContext) -> Self {
+        Self {
+            request: Some(request.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The request that this handle is for.
+    pub(crate) fn request(&self) -> Option<&RunContext> {
+        self.request.as_ref()
+    }
+
+    /// The calls of the run that are under way, and how they follow each other.
+    pub(crate) fn shape(&self) -> &RunShape {
+        &self.run.shape
+    }
+
+    /// What calls of the run without a session have done.
+    pub(crate) fn history(&self) -> &History {
+        &self.run.history
+    }
+
+    /// What the session would have done after the calls of a dry run; `now` is what it has done.
+    pub(crate) fn forecast(&self, now: &History) -> &History {
+        self.run.forecast.get_or_init(|| now.forked())
     }
 
     /// What the run and its session have read.

@@ -89,8 +89,9 @@ impl<R> Policy<R> {
         self.breakers.check(id)?;
         // Slots before tokens, so that a token is used as soon as it is taken and a long queue cannot
         // turn a steady rate into a burst.
-        let slots = self.bulkhead.enter(id).await?;
-        self.rate.admit(id).await?;
+        let principal = Some(run.principal());
+        let slots = self.bulkhead.enter_for(principal, id).await?;
+        self.rate.admit_for(principal, id).await?;
         let clock = run.start_clock(id)?;
         let ticket = self.breakers.admit(id)?;
         Ok(Admission {

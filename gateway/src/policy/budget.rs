@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pml_guards::GuardName;
 use pml_units::HumanDuration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -52,6 +53,8 @@ impl BudgetConfig {
 #[derive(Debug, Clone)]
 pub struct RunBudget {
     config: Arc<BudgetConfig>,
+    /// Whose rates and concurrency count for the calls of the run.
+    principal: Arc<str>,
     spent: Arc<Mutex<Spent>>,
 }
 
@@ -78,8 +81,23 @@ impl RunBudget {
     pub fn new(config: &BudgetConfig) -> Self {
         Self {
             config: Arc::new(config.clone()),
+            principal: "local".into(),
             spent: Arc::default(),
         }
+    }
+
+    /// The same budget, for the run of a principal.
+    #[must_use]
+    pub fn of_principal(self, principal: &str) -> Self {
+        Self {
+            principal: principal.into(),
+            ..self
+        }
+    }
+
+    /// Who runs it.
+    pub fn principal(&self) -> &str {
+        &self.principal
     }
 
     /// Spends one call.
@@ -177,10 +195,12 @@ impl RunBudget {
 }
 
 fn over(kind: RefusalKind, id: &str, what: &str, remedy: &str) -> Refusal {
-    Refusal::permanent(
-        kind,
-        format!("`{id}` was not called: this run has used {what}; {remedy}"),
-    )
+    let guard = match kind {
+        RefusalKind::Timeout => GuardName::Time,
+        _ => GuardName::Limits,
+    };
+    let message = format!("`{id}` was not called: this run has used {what}; {remedy}");
+    Refusal::permanent(kind, message).of(guard)
 }
 
 /// Measures the time of one call.

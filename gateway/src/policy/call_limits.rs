@@ -14,6 +14,10 @@ pub struct CallLimits {
     pub slots: Vec<(String, u32)>,
     /// Calls in a time: what has the limit, and how many.
     pub rates: Vec<(String, Rate)>,
+    /// Calls at once of the principal, of all tools.
+    pub principal_slots: Option<u32>,
+    /// Calls of the principal in a time, of all tools.
+    pub principal_rate: Option<Rate>,
     /// The longest that a call waits for its rate.
     pub max_wait: Duration,
     /// The state of the circuit breaker of its server.
@@ -23,11 +27,13 @@ pub struct CallLimits {
 }
 
 impl<R> Policy<R> {
-    /// The limits that apply to calls of a tool.
-    pub fn limits_of(&self, id: &str) -> CallLimits {
+    /// The limits that apply to calls of a tool by a principal.
+    pub fn limits_of(&self, principal: &str, id: &str) -> CallLimits {
         CallLimits {
             slots: self.bulkhead.sizes(id),
             rates: self.rate.rates(id),
+            principal_slots: self.bulkhead.size_of_principal(principal),
+            principal_rate: self.rate.rate_of_principal(principal),
             max_wait: self.rate.max_wait(),
             breaker: self.breakers.state(server_of(id)),
             opens_at: self.breakers.opens_at(),
@@ -46,7 +52,7 @@ mod tests {
             "concurrency": { "perServer": 7, "tools": { "*:write_*": 1 } },
         });
         let policy: Policy = Policy::new(&serde_json::from_value(config).unwrap());
-        let limits = policy.limits_of("api:write_x");
+        let limits = policy.limits_of("local", "api:write_x");
         let slots = [
             ("tools `*:write_*`".to_owned(), 1),
             ("server `api`".to_owned(), 7),
@@ -59,6 +65,6 @@ mod tests {
             (limits.breaker, limits.opens_at),
             (BreakerState::Closed, Some(0.5))
         );
-        assert_eq!(policy.limits_of("fs:read").rates.len(), 0);
+        assert_eq!(policy.limits_of("local", "fs:read").rates.len(), 0);
     }
 }

@@ -28,12 +28,14 @@ use super::retry::RetryConfig;
 ///     "perServer": "20/s burst 40",
 ///     "servers": { "api": "5/s" },
 ///     "tools": { "api:search_*": "30/min" },
+///     "perPrincipal": "50/s", "principals": { "ci": "200/s" },
 ///     "maxWait": "5s"
 ///   },
 ///   "concurrency": {
 ///     "perServer": 256,
 ///     "servers": { "api": 8 },
 ///     "tools": { "*:write_*": 1 },
+///     "perPrincipal": 64, "principals": { "ci": 128 },
 ///     "queue": 4096
 ///   },
 ///   "retry": {
@@ -116,9 +118,13 @@ mod tests {
             "ask": ["slack:post_*"], "askTime": "2m",
             "rate": {
                 "global": "100/s", "perServer": "20/s burst 40", "servers": {"api": "5/s"},
-                "tools": {"api:search_*": "30/min"}, "maxWait": "5s"
+                "tools": {"api:search_*": "30/min"},
+                "perPrincipal": "50/s", "principals": {"ci": "200/s"}, "maxWait": "5s"
             },
-            "concurrency": {"perServer": 256, "servers": {"api": 8}, "tools": {"*:write_*": 1}, "queue": 4096},
+            "concurrency": {
+                "perServer": 256, "servers": {"api": 8}, "tools": {"*:write_*": 1},
+                "perPrincipal": 64, "principals": {"ci": 128}, "queue": 4096
+            },
             "retry": {
                 "attempts": 3, "firstDelay": "100ms", "maxDelay": "5s",
                 "idempotent": ["fs:read_*"], "budget": 0.2

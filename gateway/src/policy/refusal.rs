@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pml_guards::GuardName;
 use serde::Serialize;
 
 /// Why a call was not made, in the shape that a script sees.
@@ -18,6 +19,9 @@ pub struct Refusal {
     /// How much later, in milliseconds, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
+    /// The guard that shows this rule.
+    #[serde(skip)]
+    pub guard: Option<GuardName>,
 }
 
 /// The kind of rule that refused a call. The names are those of a run's `error.kind`.
@@ -54,6 +58,16 @@ impl Refusal {
             message: message.into(),
             retryable: false,
             retry_after_ms: None,
+            guard: None,
+        }
+    }
+
+    /// The same refusal, by a rule that a guard shows.
+    #[must_use]
+    pub fn of(self, guard: GuardName) -> Self {
+        Self {
+            guard: Some(guard),
+            ..self
         }
     }
 
@@ -68,6 +82,7 @@ impl Refusal {
             message: message.into(),
             retryable: true,
             retry_after_ms: retry_after.map(whole_millis),
+            guard: None,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Tool {
     pub quarantine: Option<Quarantine>,
     #[serde(skip)]
     check: OnceLock<ArgumentCheck>,
+    #[serde(skip)]
+    answer_check: OnceLock<ArgumentCheck>,
     /// Whether the input schema is compiled in less than a millisecond.
     #[serde(skip)]
     compiles_quickly: bool,
@@ -147,6 +149,7 @@ impl Tool {
             fingerprint,
             quarantine: None,
             check: OnceLock::new(),
+            answer_check: OnceLock::new(),
             compiles_quickly,
             output_problem,
         })
@@ -209,6 +212,25 @@ impl Tool {
             .map(|problem| format!("its output schema is left out: {problem}"));
         let input = self.check().notice().map(str::to_owned);
         input.into_iter().chain(output).collect()
+    }
+
+    /// Validates an answer against the output schema. The error names the places and quotes nothing.
+    pub(crate) fn check_answer(&self, value: &Value) -> Result<(), String> {
+        let Some(schema) = &self.output_schema else {
+            return Ok(());
+        };
+        let check = self.answer_check.get_or_init(|| ArgumentCheck::new(schema));
+        check.check(value).map_err(|mistakes| {
+            let mut places = mistakes.split("; ").filter_map(|mistake| {
+                let (place, _) = mistake.split_once(": ")?;
+                place.strip_prefix("arguments")
+            });
+            let place = places.next().unwrap_or_default();
+            match place.is_empty() {
+                true => "look at the whole answer".to_owned(),
+                false => format!("look at `result{place}`"),
+            }
+        })
     }
 
     fn check(&self) -> &ArgumentCheck {

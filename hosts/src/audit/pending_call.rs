@@ -162,6 +162,10 @@ impl<'a> PendingCall<'a> {
             "ok": ok,
             "ms": millis(self.began.elapsed()),
         });
+        let guards = self.run.notes().guards();
+        if !guards.is_empty() {
+            data["guards"] = json!(guards);
+        }
         let is_sent = self.is_past_the_pipeline || self.run.notes().attempts() > 0;
         if let Some(cost) = self.trail.cost_of(&self.subject).filter(|_| is_sent) {
             data["cost"] = cost.into();

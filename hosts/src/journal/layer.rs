@@ -101,6 +101,7 @@ impl<H: ToolHost> Journal<H> {
                 place,
             } => {
                 run.received(&read);
+                self.labels.remember(request, &result, run);
                 match place {
                     Some((place, clock_ms)) => {
                         self.journal.order().journal_turn(place, clock_ms).await;
@@ -119,6 +120,7 @@ impl<H: ToolHost> Journal<H> {
             Known::Unknown => match self.reconcile(request, run).await {
                 Reconciled::Happened(result) => {
                     let labels = &self.labels;
+                    labels.remember(request, &result, run);
                     labels.answered_without_sending(request, &result, run).await;
                     let live = self.journal.order().begin_live();
                     self.deliver(live, request, key, &result, run).await?;
@@ -147,6 +149,7 @@ impl<H: ToolHost> Journal<H> {
                 Reconciled::Happened(happened) => {
                     result = happened;
                     let labels = &self.labels;
+                    labels.remember(request, &result, run);
                     labels.answered_without_sending(request, &result, run).await;
                 }
                 Reconciled::DidNotHappen | Reconciled::CannotTell => {

@@ -442,6 +442,14 @@ impl<'e> ActiveRun<'e> {
         }
     }
 
+    /// Puts what layers say about calls into the log: verdicts of guards.
+    fn log_warnings(&mut self) {
+        for text in self.context.made_calls().take_warnings() {
+            // What does not fit into the log is dropped.
+            let _ = self.log(Level::Warn, text);
+        }
+    }
+
     fn log(&mut self, level: Level, text: String) -> Result<(), RunError> {
         self.budget.log(&text)?;
         let line = LogLine { level, text };
@@ -487,6 +495,7 @@ impl<'e> ActiveRun<'e> {
             bytes,
         } = answered;
         self.budget.release(bytes);
+        self.log_warnings();
         if self.control.borrow().suspended() > 0 {
             self.watch_suspension();
         }
@@ -550,6 +559,7 @@ impl<'e> ActiveRun<'e> {
                 ));
             }
         }
+        self.log_warnings();
         outcome.logs = self.logs;
         outcome.calls = self.calls.into_records();
         outcome.calls.extend(self.context.made_calls().take());

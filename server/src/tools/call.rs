@@ -97,6 +97,7 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
     let bytes = pml_reply::result_bytes(&result);
     let held = session.show_result(&result, &run.flow().current(), &limits);
     let (telemetry, audit) = (state.telemetry().cloned(), state.audit().cloned());
+    let warnings = run.made_calls().take_warnings();
     let make = move |replies: &ReplyScrubber| {
         let reply = replies.call(&tool, result, &limits, held);
         let redactions = count_redactions(telemetry.as_ref(), &reply);
@@ -105,7 +106,12 @@ pub async fn call(call: ToolCall, events: TaskEvents) -> ToolReply {
         }
         ToolReply::call(&reply)
     };
-    client_run.replies().make(bytes, make).await
+    let mut reply = client_run.replies().make(bytes, make).await;
+    for warning in warnings {
+        let warning = format!("warning: {warning}");
+        reply = reply.with_warning(client_run.replies().text(&warning).await);
+    }
+    reply
 }
 
 #[cfg(test)]

@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use pml_guards::GuardName;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::config::BulkheadConfig;
 use crate::policy::globs::{ToolGlob, server_of};
 use crate::policy::refusal::{Refusal, RefusalKind};
+
+/// Principals whose compartments are kept when they have no call.
+const MAX_PRINCIPALS: usize = 10_000;
 
 /// Keeps a busy server or group of tools from using the capacity of the others.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub struct Bulkhead {
     /// Filled at a server's first call. Only configured servers have an entry, so a script cannot
     /// grow this map.
     servers: Mutex<HashMap<String, Arc<Compartment>>>,
+    /// Filled at a principal's first call. Those without a call are dropped when they are many.
+    principals: Mutex<HashMap<String, Arc<Compartment>>>,
 }
 
 /// The slots of one call. Dropping them frees them for the next call.
@@ -75,6 +81,10 @@ impl Compartment {
             .map_err(|_| self.full(id, queue))
     }
 
+    fn is_busy(&self) -> bool {
+        self.slots.available_permits() < self.size.get() as usize
+    }
+
     fn full(&self, id: &str, queue: u32) -> Refusal {
         Refusal::transient(
             RefusalKind::Calls,
@@ -84,6 +94,7 @@ impl Compartment {
             ),
             None,
         )
+        .of(GuardName::Concurrency)
     }
 }
 
@@ -121,6 +132,7 @@ impl Bulkhead {
                 })
                 .collect(),
             servers: Mutex::new(HashMap::new()),
+            principals: Mutex::default(),
         }
     }
 
@@ -129,8 +141,19 @@ impl Bulkhead {
     /// # Errors
     /// A queue is full.
     pub async fn enter(&self, id: &str) -> Result<Slots, Refusal> {
+        self.enter_for(None, id).await
+    }
+
+    /// [`Bulkhead::enter`] for a call of a principal.
+    ///
+    /// # Errors
+    /// A queue is full.
+    pub async fn enter_for(&self, principal: Option<&str>, id: &str) -> Result<Slots, Refusal> {
         let start = Instant::now();
         let mut permits = Vec::with_capacity(1);
+        if let Some(compartment) = principal.and_then(|principal| self.principal(principal)) {
+            permits.push(compartment.enter(id, self.config.queue).await?);
+        }
         for (glob, compartment) in &self.tools {
             if glob.matches(id) {
                 permits.push(compartment.enter(id, self.config.queue).await?);
@@ -155,6 +178,33 @@ impl Bulkhead {
         tools
             .chain([(format!("server `{server}`"), size)])
             .collect()
+    }
+
+    /// The calls at once of a principal, if they are limited.
+    pub fn size_of_principal(&self, principal: &str) -> Option<u32> {
+        let size = self.config.principals.get(principal).copied();
+        size.or(self.config.per_principal).map(NonZeroU32::get)
+    }
+
+    fn principal(&self, name: &str) -> Option<Arc<Compartment>> {
+        let size = NonZeroU32::new(self.size_of_principal(name)?)?;
+        let mut principals = self
+            .principals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if principals.len() >= MAX_PRINCIPALS {
+            // One that nothing else holds has neither a call nor one that waits.
+            principals.retain(|_, compartment| {
+                Arc::strong_count(compartment) > 1 || compartment.is_busy()
+            });
+        }
+        let new = || Compartment::new(format!("principal `{name}`"), size);
+        Some(
+            principals
+                .entry(name.to_owned())
+                .or_insert_with(new)
+                .clone(),
+        )
     }
 
     fn server(&self, name: &str) -> Arc<Compartment> {
@@ -211,6 +261,32 @@ mod tests {
         }
         assert_eq!(most.load(Ordering::SeqCst), 4);
         assert_eq!(start.elapsed(), Duration::from_millis(500));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_principal_does_not_take_the_slots_of_another() {
+        let bulkhead = bulkhead(serde_json::json!({
+            "perPrincipal": 1, "principals": { "ci": 2 }, "queue": 0
+        }));
+        let _held = [
+            bulkhead.enter_for(Some("ci"), "a:x").await.unwrap(),
+            bulkhead.enter_for(Some("ci"), "b:x").await.unwrap(),
+            bulkhead.enter_for(Some("eve"), "a:x").await.unwrap(),
+        ];
+        for principal in ["ci", "eve"] {
+            let refused = bulkhead
+                .enter_for(Some(principal), "c:x")
+                .await
+                .unwrap_err();
+            assert!(
+                refused
+                    .message
+                    .contains(&format!("principal `{principal}`")),
+                "{refused}"
+            );
+            assert_eq!(refused.guard, Some(GuardName::Concurrency));
+        }
+        drop(bulkhead.enter_for(Some("acme/ci"), "a:x").await.unwrap());
     }
 
     #[tokio::test(start_paused = true)]

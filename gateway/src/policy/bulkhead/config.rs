@@ -21,6 +21,10 @@ pub struct BulkheadConfig {
     pub servers: BTreeMap<String, NonZeroU32>,
     /// Concurrent calls of groups of tools, by glob: `"*:write_*": 1` lets one write run at a time.
     pub tools: BTreeMap<ToolGlob, NonZeroU32>,
+    /// Concurrent calls of each principal, unless `principals` names it.
+    pub per_principal: Option<NonZeroU32>,
+    /// Concurrent calls of single principals: `ci`, or `acme/ci` for a tenant of its own.
+    pub principals: BTreeMap<String, NonZeroU32>,
     /// The length of each queue; further calls are refused.
     pub queue: u32,
 }
@@ -31,6 +35,8 @@ impl Default for BulkheadConfig {
             per_server: PER_SERVER,
             servers: BTreeMap::new(),
             tools: BTreeMap::new(),
+            per_principal: None,
+            principals: BTreeMap::new(),
             queue: 4096,
         }
     }

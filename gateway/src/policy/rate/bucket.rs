@@ -39,6 +39,11 @@ impl Bucket {
         }
     }
 
+    pub(super) fn is_full(&mut self, now: Instant) -> bool {
+        self.fill(now);
+        self.tokens >= f64::from(self.rate.burst().get())
+    }
+
     pub(super) fn draw(&mut self) {
         self.tokens -= 1.0;
     }

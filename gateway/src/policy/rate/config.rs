@@ -23,6 +23,10 @@ pub struct RateConfig {
     pub servers: BTreeMap<String, Rate>,
     /// The rates of tools, by glob. The tools of one glob share its rate.
     pub tools: BTreeMap<ToolGlob, Rate>,
+    /// The rate of each principal, unless `principals` names it.
+    pub per_principal: Option<Rate>,
+    /// The rates of single principals: `ci`, or `acme/ci` for a tenant of its own.
+    pub principals: BTreeMap<String, Rate>,
     /// The longest wait for a token; a longer one is refused.
     pub max_wait: HumanDuration,
 }
@@ -34,6 +38,8 @@ impl Default for RateConfig {
             per_server: None,
             servers: BTreeMap::new(),
             tools: BTreeMap::new(),
+            per_principal: None,
+            principals: BTreeMap::new(),
             max_wait: HumanDuration::from_secs(5),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use pml_guards::GuardName;
 use tokio::time::{Instant, sleep};
 
 use super::bucket::Bucket;
@@ -25,6 +26,20 @@ struct Buckets {
     /// grow this map.
     servers: HashMap<String, Bucket>,
     tools: Vec<(ToolGlob, Bucket)>,
+    /// Filled at a principal's first call. Full buckets are dropped when they are many: a new one is
+    /// full as well.
+    principals: HashMap<String, Bucket>,
+}
+
+/// Principals whose buckets are kept when they are full.
+const MAX_PRINCIPALS: usize = 10_000;
+
+/// What the rates of a call depend on.
+#[derive(Debug, Clone, Copy)]
+struct RatedCall<'a> {
+    /// `None` if only the rates of the tool count.
+    principal: Option<&'a str>,
+    id: &'a str,
 }
 
 impl RateLimiter {
@@ -40,6 +55,7 @@ impl RateLimiter {
                     .iter()
                     .map(|(glob, rate)| (glob.clone(), Bucket::full(*rate, now)))
                     .collect(),
+                principals: HashMap::new(),
             }),
             config: config.clone(),
         }
@@ -53,13 +69,25 @@ impl RateLimiter {
     /// # Cancel safety
     /// Dropping the future returns the tokens.
     pub async fn admit(&self, id: &str) -> Result<(), Refusal> {
-        let wait = self.reserve(id)?;
+        self.admit_for(None, id).await
+    }
+
+    /// [`RateLimiter::admit`] for a call of a principal.
+    ///
+    /// # Errors
+    /// The wait would be longer than `maxWait`. The error comes at once.
+    ///
+    /// # Cancel safety
+    /// Dropping the future returns the tokens.
+    pub async fn admit_for(&self, principal: Option<&str>, id: &str) -> Result<(), Refusal> {
+        let call = RatedCall { principal, id };
+        let wait = self.reserve(call)?;
         if wait.is_zero() {
             return Ok(());
         }
         let mut turn = Turn {
             limiter: self,
-            id,
+            call,
             taken: false,
         };
         sleep(wait).await;
@@ -68,12 +96,12 @@ impl RateLimiter {
     }
 
     /// Takes a token from every bucket of the call. Returns how long to wait before using it.
-    fn reserve(&self, id: &str) -> Result<Duration, Refusal> {
+    fn reserve(&self, call: RatedCall<'_>) -> Result<Duration, Refusal> {
         let now = Instant::now();
         let mut buckets = self.lock();
         let mut wait = Duration::ZERO;
         let mut slowest = None;
-        buckets.covering(&self.config, id, now, |scope, bucket| {
+        buckets.covering(&self.config, call, now, |scope, bucket| {
             let own = bucket.wait(now);
             if own > wait {
                 wait = own;
@@ -81,9 +109,9 @@ impl RateLimiter {
             }
         });
         if let Some((scope, rate)) = slowest.filter(|_| wait > self.config.max_wait.get()) {
-            return Err(too_fast(id, &scope, rate, wait));
+            return Err(too_fast(call.id, &scope, rate, wait));
         }
-        buckets.covering(&self.config, id, now, |_, bucket| bucket.draw());
+        buckets.covering(&self.config, call, now, |_, bucket| bucket.draw());
         Ok(wait)
     }
 
@@ -103,15 +131,21 @@ impl RateLimiter {
         global.into_iter().chain(of_server).chain(tools).collect()
     }
 
+    /// The rate of a principal, if it is limited.
+    pub fn rate_of_principal(&self, principal: &str) -> Option<Rate> {
+        let rate = self.config.principals.get(principal);
+        rate.or(self.config.per_principal.as_ref()).copied()
+    }
+
     /// The longest that a call waits.
     pub fn max_wait(&self) -> Duration {
         self.config.max_wait.get()
     }
 
-    fn give_back(&self, id: &str) {
+    fn give_back(&self, call: RatedCall<'_>) {
         let now = Instant::now();
         self.lock()
-            .covering(&self.config, id, now, |_, bucket| bucket.give_back());
+            .covering(&self.config, call, now, |_, bucket| bucket.give_back());
     }
 
     fn lock(&self) -> MutexGuard<'_, Buckets> {
@@ -125,12 +159,16 @@ impl Buckets {
     fn covering(
         &mut self,
         config: &RateConfig,
-        id: &str,
+        call: RatedCall<'_>,
         now: Instant,
         mut visit: impl FnMut(Scope<'_>, &mut Bucket),
     ) {
         if let Some(bucket) = &mut self.global {
             visit(Scope::Global, bucket);
+        }
+        let RatedCall { principal, id } = call;
+        if let Some(name) = principal {
+            self.principal(config, name, now, &mut visit);
         }
         let server = server_of(id);
         if let Some(bucket) = self.servers.get_mut(server) {
@@ -148,6 +186,32 @@ impl Buckets {
             }
         }
     }
+
+    fn principal(
+        &mut self,
+        config: &RateConfig,
+        name: &str,
+        now: Instant,
+        visit: &mut impl FnMut(Scope<'_>, &mut Bucket),
+    ) {
+        let rate = config
+            .principals
+            .get(name)
+            .or(config.per_principal.as_ref());
+        let Some(rate) = rate else {
+            return;
+        };
+        if !self.principals.contains_key(name) {
+            if self.principals.len() >= MAX_PRINCIPALS {
+                self.principals.retain(|_, bucket| !bucket.is_full(now));
+            }
+            self.principals
+                .insert(name.to_owned(), Bucket::full(*rate, now));
+        }
+        if let Some(bucket) = self.principals.get_mut(name) {
+            visit(Scope::Principal(name), bucket);
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -155,6 +219,7 @@ enum Scope<'a> {
     Global,
     Server(&'a str),
     Tools(&'a ToolGlob),
+    Principal(&'a str),
 }
 
 impl std::fmt::Display for Scope<'_> {
@@ -163,6 +228,7 @@ impl std::fmt::Display for Scope<'_> {
             Self::Global => f.write_str("all calls together"),
             Self::Server(server) => write!(f, "server `{server}`"),
             Self::Tools(glob) => write!(f, "tools `{glob}`"),
+            Self::Principal(name) => write!(f, "principal `{name}`"),
         }
     }
 }
@@ -175,6 +241,7 @@ fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
         ),
         Some(wait),
     )
+    .of(GuardName::Limits)
 }
 
 /// Tokens of a waiting call, which are returned if it is dropped before its time.
@@ -183,14 +250,14 @@ fn too_fast(id: &str, scope: &str, rate: Rate, wait: Duration) -> Refusal {
 /// them: never more calls than tokens, but for a moment closer together than the burst allows.
 struct Turn<'a> {
     limiter: &'a RateLimiter,
-    id: &'a str,
+    call: RatedCall<'a>,
     taken: bool,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if !self.taken {
-            self.limiter.give_back(self.id);
+            self.limiter.give_back(self.call);
         }
     }
 }
@@ -202,6 +269,27 @@ mod tests {
 
     fn limiter(json: serde_json::Value) -> RateLimiter {
         RateLimiter::new(&serde_json::from_value(json).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_principal_has_a_rate_of_its_own_for_all_tools() {
+        let limiter = limiter(serde_json::json!({
+            "perPrincipal": "1/min", "principals": { "ci": "2/min" }, "maxWait": "1s"
+        }));
+        for (principal, calls) in [("ci", 2), ("eve", 1), ("acme/ci", 1)] {
+            for tool in ["a:x", "b:y"].into_iter().cycle().take(calls) {
+                limiter.admit_for(Some(principal), tool).await.unwrap();
+            }
+            let refused = limiter.admit_for(Some(principal), "c:z").await.unwrap_err();
+            assert!(
+                refused
+                    .message
+                    .contains(&format!("principal `{principal}`")),
+                "{refused}"
+            );
+            assert_eq!(refused.guard, Some(GuardName::Limits));
+        }
+        limiter.admit("a:x").await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,0 +1,9 @@
+//! Stops URLs of addresses that must not be reached: server-side request forgery.
+
+mod address;
+mod guard;
+mod target;
+
+pub(crate) use address::{Reach, reach_of_ip, reach_of_name};
+pub(crate) use guard::{NamedHosts, NetworkGuard};
+pub(crate) use target::{Host, Target, targets};
