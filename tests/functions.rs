@@ -158,7 +158,7 @@ fn arguments_are_passed_by_name_and_checked_before_anything_runs() {
            await tools.local.join({ a: 'a' }),\n\
            await tools.local.join({ rest: ['c', 'd'], b: 'b', a: 'a' }),\n\
            await tools.local.one({ a: 1 }),\n\
-           await tools.local.untyped({ a: { deep: [1] } }),\n\
+           await tools.local.untyped({ a: { deep: [1] }, b: null }),\n\
            await tools.local.nothing(),\n\
          ]",
     );
@@ -289,9 +289,9 @@ fn a_call_of_a_function_has_limits_of_its_own() {
     );
     for (call, part) in [
         ("spin()", "CPU"),
-        ("wait()", "2"),
-        ("fill()", "memory"),
-        ("call({ times: 4 })", "3"),
+        ("wait()", "2000 ms"),
+        ("fill()", "heap exceeds 32 MiB"),
+        ("call({ times: 4 })", "limit of 3"),
     ] {
         let script = format!(
             "let said = 'nothing'; try {{ await tools.local.{call} }} catch (error) {{ said = error.message }} return said"
