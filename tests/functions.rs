@@ -122,7 +122,10 @@ fn the_example_runs_and_its_functions_have_types_classes_and_places() {
 
     let effects = stdout(&run(&["tools", "--effects"]));
     let class = |tool: &str| {
-        let line = effects.lines().find(|line| line.starts_with(tool));
+        let line = effects
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with(tool));
         line.and_then(|line| line.split_whitespace().nth(1))
             .unwrap_or_default()
             .to_owned()
@@ -273,6 +276,7 @@ fn a_function_has_no_more_effect_than_its_class_says() {
     let effects = stdout(&Folder::new(functions).run(&["tools", "--effects"]));
     let line = effects
         .lines()
+        .map(str::trim)
         .find(|line| line.starts_with("local:reader"));
     assert!(line.unwrap_or_default().contains("guarded"), "{effects}");
 }

@@ -81,11 +81,11 @@ fn a_function_that_may_have_had_effects_waits_for_a_person() {
 #[test]
 fn a_function_that_may_be_repeated_is_run_again() {
     let ledger = ledger();
-    let run = ledger.start("return await tools.local.again({ text: 'a', hold: 'after' })");
+    let run = ledger.start("await tools.s.record({ text: 'x' }); return await tools.local.again({ text: 'a', hold: 'after' })");
     ledger.wait_until_held();
     kill(run);
     ledger.let_go();
     let outcome = ledger.resume();
     assert_eq!(outcome["result"], json!("a"), "{outcome}");
-    assert_eq!(ledger.effects(), ["put a-1", "put a-1"]);
+    assert_eq!(ledger.effects(), ["record x", "put a-1", "put a-1"]);
 }

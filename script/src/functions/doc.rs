@@ -1,7 +1,7 @@
 //! JSDoc comments: a description and tags.
 
-use swc_core::common::BytePos;
-use swc_core::common::comments::{CommentKind, Comments, SingleThreadedComments};
+use swc_core::common::comments::{CommentKind, SingleThreadedComments};
+use swc_core::common::{BytePos, SourceFile};
 
 /// A JSDoc comment.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -13,15 +13,10 @@ pub struct Doc {
 }
 
 impl Doc {
-    /// The last JSDoc comment directly before a place.
-    pub fn before(comments: &SingleThreadedComments, at: BytePos) -> Self {
-        let leading = comments.get_leading(at).unwrap_or_default();
-        let last = leading
-            .iter()
-            .rev()
-            .find(|comment| comment.kind == CommentKind::Block && comment.text.starts_with('*'));
-        last.map(|comment| Self::parse(&comment.text))
-            .unwrap_or_default()
+    /// The JSDoc comment directly before a place.
+    pub fn before(comments: &DocComments<'_>, at: BytePos) -> Self {
+        let text = comments.before(at);
+        text.map(Self::parse).unwrap_or_default()
     }
 
     /// The text of the first tag with one of these names.
@@ -77,6 +72,61 @@ impl Doc {
             text.truncate(text.trim_end().len());
         }
         doc
+    }
+}
+
+/// The comments of a file, by their places. The parser calls a comment behind a token of the same line a
+/// part of that token, so a comment is found by what is between it and a place: nothing but white space and
+/// other comments.
+pub struct DocComments<'a> {
+    /// In the order of their places.
+    comments: Vec<FoundComment>,
+    file: &'a SourceFile,
+}
+
+struct FoundComment {
+    from: BytePos,
+    to: BytePos,
+    /// The text of a JSDoc comment; `None` for others.
+    doc: Option<String>,
+}
+
+impl<'a> DocComments<'a> {
+    pub fn new(comments: &SingleThreadedComments, file: &'a SourceFile) -> Self {
+        let (leading, trailing) = comments.borrow_all();
+        let all = leading.values().chain(trailing.values()).flatten();
+        let mut comments: Vec<FoundComment> = all
+            .map(|comment| {
+                let is_doc = comment.kind == CommentKind::Block && comment.text.starts_with('*');
+                FoundComment {
+                    from: comment.span.lo,
+                    to: comment.span.hi,
+                    doc: is_doc.then(|| comment.text.to_string()),
+                }
+            })
+            .collect();
+        comments.sort_by_key(|comment| comment.from);
+        comments.dedup_by_key(|comment| comment.from);
+        Self { comments, file }
+    }
+
+    fn before(&self, mut at: BytePos) -> Option<&str> {
+        let end = self.comments.partition_point(|comment| comment.to <= at);
+        for comment in self.comments[..end].iter().rev() {
+            let between = (comment.to - self.file.start_pos)..(at - self.file.start_pos);
+            let between = self
+                .file
+                .src
+                .get(between.start.0 as usize..between.end.0 as usize)?;
+            if !between.trim().is_empty() {
+                return None;
+            }
+            if let Some(doc) = &comment.doc {
+                return Some(doc);
+            }
+            at = comment.from;
+        }
+        None
     }
 }
 

@@ -15,7 +15,7 @@ use swc_core::ecma::parser::{Parser, StringInput, Syntax, TsSyntax};
 
 use super::constraints::described;
 use super::declarations::Declarations;
-use super::doc::Doc;
+use super::doc::{Doc, DocComments};
 use super::parameters::{Passing, read_parameters};
 use super::typed::Unsupported;
 use super::types::{TypeArguments, TypeReader};
@@ -109,6 +109,7 @@ pub fn read_functions(name: &str, source: &str) -> Result<FunctionFile, Rejectio
         )
     })?;
     let declarations = Declarations::of(&module);
+    let comments = DocComments::new(&comments, &file);
     let line = |at: BytePos| map.lookup_char_pos(at).line as u32;
     let mut read = FunctionFile::default();
     for exported in exported_functions(&module) {
@@ -141,7 +142,7 @@ fn tool_of(
     function: &FunctionNode<'_>,
     doc: &Doc,
     declarations: &Declarations<'_>,
-    comments: &SingleThreadedComments,
+    comments: &DocComments<'_>,
 ) -> Result<FunctionTool, Unsupported> {
     let mut reader = TypeReader::new(declarations, comments);
     let (schema, passing) = read_parameters(&mut reader, &function.parameters, doc)?;
@@ -181,7 +182,7 @@ fn read_result(
     returns: &TsTypeAnn,
     doc: &Doc,
     declarations: &Declarations<'_>,
-    comments: &SingleThreadedComments,
+    comments: &DocComments<'_>,
 ) -> Result<Option<Value>, Unsupported> {
     let mut reader = TypeReader::new(declarations, comments);
     let typed = reader.read(&returns.type_ann, &TypeArguments::new())?;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 use swc_core::atoms::Atom;
-use swc_core::common::comments::SingleThreadedComments;
 use swc_core::common::{BytePos, Spanned};
 use swc_core::ecma::ast::{
     TsEntityName, TsTupleType, TsType, TsTypeOperatorOp, TsTypeQueryExpr, TsUnionOrIntersectionType,
 };
 
 use super::declarations::Declarations;
+use super::doc::DocComments;
 use super::literals::{keyword_type, literal_type};
 use super::typed::{ObjectShape, Reading, Typed, Unsupported};
 use super::unions::{type_of_value, union_of};
@@ -26,7 +26,7 @@ pub type TypeArguments = HashMap<Atom, Typed>;
 /// Reads the types of one function.
 pub struct TypeReader<'a> {
     pub(super) declarations: &'a Declarations<'a>,
-    pub(super) comments: &'a SingleThreadedComments,
+    pub(super) comments: &'a DocComments<'a>,
     /// Named types, as `$defs` has them. `None` while one is being read.
     pub(super) definitions: Map<String, Value>,
     /// The key of each named type with its arguments.
@@ -46,7 +46,7 @@ pub struct Definition {
 }
 
 impl<'a> TypeReader<'a> {
-    pub fn new(declarations: &'a Declarations<'a>, comments: &'a SingleThreadedComments) -> Self {
+    pub fn new(declarations: &'a Declarations<'a>, comments: &'a DocComments<'a>) -> Self {
         Self {
             declarations,
             comments,
