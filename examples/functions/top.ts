@@ -6,4 +6,4 @@
 const [best] = await tools.local.topCustomers({ count: 1 });
 const first = await tools.local.order({ id: 1 });
 const note = await tools.local.rememberOrder({ id: 1, text: `most by ${best.customer}` });
-return { best, first, note };
+export default { best, first, note };
