@@ -1,7 +1,7 @@
 //! The functions of an entry: which are tools, and which cannot be.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use pml_gateway::config::Functions;
@@ -185,7 +185,7 @@ fn read_file(file: &FoundFile, shown: &str) -> Result<(Arc<str>, FunctionFile), 
     }
 }
 
-fn shown_path(folder: &Path, file: &PathBuf) -> String {
+fn shown_path(folder: &Path, file: &Path) -> String {
     file.strip_prefix(folder)
         .unwrap_or(file)
         .display()

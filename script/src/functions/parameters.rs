@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use swc_core::common::{BytePos, Spanned};
-use swc_core::ecma::ast::{Expr, Pat, TsTypeAnn};
+use swc_core::ecma::ast::{ObjectPatProp, Pat, PropName, TsTypeAnn};
 
 use super::constraints::described;
 use super::declarations::literal;
@@ -209,16 +209,14 @@ fn object_parameter(
 
 /// The default values in a pattern of an object.
 fn defaults(pattern: &Pat) -> Vec<(String, Value)> {
-    use swc_core::ecma::ast::{ObjectPatProp, PropName};
     let object = match pattern {
         Pat::Object(object) => object,
         Pat::Assign(assigned) => return defaults(&assigned.left),
         _ => return Vec::new(),
     };
-    let default = |value: &Expr| literal(value);
     let of = |property: &ObjectPatProp| match property {
         ObjectPatProp::Assign(property) => {
-            let value = default(property.value.as_deref()?)?;
+            let value = literal(property.value.as_deref()?)?;
             Some((property.key.id.sym.to_string(), value))
         }
         ObjectPatProp::KeyValue(property) => {
@@ -230,7 +228,7 @@ fn defaults(pattern: &Pat) -> Vec<(String, Value)> {
                 PropName::Str(name) => name.value.to_string_lossy().into_owned(),
                 _ => return None,
             };
-            Some((name, default(&assigned.right)?))
+            Some((name, literal(&assigned.right)?))
         }
         ObjectPatProp::Rest(_) => None,
     };
