@@ -9,6 +9,7 @@ mod brokers;
 mod client;
 mod commands;
 mod disks;
+mod functions;
 mod kills;
 mod ledger;
 mod scripts;

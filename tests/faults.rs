@@ -209,7 +209,8 @@ async fn run_scripts(
             suspensions: Default::default(),
             script_observer: None,
             speculated: None,
-            progress: Box::new(|_| {}),
+            audit: None,
+            progress: Arc::new(|_| {}),
         });
         let outcome = pool.run(script, limits, host, &mut |_| {}).await;
         let result = outcome.result.as_ref().map(|result| result.get());

@@ -14,6 +14,7 @@ mod effects;
 mod examples;
 mod faults;
 mod first_hour;
+mod functions;
 mod gateway;
 mod guards;
 mod hostile;

@@ -10,7 +10,6 @@
 mod api_bindings;
 mod finding;
 mod literal;
-mod nesting;
 mod parsed_script;
 pub mod report;
 mod rules;
@@ -22,6 +21,7 @@ pub use rules::FlowRules;
 use std::sync::Arc;
 
 use pml_catalog::Catalog;
+use pml_script::nesting;
 
 /// The mistakes of a script, in the order of their positions. Without a catalog, tools and their
 /// arguments are not checked. A `name` with `.test.` in it is a test file.

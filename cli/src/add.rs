@@ -25,14 +25,15 @@ const FILE_NAME: &str = ".mcp.json";
     pml add fs -- npx -y @modelcontextprotocol/server-filesystem .\n  \
     pml add api --url https://api.example/mcp\n  \
     pml add api --url https://api.example/mcp --trust-annotations\n  \
-    pml add pets --openapi petstore.yaml --base-url https://api.example/v1\n\n\
+    pml add pets --openapi petstore.yaml --base-url https://api.example/v1\n  \
+    pml add local --functions 'tools/*.ts'       functions of your files\n\n\
     Exit codes: 0 added, 2 the name is taken, the file is invalid or cannot be written.")]
 pub struct AddArgs {
     /// The name of the server, the first half of its tools' ids
     name: String,
 
     /// The URL of a server over HTTP
-    #[arg(long, conflicts_with = "command", required_unless_present_any = ["command", "openapi"])]
+    #[arg(long, conflicts_with = "command", required_unless_present_any = ["command", "openapi", "functions"])]
     url: Option<String>,
 
     /// The OpenAPI document of a service, whose operations become tools
@@ -42,6 +43,10 @@ pub struct AddArgs {
     /// The address of the service, in place of the one in its document
     #[arg(long, value_name = "URL", requires = "openapi")]
     base_url: Option<String>,
+
+    /// The files whose exported functions become tools, as a quoted pattern
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["command", "url", "openapi"])]
+    functions: Option<String>,
 
     /// The program that is the server, and its arguments
     #[arg(last = true, value_name = "COMMAND")]
@@ -84,7 +89,8 @@ fn add(args: &AddArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The entry of the server. clap has checked that there is a document, a URL or a command.
+/// The entry of the server. clap has checked that there is a document, a pattern, a URL or a
+/// command.
 fn entry(args: &AddArgs, file: &Path) -> anyhow::Result<Map<String, Value>> {
     let mut entry = Map::new();
     if let Some(document) = &args.openapi {
@@ -92,6 +98,10 @@ fn entry(args: &AddArgs, file: &Path) -> anyhow::Result<Map<String, Value>> {
             "openapi".to_owned(),
             document_address(document, file)?.into(),
         );
+    }
+    if let Some(pattern) = &args.functions {
+        let pattern = from_configuration(pattern, file)?;
+        entry.insert("functions".to_owned(), pattern.into());
     }
     if let Some(url) = &args.base_url {
         entry.insert("baseUrl".to_owned(), url.as_str().into());
@@ -119,9 +129,15 @@ fn document_address(document: &str, file: &Path) -> anyhow::Result<String> {
         path.is_file(),
         "there is no file `{document}`: pass the path or the address of an OpenAPI document"
     );
+    from_configuration(document, file)
+}
+
+/// A path of the working folder as the configuration names it: as it is, or absolute if the configuration is
+/// in another folder.
+fn from_configuration(path: &str, file: &Path) -> anyhow::Result<String> {
     let folder = file.parent().unwrap_or(Path::new(""));
     match folder.as_os_str().is_empty() {
-        true => Ok(document.to_owned()),
+        true => Ok(path.to_owned()),
         false => Ok(std::path::absolute(path)?.to_string_lossy().into_owned()),
     }
 }

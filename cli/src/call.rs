@@ -2,13 +2,16 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use pml_gateway::{CallOptions, RunLimits};
-use pml_hosts::AnsweredBy;
-use pml_protocol::{GuardVerdict, RunContext, split_version};
+use pml_gateway::{CallOptions, Gateway, RunLimits};
+use pml_hosts::stack::LiveRun;
+use pml_hosts::{AnsweredBy, AuditTrail, CallCosts, FunctionRuns, StaticHost};
+use pml_policy::suspensions::Suspensions;
+use pml_protocol::{GuardVerdict, Limits, RunContext, split_version};
 use serde_json::{Value, json};
 
 use crate::amounts::parse_time;
@@ -16,7 +19,7 @@ use crate::audit_setup::AuditSetup;
 use crate::call_batch::{self, BatchArgs};
 use crate::exit::ExitCode;
 use crate::style::Style;
-use crate::{config, diagnostics, exit, progress, servers};
+use crate::{config, diagnostics, exit, progress, servers, suspensions};
 
 /// Call one tool
 ///
@@ -68,6 +71,12 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         ..RunLimits::default()
     };
     let mut audit = AuditSetup::open_for_command(&settings)?;
+    let function_options = FunctionOptions {
+        limits: settings.limits.limits(),
+        tool_timeout: limits.tool_timeout,
+        suspensions: suspensions::open(&settings)?,
+        costs: settings.workflows.call_costs(),
+    };
     servers::with_gateway(settings.servers, async move |gateway| {
         let (live, style) = (!args.json, Style::for_stderr());
         let scope = gateway.run_with_progress(limits, move |progress| {
@@ -76,12 +85,15 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
             }
         });
         let (tool, version) = split_version(id);
-        let options = CallOptions {
-            version,
-            ..CallOptions::default()
-        };
         let run = RunContext::local();
         let trail = audit.trail(gateway);
+        let functions = functions_of(gateway, &function_options, trail.clone());
+        let options = CallOptions {
+            version,
+            request: Some(&run),
+            children: Some(&functions),
+            ..CallOptions::default()
+        };
         let recorded = match &trail {
             Some(trail) => Some(
                 trail
@@ -120,6 +132,42 @@ fn call(args: &CallArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         };
         exit::check_pipe(printed)?;
         Ok(code)
+    })
+}
+
+/// What the functions that a call reaches may use.
+struct FunctionOptions {
+    limits: Limits,
+    tool_timeout: Option<Duration>,
+    suspensions: Suspensions,
+    costs: CallCosts,
+}
+
+/// The pipelines of functions. The person at the terminal made the call, so nobody else is asked about
+/// what it does, and what needs approval is refused.
+fn functions_of(
+    gateway: &Gateway,
+    options: &FunctionOptions,
+    audit: Option<AuditTrail>,
+) -> FunctionRuns {
+    FunctionRuns::of(&LiveRun {
+        gateway: gateway.clone(),
+        search: Arc::new(StaticHost::empty()),
+        storage: Arc::default(),
+        placeholders: None,
+        person: None,
+        script_observer: None,
+        observers: Vec::new(),
+        limits: options.limits,
+        tool_timeout: options.tool_timeout,
+        journal: None,
+        approvals: None,
+        telemetry: None,
+        costs: options.costs.clone(),
+        suspensions: options.suspensions.clone(),
+        speculated: None,
+        audit,
+        progress: Arc::new(|_| {}),
     })
 }
 

@@ -98,7 +98,8 @@ pub fn run(
             costs: Default::default(),
             suspensions,
             speculated: None,
-            progress: Box::new(|_| {}),
+            audit: None,
+            progress: Arc::new(|_| {}),
         });
         let run = RunContext::local();
         let results = batch.calls.iter().map(|call| async {

@@ -11,9 +11,9 @@ use crate::command_groups::with_groups;
 use crate::exit::ExitCode;
 use crate::{
     add, approvals, audit, call, capability, check, completions, control, demo_server, diagnostics,
-    doctor, exit, index, init, learn, lock, login, logout, model, policy, remove, resume, run,
-    runs, scrub, search, secrets, serve, suggest, suspensions, test, token, tools, trust, types,
-    workflow,
+    doctor, exit, functions, index, init, learn, lock, login, logout, model, policy, remove,
+    resume, run, runs, scrub, search, secrets, serve, suggest, suspensions, test, token, tools,
+    trust, types, workflow,
 };
 
 #[derive(Parser)]
@@ -67,6 +67,7 @@ enum Command {
     Secrets(secrets::SecretsArgs),
     Doctor(doctor::DoctorArgs),
     Tools(tools::ToolsArgs),
+    Functions(functions::FunctionsArgs),
     Search(search::SearchArgs),
     Suggest(suggest::SuggestArgs),
     Learn(learn::LearnArgs),
@@ -164,6 +165,7 @@ pub fn run(worker: Option<PreforkedWorker>) -> ExitCode {
         Command::Secrets(args) => secrets::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Tools(args) => tools::run(&args, config),
+        Command::Functions(args) => functions::run(&args, config),
         Command::Search(args) => search::run(&args, config),
         Command::Suggest(args) => suggest::run(&args, config),
         Command::Learn(args) => learn::run(&args, config),

@@ -156,6 +156,9 @@ pub fn address(config: &Config, name: &str) -> anyhow::Result<Url> {
                 "server `{name}` has no `baseUrl`: write the address of the service into its entry"
             )
         }),
+        Ok(Endpoint::Functions(_)) => {
+            bail!("server `{name}` has functions, which pml runs itself: there is no login")
+        }
         Ok(Endpoint::Stdio(_)) => bail!(
             "server `{name}` is a local program, which has no login: pass its credentials in `env`"
         ),

@@ -26,6 +26,7 @@ mod demo_server;
 mod diagnostics;
 mod doctor;
 mod exit;
+mod functions;
 mod index;
 mod init;
 mod interrupt;

@@ -4,21 +4,27 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use pml_functions::FunctionPools;
 use pml_gateway::config::{Command, Endpoint};
 use pml_gateway::oauth::{OAuth, TokenStore};
-use pml_gateway::{Config, Gateway};
+use pml_gateway::{Config, Gateway, GatewayParts};
+use pml_runtime::PoolOptions;
 
 use crate::exit::ExitCode;
 use crate::{capability, exit, interrupt};
 
-/// Opens the gateway, without starting a server, bound by the capability token of this process. Must be
-/// called inside a Tokio runtime.
-pub fn open(mut config: Config) -> anyhow::Result<Gateway> {
+/// Opens the gateway, without starting a server, bound by the capability token of this process. Functions
+/// run in pools with the options `sandboxes`. Must be called inside a Tokio runtime.
+pub fn open(mut config: Config, sandboxes: PoolOptions) -> anyhow::Result<Gateway> {
     let capability = capability::of_process(&config)?;
     prepare_commands(&mut config);
     // A user without a home folder has no logins, and may not need any.
     let logins = TokenStore::of_user().ok().map(OAuth::new).map(Arc::new);
-    let gateway = Gateway::open_with(config, logins)?;
+    let parts = GatewayParts {
+        logins,
+        functions: Some(Arc::new(FunctionPools::new(sandboxes))),
+    };
+    let gateway = Gateway::open_with(config, parts)?;
     Ok(match capability {
         Some(capability) => gateway.with_capability(capability),
         None => gateway,
@@ -90,7 +96,11 @@ pub fn with_gateway(
         .enable_all()
         .build()?;
     event_loop.block_on(async {
-        let gateway = open(config)?;
+        let sandboxes = PoolOptions {
+            warm: 0,
+            ..PoolOptions::new()?
+        };
+        let gateway = open(config, sandboxes)?;
         let done = interrupt::or(work(&gateway)).await;
         close(&gateway).await;
         done?.unwrap_or_else(|| Ok(exit::interrupted()))

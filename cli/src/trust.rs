@@ -228,6 +228,9 @@ fn description<'a>(config: &Config, servers: impl Iterator<Item = &'a ServerConf
                     let places: String = places.map(|url| format!(", at {url}")).collect();
                     format!("the service of {document}{places}")
                 }
+                Ok(Endpoint::Functions(functions)) => {
+                    format!("functions of {}, in sandboxes", functions.files.join(", "))
+                }
                 Err(error) => format!("nothing yet ({error})"),
             };
             let references: Vec<String> =
@@ -327,7 +330,10 @@ fn needs_no_trust(server: &ServerConfig) -> bool {
         Ok(Endpoint::Stdio(command)) => {
             servers::is_this_gateway(command) || is_demo_server(command)
         }
-        Ok(Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::OpenApi(_)) | Err(_) => false,
+        Ok(
+            Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::OpenApi(_) | Endpoint::Functions(_),
+        )
+        | Err(_) => false,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pml_gateway::config::{Config, Endpoint, Remote, ServerConfig};
 use pml_gateway::oauth::{ClientIdentity, LoginOptions, OAuth, TokenStore};
-use pml_gateway::{CallError, Gateway, RunLimits, StartError, Tool};
+use pml_gateway::{CallError, Gateway, GatewayParts, RunLimits, StartError, Tool};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -39,7 +39,13 @@ async fn converse(url: &Url, logins: &Arc<OAuth>) -> Result<Option<Option<String
         headers: Default::default(),
     };
     let server = ServerConfig::with_endpoint("under-test", Endpoint::Http(remote));
-    let gateway = Gateway::open_with(Config::of([server]), Some(logins.clone()))?;
+    let gateway = Gateway::open_with(
+        Config::of([server]),
+        GatewayParts {
+            logins: Some(logins.clone()),
+            ..GatewayParts::default()
+        },
+    )?;
     let listing = gateway.list(None, TIMEOUT).await;
     if let Some((_, problem)) = listing.problems.into_iter().next() {
         gateway.shutdown().await;

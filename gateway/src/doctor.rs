@@ -97,6 +97,7 @@ impl Gateway {
                 Ok(Endpoint::Http(_)) => "http",
                 Ok(Endpoint::Sse(_)) => "sse",
                 Ok(Endpoint::OpenApi(_)) => "openapi",
+                Ok(Endpoint::Functions(_)) => "functions",
                 Err(_) => "unknown",
             },
             address: server.config.address.clone(),
@@ -119,7 +120,7 @@ impl Gateway {
                 report.protocol = Some(info.protocol);
                 report.implementation = info.implementation;
                 report.tools = server.known_tools().map(|tools| tools.len());
-                report.stderr = connection.source().stderr().last(QUOTED_LINES);
+                report.stderr = connection.stderr().last(QUOTED_LINES);
                 match connection.ping(PING_TIMEOUT).await {
                     // A service without a ping has no time.
                     Some(Duration::ZERO) => {}

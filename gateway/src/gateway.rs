@@ -29,6 +29,7 @@ use crate::registry::{RefusedTool, Tool};
 use crate::secrets::Secrets;
 use crate::server::{Server, ServerContext};
 use crate::session_histories::SessionHistories;
+use crate::source::FunctionSources;
 use crate::transport::{GatewayCount, Login, StartError, TransportContext, reap_orphans};
 
 /// How many servers may start at the same time.
@@ -43,6 +44,15 @@ pub enum GatewayError {
     /// The policy file is invalid.
     #[error(transparent)]
     PolicyFile(#[from] PolicyFileError),
+}
+
+/// What a gateway needs of the program besides its configuration.
+#[derive(Default)]
+pub struct GatewayParts {
+    /// The user's logins to servers that require one.
+    pub logins: Option<Arc<OAuth>>,
+    /// Opens the entries with `functions`; with `None`, they are not usable.
+    pub functions: Option<Arc<dyn FunctionSources>>,
 }
 
 /// All configured servers, with one policy. Clones share all state.
@@ -96,17 +106,18 @@ impl Gateway {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn open(config: Config) -> Result<Self, GatewayError> {
-        Self::open_with(config, None)
+        Self::open_with(config, GatewayParts::default())
     }
 
-    /// [`Gateway::open`] with the user's logins to servers that require one.
+    /// [`Gateway::open`] with what the program adds to the configuration.
     ///
     /// # Errors
     /// The policy is invalid.
     ///
     /// # Panics
     /// Panics outside of a tokio runtime.
-    pub fn open_with(mut config: Config, logins: Option<Arc<OAuth>>) -> Result<Self, GatewayError> {
+    pub fn open_with(mut config: Config, parts: GatewayParts) -> Result<Self, GatewayError> {
+        let GatewayParts { logins, functions } = parts;
         config.refuse_unpinned();
         let policy: PolicyConfig = config.section("policy")?;
         let effects = EffectRules::new(&config, &policy.retry.idempotent)?;
@@ -121,6 +132,7 @@ impl Gateway {
             credentials,
             lock: config.lock().cloned(),
             transports: TransportContext::default(),
+            functions,
             policy: Policy::new(&policy).with_file(file, &policy),
             start_permits: Semaphore::new(CONCURRENT_STARTS),
             shutdown: CancellationToken::new(),
@@ -528,7 +540,7 @@ fn login(logins: &Arc<OAuth>, server: &ServerConfig, secrets: &Secrets) -> Optio
     let (url, headers) = match &server.endpoint {
         Ok(Endpoint::Http(remote) | Endpoint::Sse(remote)) => (&remote.url, &remote.headers),
         Ok(Endpoint::OpenApi(service)) => (service.base_url.as_ref()?, &service.access.headers),
-        Ok(Endpoint::Stdio(_)) | Err(_) => return None,
+        Ok(Endpoint::Stdio(_) | Endpoint::Functions(_)) | Err(_) => return None,
     };
     let has_header = headers
         .keys()

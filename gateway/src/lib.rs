@@ -40,16 +40,18 @@ mod tool_id;
 mod transport;
 
 pub use call::{
-    BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, Progress,
-    ProgressListener, RunLabels, RunLimits, RunScope,
+    BeforeSend, CallArguments, CallError, CallErrorKind, CallOptions, CallValue, ChildPipeline,
+    ChildPipelines, FailedAttempt, Progress, ProgressListener, RunLabels, RunLimits, RunScope,
+    ToolCall,
 };
 pub use config::Config;
 pub use doctor::{ServerReport, ServerStatus};
 pub use effects::{Effect, EffectSource};
-pub use gateway::{Gateway, GatewayError, Listing};
+pub use gateway::{Gateway, GatewayError, GatewayParts, Listing};
 pub use printable::{is_unsafe_to_show, printable};
 pub use registry::{RefusedTool, Tool};
 pub use secrets::Secrets;
 pub use server_snapshot::ServerSnapshot;
+pub use source::{ChangedFunctions, FunctionSources, SourceInfo, ToolSource};
 pub use tool_id::{MalformedToolId, ToolId};
 pub use transport::{MAX_MESSAGE_BYTES, StartError, install_tls};

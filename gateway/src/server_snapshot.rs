@@ -33,12 +33,12 @@ impl Gateway {
     }
 
     /// How a server is reached, in the words of OpenTelemetry: `pipe` for a child process, `tcp` for an
-    /// address; `None` if there is no such server, or it is not usable.
+    /// address; `None` if there is no such server, it is not usable, or it has functions, which pml runs.
     pub fn transport_of(&self, server: &str) -> Option<&'static str> {
         match self.0.servers.get(server)?.config.endpoint {
             Ok(Endpoint::Stdio(_)) => Some("pipe"),
             Ok(Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::OpenApi(_)) => Some("tcp"),
-            Err(_) => None,
+            Ok(Endpoint::Functions(_)) | Err(_) => None,
         }
     }
 }

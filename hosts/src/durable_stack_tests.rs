@@ -88,7 +88,8 @@ impl Durable {
             costs: Default::default(),
             suspensions: Default::default(),
             speculated: None,
-            progress: Box::new(|_| {}),
+            audit: None,
+            progress: Arc::new(|_| {}),
         });
         let context = RunContext::with_id(
             id,

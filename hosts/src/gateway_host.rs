@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use pml_gateway::{
-    CallArguments, CallError, CallErrorKind, CallOptions, Gateway, Progress, ProgressListener,
-    RunScope, Tool,
+    CallArguments, CallError, CallErrorKind, CallOptions, ChildPipelines, Gateway, Progress,
+    ProgressListener, RunScope, Tool,
 };
 use pml_protocol::{
     CallProgress, EffectClass, Failure, FailureKind, GuardVerdict, Hint, HostFuture, Request,
@@ -16,6 +16,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::function_runs::FunctionRuns;
 use crate::intents::Intents;
 use crate::journal::RunJournal;
 use crate::run_placeholders::RunPlaceholders;
@@ -41,6 +42,7 @@ pub struct GatewayHost {
     mode: CallMode,
     placeholders: Option<Arc<RunPlaceholders>>,
     intents: Intents,
+    functions: Option<FunctionRuns>,
 }
 
 impl GatewayHost {
@@ -58,7 +60,14 @@ impl GatewayHost {
             mode,
             placeholders,
             intents: Intents::new(journal),
+            functions: None,
         }
+    }
+
+    /// The same host, which can call functions.
+    pub fn with_functions(self, functions: FunctionRuns) -> Self {
+        let functions = Some(functions);
+        Self { functions, ..self }
     }
 
     async fn call(
@@ -81,12 +90,15 @@ impl GatewayHost {
             CallMode::Send => {
                 let intent = self.intents.of(request, tool, run);
                 let progress = self.progress(tool, run);
+                let functions = self.functions.as_ref();
+                let functions = functions.map(|functions| functions as &dyn ChildPipelines);
                 let options = CallOptions {
                     before_send: Some(&intent),
                     is_speculative: run.is_speculative(),
                     version,
                     request: Some(run),
                     progress: progress.as_ref(),
+                    children: functions,
                 };
                 let answer = self
                     .gateway

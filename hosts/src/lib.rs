@@ -22,6 +22,8 @@ mod durable_stack_tests;
 mod error;
 mod example_value;
 mod fixtures;
+mod function_bounds;
+mod function_runs;
 mod gateway_host;
 mod intents;
 pub mod journal;
@@ -73,6 +75,7 @@ pub use dry_run::{AnswerSource, AnswerSources, DryRun, PlannedCall, ResultSchema
 pub use error::ReplayError;
 pub use example_value::example_of;
 pub use fixtures::Fixtures;
+pub use function_runs::FunctionRuns;
 pub use gateway_host::failure as call_failure;
 pub use observe::{CallObserver, EndedCall, Observe};
 pub use observe_script::{ReturnedCall, ScriptObserver};

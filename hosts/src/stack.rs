@@ -18,7 +18,8 @@
 //!               Observe                 notifies observers of successful calls
 //!                 RouteSearch → StoreValues requests that reach no server
 //!                   gateway             restores placeholders; policy, budgets; the intent of a call
-//!                                       is on disk; retries, the servers
+//!                                       is on disk; retries, the servers; a function that is called
+//!                                       has a stack of its own, below `FunctionBounds`
 //! ```
 //!
 //! Every function here returns a stack with [`Approve`] above the gateway. The base host that reaches
@@ -44,6 +45,7 @@ use crate::call_costs::CallCosts;
 use crate::call_timeout::CallTimeout;
 use crate::concurrency_limit::ConcurrencyLimit;
 use crate::dry_run::{AnswerSources, DryRun};
+use crate::function_runs::FunctionRuns;
 use crate::gateway_host::{CallMode, GatewayHost};
 use crate::journal::{Journal, MemoryCheckpoints, RunJournal};
 use crate::observe::{CallObserver, Observe};
@@ -96,8 +98,10 @@ pub struct LiveRun {
     pub suspensions: Suspensions,
     /// The calls that are made before the script makes them; with `None`, there are none.
     pub speculated: Option<Arc<SpeculatedCalls>>,
+    /// Where the calls of functions are recorded; [`audited`] records those of the run itself.
+    pub audit: Option<AuditTrail>,
     /// Receives the progress of calls in flight.
-    pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+    pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
 }
 
 /// The stack of a run that sends its calls.
@@ -137,21 +141,35 @@ fn unspeculated(run: LiveRun) -> LiveRun {
     }
 }
 
+/// The stack of a function, which calls functions through `functions`.
+pub(crate) fn of_function(run: LiveRun, functions: FunctionRuns) -> Arc<dyn ToolHost> {
+    layers_with(run, CallMode::Send, functions)
+}
+
 fn layers(run: LiveRun, mode: CallMode) -> Arc<dyn ToolHost> {
+    let functions = FunctionRuns::of(&run);
+    layers_with(run, mode, functions)
+}
+
+fn layers_with(run: LiveRun, mode: CallMode, functions: FunctionRuns) -> Arc<dyn ToolHost> {
     let limits = RunLimits {
         calls: Some(run.limits.calls),
         concurrent: Some(run.limits.concurrent_calls),
         tool_timeout: run.tool_timeout,
         tool_time: None,
     };
-    let scope = run.gateway.run_with_progress(limits, run.progress);
+    let progress = run.progress;
+    let scope = run
+        .gateway
+        .run_with_progress(limits, move |reported| progress(reported));
     let base = GatewayHost::new(
         run.gateway.clone(),
         scope.clone(),
         mode,
         run.placeholders.clone(),
         run.journal.clone(),
-    );
+    )
+    .with_functions(functions);
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
     let observed = Observe::new(&run.gateway, run.observers, base);

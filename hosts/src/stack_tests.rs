@@ -251,7 +251,8 @@ impl Fixture {
             costs: Default::default(),
             suspensions: Default::default(),
             speculated: None,
-            progress: Box::new(|_| {}),
+            audit: None,
+            progress: Arc::new(|_| {}),
         })
     }
 

@@ -31,6 +31,7 @@ mod worker_options;
 #[cfg(feature = "worker")]
 pub use broker::hide_environment;
 pub use broker::{
-    Event, OnEvent, Pool, PoolOptions, PoolStatus, PreforkedWorker, RunOptions, Script,
+    ChildRun, Event, LazyPool, OnEvent, Pool, PoolOptions, PoolStatus, PreforkedWorker, RunOptions,
+    Script,
 };
 pub use worker_options::WorkerOptions;

@@ -1,6 +1,6 @@
 //! Scripts as text: TypeScript to JavaScript ([`transpile()`]), which expression is the result
-//! ([`result_of`]), code frames ([`code_frame`]), hints for habits of other languages ([`habits`]), and the
-//! names of the script API ([`api`]).
+//! ([`result_of`]), code frames ([`code_frame`]), hints for habits of other languages ([`habits`]),
+//! functions as tools ([`functions`]), and the names of the script API ([`api`]).
 //!
 //! The crate depends on swc and on nothing of V8, so `pml check` and the worker share it.
 
@@ -9,10 +9,12 @@
 
 pub mod api;
 pub mod code_frame;
+pub mod functions;
 mod goal;
 pub mod habits;
 mod imports;
 mod names;
+pub mod nesting;
 mod parse;
 mod prefetch;
 mod rejection;

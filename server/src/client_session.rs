@@ -300,7 +300,8 @@ impl ClientRun<'_> {
             costs: state.costs().clone(),
             suspensions: state.suspensions().clone(),
             speculated: speculated.clone(),
-            progress: Box::new(progress),
+            audit: state.audit().cloned(),
+            progress: Arc::new(progress),
         });
         let host = stack::audited(host, state.audit().cloned());
         RunPipeline {

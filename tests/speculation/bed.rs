@@ -96,7 +96,8 @@ impl Bed {
             costs: Default::default(),
             suspensions: Default::default(),
             speculated: speculated.clone(),
-            progress: Box::new(|_| {}),
+            audit: None,
+            progress: Arc::new(|_| {}),
         });
         let options = RunOptions {
             speculation: stack::speculation(&self.gateway, speculated, &host),

@@ -9,13 +9,12 @@ use pml_protocol::{
     Limits, LogLine, MadeCall, Outcome, ProgressReceiver, Request, RequestedLimits, RunClock,
     RunContext, RunError, RunFlow, StreamRequest, ToolHost, ToolResult, VirtualClock,
 };
-use pml_runtime::{Event, Script};
+use pml_runtime::{ChildRun, Event, LazyPool, Script};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 use tokio::sync::watch;
 
 use crate::kept_outputs::{KeptOutputs, step_key};
-use crate::lazy_pool::LazyPool;
 use crate::runner::{
     ApprovalAsk, CodeTask, TaskError, TaskEvent, TaskFuture, TaskRunner, ToolTask,
 };
@@ -207,28 +206,10 @@ impl PipelineRunner {
             calls: task.limits.calls,
             ..RequestedLimits::default()
         });
-        let run = &parts.context;
-        // A run of its own: what suspends it does not suspend the others.
-        let context = RunContext::with_id(
-            run.id().clone(),
-            run.session(),
-            run.tenant().clone(),
-            run.principal().clone(),
-        );
-        let clock = context.clock().clone();
-        let mut options = pml_runtime::RunOptions {
-            context: Some(
-                context
-                    .with_fair_share(run.fair_share().clone())
-                    .with_flow(self.flow_of(task.task, task.after)),
-            ),
-            ..pml_runtime::RunOptions::default()
-        };
-        if let Some((clock, entropy)) = parts.clock {
+        let clock = parts.clock.map(|(clock, entropy)| {
             let seed = seed_of(clock.seed, &task);
-            options.clock = Some(VirtualClock { seed, ..clock });
-            options.entropy = Some(mixed(entropy, seed));
-        }
+            (VirtualClock { seed, ..clock }, mixed(entropy, seed))
+        });
         let called = Arc::new(CalledTools {
             inner: (parts.code_host)(),
             tools: Mutex::default(),
@@ -236,19 +217,21 @@ impl PipelineRunner {
         });
         let hooks = parts.hooks.clone();
         let name = task.task.to_owned();
-        let made_calls = run.made_calls();
         let mut on_event = move |event: Event<'_>| {
             if let Event::Log(line) = event {
                 hooks.log(&name, line);
             }
         };
-        let pool = parts.pool.get();
-        let code = pool.run_with(script, options, limits, called.clone(), &mut on_event);
-        let mut outcome = tokio::select! {
-            outcome = code => outcome,
-            // While a person is asked about a call of the code, the time of the plan stands as well.
-            () = run.clock().follow(&clock) => return std::future::pending().await,
+        let code = ChildRun {
+            parent: &parts.context,
+            flow: self.flow_of(task.task, task.after),
+            script,
+            limits,
+            host: called.clone(),
+            clock,
         };
+        let mut outcome = code.run(parts.pool.get(), &mut on_event).await;
+        let made_calls = parts.context.made_calls();
         made_calls.add(std::mem::take(&mut outcome.calls));
         let result = self.result_of(outcome, &called).await;
         if let (Some(kept), Ok(output)) = (&parts.kept, &result)

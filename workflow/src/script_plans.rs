@@ -11,11 +11,11 @@ use pml_protocol::{
     ErrorKind, Failure, FailureKind, HostFuture, Limits, Request, RunContext, ToolHost, ToolResult,
     VirtualClock, to_result,
 };
+use pml_runtime::LazyPool;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
-use crate::lazy_pool::LazyPool;
 use crate::limits::PlanLimits;
 use crate::pipeline_runner::{PipelineRunner, RunnerHooks, RunnerParts};
 use crate::plan::Plan;

@@ -116,7 +116,8 @@ async fn run(
         suspensions: Default::default(),
         script_observer: None,
         speculated: speculated.clone(),
-        progress: Box::new(|_| {}),
+        audit: None,
+        progress: Arc::new(|_| {}),
     });
     let options = RunOptions {
         speculation: stack::speculation(gateway, speculated, &host),

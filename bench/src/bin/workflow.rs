@@ -19,10 +19,10 @@ use clap::Parser;
 use pml_bench::{build_pml, describe_machine};
 use pml_hosts::{StaticHost, stack};
 use pml_protocol::{EffectClass, Limits, LogLine, RequestedLimits, RunContext, ToolHost};
-use pml_runtime::{Pool, PoolOptions, Script};
+use pml_runtime::{LazyPool, Pool, PoolOptions, Script};
 use pml_workflow::{
-    LazyPool, PipelineRunner, Plan, PlanLimits, RunOptions, RunnerHooks, RunnerParts, TaskEvent,
-    TaskFuture, WorkflowReport, run, show,
+    PipelineRunner, Plan, PlanLimits, RunOptions, RunnerHooks, RunnerParts, TaskEvent, TaskFuture,
+    WorkflowReport, run, show,
 };
 use serde_json::{Value, json};
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -200,7 +201,8 @@ async fn execute(
         // The calls of the script alone are compared.
         learns: false,
         speculate: false,
-        progress: Box::new(|_| {}),
+        sandboxes: pool.options_for_children(),
+        progress: Arc::new(|_| {}),
     })?;
     let options = match is_live {
         true => tools.options(),

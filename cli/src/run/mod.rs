@@ -20,11 +20,13 @@ use pml_hosts::journal::RunJournal;
 use pml_hosts::{OwnClock, RunEnd};
 use pml_protocol::{ErrorKind, Limits, Outcome, RequestedLimits, RunError, Stats, ToolHost};
 use pml_reply::ReplyScrubber;
-use pml_runtime::{Event, Pool, PoolOptions, PreforkedWorker, RunOptions, Script, WorkerOptions};
+use pml_runtime::{
+    Event, LazyPool, Pool, PoolOptions, PreforkedWorker, RunOptions, Script, WorkerOptions,
+};
 use pml_scrub::{PlaceholderMap, Scrubber, SharedPlaceholders};
 use pml_server::log::in_run;
 use pml_store::Store;
-use pml_workflow::{CodeHost, LazyPool, PlanLimits, ScriptPlanParts, ScriptPlans};
+use pml_workflow::{CodeHost, PlanLimits, ScriptPlanParts, ScriptPlans};
 
 use crate::amounts::{parse_memory, parse_time};
 use crate::audit_setup::AuditSetup;
@@ -363,7 +365,8 @@ impl PreparedRun {
             suspensions,
             learns: self.settings.learn.0,
             speculate: self.speculate,
-            progress: Box::new(move |reported| {
+            sandboxes: self.pool.options_for_children(),
+            progress: Arc::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);
                 }

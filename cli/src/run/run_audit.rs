@@ -24,6 +24,11 @@ impl RunAudit {
         Some(Self { setup, trail, run })
     }
 
+    /// The log, for the calls of functions.
+    pub fn trail(&self) -> AuditTrail {
+        self.trail.clone()
+    }
+
     /// The same host, whose calls are recorded.
     pub fn host(&self, host: Arc<dyn ToolHost>) -> Arc<dyn ToolHost> {
         stack::audited(host, Some(self.trail.clone()))

@@ -15,7 +15,7 @@ use pml_protocol::{
     Limits, Outcome, Principal, RunContext, SessionId, Speculation, TenantId, TimerMode, ToolHost,
 };
 use pml_reply::{ReplyScrubber, limit_output};
-use pml_runtime::RunOptions;
+use pml_runtime::{PoolOptions, RunOptions};
 use pml_scrub::{PlaceholderMap, ScrubConfig, Scrubber, SharedPlaceholders};
 use pml_search::{Search, ToolFinder};
 use pml_telemetry::Telemetry;
@@ -66,7 +66,9 @@ pub struct RunToolsOptions {
     pub speculate: bool,
     /// Whether the run leaves a trace that suggestions learn from.
     pub learns: bool,
-    pub progress: Box<dyn Fn(Progress) + Send + Sync>,
+    /// The sandboxes of functions.
+    pub sandboxes: PoolOptions,
+    pub progress: Arc<dyn Fn(Progress) + Send + Sync>,
 }
 
 /// The host behind a run, its servers, and the way out for its outcome.
@@ -142,12 +144,18 @@ impl RunTools {
             }
             ToolSource::Servers(mode) => mode,
         };
-        let servers = LiveServers::open(options.config, options.search)?;
+        let servers = LiveServers::open(options.config, options.search, options.sandboxes)?;
         let identity = context(Some(&servers.gateway), journal.as_deref());
         let (telemetry, context) = observe(identity);
         // A recording and a dry run have the calls of the script alone.
         let speculates = options.speculate && matches!(mode, LiveMode::Send);
         let speculated = speculates.then(Arc::<SpeculatedCalls>::default);
+        // A dry run sends nothing.
+        let sends = !matches!(mode, LiveMode::DryRun(_));
+        let audit = options
+            .audit
+            .filter(|_| sends)
+            .and_then(|setup| RunAudit::open(setup, &servers.gateway, context.clone()));
         let run = LiveRun {
             gateway: servers.gateway.clone(),
             search: servers.finder.clone(),
@@ -177,14 +185,9 @@ impl RunTools {
             costs: options.costs,
             suspensions: options.suspensions,
             speculated: speculated.clone(),
+            audit: audit.as_ref().map(RunAudit::trail),
             progress: options.progress,
         };
-        // A dry run sends nothing.
-        let sends = !matches!(mode, LiveMode::DryRun(_));
-        let audit = options
-            .audit
-            .filter(|_| sends)
-            .and_then(|setup| RunAudit::open(setup, &servers.gateway, context.clone()));
         let pipeline = Pipeline::new(mode, run);
         let host = recorded(pipeline.host(), audit.as_ref());
         Ok(Self {
@@ -430,8 +433,8 @@ impl RunTools {
 }
 
 impl LiveServers {
-    fn open(config: Config, search: Search) -> anyhow::Result<Self> {
-        let gateway = servers::open(config)?;
+    fn open(config: Config, search: Search, sandboxes: PoolOptions) -> anyhow::Result<Self> {
+        let gateway = servers::open(config, sandboxes)?;
         Ok(Self {
             finder: Arc::new(ToolFinder::new(gateway.clone(), search)),
             gateway,

@@ -176,7 +176,7 @@ fn serve(args: &ServeArgs, config: Option<&Path>) -> anyhow::Result<ExitCode> {
         if let Some(telemetry) = &telemetry {
             lines.send_to(telemetry);
         }
-        let gateway = servers::open(settings.servers)?;
+        let gateway = servers::open(settings.servers, pool.options_for_children())?;
         let state = ServerState::open(ServerOptions {
             pool,
             gateway: gateway.clone(),

@@ -8,14 +8,14 @@ use clap::Args;
 use pml_hosts::journal::RunJournal;
 use pml_hosts::{AnswerSources, Fixtures, OwnClock, RunEnd};
 use pml_protocol::{ErrorKind, Limits, RequestedLimits, RunError, RunFlow, ToolHost};
-use pml_runtime::{Pool, PoolOptions, Script};
+use pml_runtime::{LazyPool, Pool, PoolOptions, Script};
 use pml_scrub::Scrubber;
 use pml_server::log::in_run;
 use pml_store::Store;
 use pml_workflow::estimate::Estimate;
 use pml_workflow::{
-    EndedPlan, Find, KeptOutputs, LazyPool, PipelineRunner, Plan, PlanError, PlanStart,
-    RunnerParts, TaskKind, missing_inputs, run_to_end,
+    EndedPlan, Find, KeptOutputs, PipelineRunner, Plan, PlanError, PlanStart, RunnerParts,
+    TaskKind, missing_inputs, run_to_end,
 };
 use serde_json::Value;
 
@@ -276,6 +276,11 @@ impl PreparedWorkflow {
             costs: std::mem::take(&mut self.settings.workflows.costs),
         };
         let search = search_setup::open(self.settings.servers.file.as_deref())?;
+        let sandboxes = PoolOptions {
+            warm: 0,
+            limits,
+            ..PoolOptions::new()?
+        };
         let tools = RunTools::open(RunToolsOptions {
             source: ToolSource::Servers(self.mode),
             tool_timeout: self.tool_timeout,
@@ -291,7 +296,8 @@ impl PreparedWorkflow {
             // A plan says itself what can be done at once.
             learns: self.settings.learn.0,
             speculate: false,
-            progress: Box::new(move |reported| {
+            sandboxes,
+            progress: Arc::new(move |reported| {
                 if is_live {
                     progress::print(&reported, style);
                 }

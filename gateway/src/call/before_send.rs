@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 use pml_protocol::RunContext;
 
+use super::child::ChildPipelines;
 use super::error::CallError;
 use super::progress::ProgressListener;
 use crate::effects::Effect;
@@ -49,4 +50,6 @@ pub struct CallOptions<'a> {
     pub request: Option<&'a RunContext>,
     /// Receives the progress of the call, besides the receiver of its run.
     pub progress: Option<&'a ProgressListener>,
+    /// Makes the pipelines of functions that are called; with `None`, they cannot be.
+    pub children: Option<&'a dyn ChildPipelines>,
 }

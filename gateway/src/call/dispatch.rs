@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pml_protocol::TraceContext;
+use pml_protocol::{EffectClass, RunContext, TraceContext};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ContentBlock, RequestId,
     RequestMetaObject, ServerResult,
@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use serde_json::{Map, Value};
 
+use super::child::ChildPipelines;
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressSink;
 use super::unwrap::{Unwrapped, unwrap, unwrap_lenient};
@@ -29,6 +30,7 @@ const QUOTED_LINES: usize = 5;
 
 /// A failed attempt.
 pub struct FailedAttempt {
+    /// What the caller gets if there is no further attempt.
     pub error: CallError,
     /// How far the call came, which decides whether it is retried.
     pub failure: Failure,
@@ -38,12 +40,22 @@ pub struct FailedAttempt {
 
 /// A call to send.
 pub struct ToolCall<'a> {
+    /// The tool.
     pub tool: &'a ToolId,
+    /// The arguments, which fit its input schema.
     pub arguments: Map<String, Value>,
+    /// How long to wait for the answer.
     pub limit: Duration,
+    /// Receives its progress.
     pub progress: Option<ProgressSink>,
     /// Sent along in `_meta`, and over HTTP in headers.
     pub trace: Option<&'a TraceContext>,
+    /// What the call does to the world.
+    pub class: EffectClass,
+    /// The request that the call belongs to.
+    pub request: Option<&'a RunContext>,
+    /// Makes the pipeline of a child run, for a source that runs code.
+    pub children: Option<&'a dyn ChildPipelines>,
 }
 
 /// Sends the call and waits for its response, for at most `limit` from now.
@@ -57,6 +69,7 @@ pub async fn dispatch(session: &McpSession, call: ToolCall<'_>) -> Result<Value,
         limit,
         progress,
         trace,
+        ..
     } = call;
     let params = CallToolRequestParams::new(tool.tool().to_owned()).with_arguments(arguments);
     let sent = session

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod before_send;
+mod child;
 mod dispatch;
 mod error;
 mod path;
@@ -13,7 +14,9 @@ mod version;
 
 pub use arguments::CallArguments;
 pub use before_send::{BeforeSend, CallOptions};
-pub(crate) use dispatch::{FailedAttempt, ToolCall, dispatch};
+pub use child::{ChildPipeline, ChildPipelines};
+pub(crate) use dispatch::dispatch;
+pub use dispatch::{FailedAttempt, ToolCall};
 pub use error::{CallError, CallErrorKind};
 pub use path::CallValue;
 pub(crate) use path::unavailable_error;

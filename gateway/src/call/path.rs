@@ -12,12 +12,14 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallArguments;
 use super::before_send::{BeforeSend, CallOptions};
+use super::child::ChildPipelines;
 use super::dispatch::{FailedAttempt, ToolCall};
 use super::error::{CallError, CallErrorKind};
 use super::progress::ProgressListener;
 use super::scope::RunScope;
 use crate::ToolId;
 use crate::caller::Caller;
+use crate::config::Endpoint;
 use crate::effects::Effect;
 use crate::gateway::Inner;
 use crate::guarded::{GuardPass, Guarding};
@@ -338,6 +340,7 @@ impl Inner {
             request: options.request,
             speculated: options.is_speculative.then_some(&call.tool),
             progress: options.progress,
+            children: options.children,
             renewal: Renewal::NotTried,
             arguments: SentArguments::new(call.arguments),
         };
@@ -373,9 +376,13 @@ impl Inner {
         }
     }
 
-    /// Whether a call has no effect, and its tool is the one that was first seen.
+    /// Whether a call has no effect, and its tool is the one that was first seen. A call of a function is
+    /// never made ahead of time: it would make further calls.
     pub(crate) fn is_unchanged_read(&self, tool: &Tool, effect: &Effect) -> bool {
-        effect.class == EffectClass::Read && self.first_seen.is_first(tool)
+        let server = self.servers.get(tool.id.server());
+        let is_function = server
+            .is_some_and(|server| matches!(server.config.endpoint, Ok(Endpoint::Functions(_))));
+        effect.class == EffectClass::Read && !is_function && self.first_seen.is_first(tool)
     }
 
     /// Checks the tool again directly before a speculative call is sent: its server may have announced
@@ -464,6 +471,9 @@ impl Inner {
             limit: admission.time_limit(own),
             progress: scope.progress(tool, sending.progress),
             trace: sending.request.and_then(RunContext::trace),
+            class: sending.effect.class,
+            request: sending.request,
+            children: sending.children,
         };
         if let Some(request) = sending.request {
             request.notes().count_attempt();
@@ -511,6 +521,7 @@ struct Sending<'a> {
     request: Option<&'a RunContext>,
     renewal: Renewal,
     progress: Option<&'a ProgressListener>,
+    children: Option<&'a dyn ChildPipelines>,
     arguments: SentArguments,
 }
 

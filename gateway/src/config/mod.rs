@@ -4,6 +4,7 @@ mod document;
 mod error;
 mod expand;
 mod expansions;
+mod functions;
 mod load;
 mod offered;
 mod open_api;
@@ -13,6 +14,7 @@ mod trust;
 
 pub use error::ConfigError;
 pub use expansions::Expansions;
+pub use functions::{FunctionLimits, Functions};
 pub use load::{Config, ConfigFile, ConfigOrigin};
 pub use offered::Offered;
 pub(crate) use open_api::basic;

@@ -18,6 +18,7 @@ use super::ConfigError;
 use super::document::{Document, KeyPath};
 use super::expand::{Variables, expand};
 use super::expansions::Expansions;
+use super::functions::{FunctionLimits, Functions, Patterns};
 use super::offered::Offered;
 use super::open_api::{Credential, DocumentAddress, OpenApi, OpenApiAccess};
 use super::references::references;
@@ -51,7 +52,7 @@ pub struct ServerConfig {
     pub prompts: Option<Offered>,
     /// Keys of the entry that only other clients know.
     pub ignored_keys: Vec<String>,
-    /// The `url` or `openapi` as it was written, with its variables.
+    /// The `url`, `openapi` or `functions` as it was written, with its variables.
     pub address: Option<String>,
     /// The command or the address as it was written, which the lock file pins.
     pub identity: ServerIdentity,
@@ -72,6 +73,8 @@ pub enum Endpoint {
     Sse(Remote),
     /// A service with an OpenAPI document, which is no MCP server.
     OpenApi(Box<OpenApi>),
+    /// Functions of files, which pml runs itself.
+    Functions(Box<Functions>),
 }
 
 impl Endpoint {
@@ -101,6 +104,10 @@ impl Endpoint {
                     DocumentAddress::Url(url) => add(url.as_str()),
                 }
                 add(service.base_url.as_ref().map_or("", url::Url::as_str));
+            }
+            Self::Functions(functions) => {
+                add(&functions.folder.to_string_lossy());
+                functions.files.iter().for_each(|files| add(files));
             }
         }
         digest.finalize().into()
@@ -211,7 +218,7 @@ impl<'de> Deserialize<'de> for ServerTrust {
 
 const DEFAULT_START_TIMEOUT: Duration = Duration::from_secs(30);
 
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 28] = [
     "type",
     "transport",
     "command",
@@ -238,6 +245,8 @@ const KEYS: [&str; 26] = [
     "operations",
     "variables",
     "origins",
+    "functions",
+    "limits",
 ];
 
 #[derive(Deserialize)]
@@ -281,6 +290,8 @@ struct Entry {
     variables: BTreeMap<String, String>,
     #[serde(default)]
     origins: Vec<String>,
+    functions: Option<Patterns>,
+    limits: Option<FunctionLimits>,
 }
 
 /// The transport, with the names that other clients use.
@@ -336,8 +347,7 @@ impl ServerConfig {
                 endpoint(document, &entry, at).map_err(|error| error.unexpanded(&expansions))?
             ),
         };
-        let address = value.get("url").or_else(|| value.get("openapi"));
-        let address = address.and_then(Value::as_str).map(str::to_owned);
+        let address = written_address(value);
         Ok(Self {
             name: name.to_owned(),
             disabled: entry.disabled || entry.enabled == Some(false),
@@ -390,6 +400,7 @@ impl ServerConfig {
                 let base = service.base_url.as_ref().map(url::Url::as_str);
                 service_identity(&document, base)
             }
+            Endpoint::Functions(functions) => functions_identity(&functions.files.join(", ")),
         };
         Self {
             identity,
@@ -417,6 +428,9 @@ fn written_identity(entry: &Value) -> ServerIdentity {
     if let Some(document) = entry["openapi"].as_str() {
         return service_identity(document, entry["baseUrl"].as_str());
     }
+    if let Some(files) = written_files(entry) {
+        return functions_identity(&files);
+    }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match &entry["url"] {
         Value::Null => ServerIdentity::Program {
@@ -442,6 +456,34 @@ fn service_identity(document: &str, base_url: Option<&str>) -> ServerIdentity {
     ServerIdentity::Address { url }
 }
 
+/// The identity of functions: the patterns of their files.
+fn functions_identity(files: &str) -> ServerIdentity {
+    ServerIdentity::Address {
+        url: format!("functions of {files}"),
+    }
+}
+
+/// The patterns of an entry with functions.
+fn written_files(entry: &Value) -> Option<String> {
+    match entry.get("functions")? {
+        Value::String(files) => Some(files.clone()),
+        Value::Array(files) => {
+            let files: Vec<&str> = files.iter().filter_map(Value::as_str).collect();
+            Some(files.join(", "))
+        }
+        _ => None,
+    }
+}
+
+/// Where the entry says that its tools are, for people.
+fn written_address(entry: &Value) -> Option<String> {
+    let address = entry.get("url").or_else(|| entry.get("openapi"));
+    match address.and_then(Value::as_str) {
+        Some(address) => Some(address.to_owned()),
+        None => written_files(entry),
+    }
+}
+
 fn check_name(document: &Document, name: &str, at: &KeyPath) -> Result<(), ConfigError> {
     if crate::printable::is_server_name(name) {
         return Ok(());
@@ -459,7 +501,10 @@ fn check_keys(
     at: &KeyPath,
 ) -> Result<Vec<String>, ConfigError> {
     let Value::Object(entry) = value else {
-        return Err(document.invalid(at, "expected an object with `command` or `url`"));
+        return Err(document.invalid(
+            at,
+            "expected an object with `command`, `url`, `openapi` or `functions`",
+        ));
     };
     let mut ignored = Vec::new();
     for key in entry.keys().filter(|key| !KEYS.contains(&key.as_str())) {
@@ -476,6 +521,15 @@ fn check_keys(
 fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint, ConfigError> {
     if let Some(address) = &entry.openapi {
         return open_api(document, entry, address, at);
+    }
+    if let Some(files) = &entry.functions {
+        return functions(document, entry, files.clone().into_list(), at);
+    }
+    if entry.limits.is_some() {
+        return Err(document.invalid(
+            &at.key("limits"),
+            "`limits` are those of functions: this entry has no `functions`",
+        ));
     }
     match (entry.kind, &entry.command, &entry.url) {
         (None | Some(Kind::Stdio), Some(command), None) => Ok(Endpoint::Stdio(Command {
@@ -503,7 +557,7 @@ fn endpoint(document: &Document, entry: &Entry, at: &KeyPath) -> Result<Endpoint
         }
         (None, None, None) => Err(document.invalid(
             at,
-            "needs `command` (a program to start), `url` (a server to reach) or `openapi` (the document of a service)",
+            "needs `command` (a program to start), `url` (a server to reach), `openapi` (the document of a service) or `functions` (files with functions)",
         )),
     }
 }
@@ -581,6 +635,36 @@ fn open_api(
         operations: entry.operations.clone(),
         variables: entry.variables.clone(),
         origins,
+    })))
+}
+
+fn functions(
+    document: &Document,
+    entry: &Entry,
+    files: Vec<String>,
+    at: &KeyPath,
+) -> Result<Endpoint, ConfigError> {
+    for (key, is_set) in [
+        ("command", entry.command.is_some()),
+        ("url", entry.url.is_some()),
+    ] {
+        if is_set {
+            let message =
+                format!("this server has both `functions` and `{key}`: remove one of them");
+            return Err(document.invalid(&at.key(key), message));
+        }
+    }
+    if files.iter().all(|pattern| pattern.trim().is_empty()) {
+        return Err(document.invalid(
+            &at.key("functions"),
+            "names no files: write a pattern such as `tools/*.ts`",
+        ));
+    }
+    let folder = document.file.parent().unwrap_or(std::path::Path::new(""));
+    Ok(Endpoint::Functions(Box::new(Functions {
+        files,
+        folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
+        limits: entry.limits.unwrap_or_default(),
     })))
 }
 

@@ -43,7 +43,7 @@ impl Secrets {
                     "headers",
                 )
             }
-            Err(_) => {
+            Ok(Endpoint::Functions(_)) | Err(_) => {
                 self.add_all(found);
                 return;
             }

@@ -9,11 +9,12 @@ use tokio::time::Instant;
 
 use super::credentials::Versions;
 use crate::call::{FailedAttempt, ToolCall};
-use crate::source::{McpSession, ToolSource};
+use crate::source::{McpSession, OpenSource, ToolSource};
+use crate::transport::StderrTail;
 
 /// An open source with the times of its use.
 pub(crate) struct Connection {
-    source: Box<dyn ToolSource>,
+    source: OpenSource,
     /// Of the values of the server's secrets that it was opened with.
     pub secret_versions: Versions,
     opened: Instant,
@@ -23,7 +24,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub fn new(source: Box<dyn ToolSource>, secret_versions: Versions) -> Self {
+    pub fn new(source: OpenSource, secret_versions: Versions) -> Self {
         Self {
             source,
             secret_versions,
@@ -36,6 +37,11 @@ impl Connection {
 
     pub fn source(&self) -> &dyn ToolSource {
         &*self.source
+    }
+
+    /// The end of its standard error, if it is a process.
+    pub fn stderr(&self) -> StderrTail {
+        self.source.stderr()
     }
 
     /// The MCP session, if the source is one.

@@ -96,7 +96,7 @@ impl FilledEndpoint {
                 let credentials = access.auth.values_mut().flat_map(Credential::texts_mut);
                 access.headers.values_mut().chain(credentials).collect()
             }
-            Endpoint::Http(_) | Endpoint::Sse(_) => Vec::new(),
+            Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::Functions(_) => Vec::new(),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::config::ServerConfig;
 use crate::policy::Policy;
 use crate::registry::{SlowChecks, ToolSet};
 use crate::secrets::Secrets;
-use crate::source::{self, Opening};
+use crate::source::{self, FunctionSources, Opening};
 use crate::transport::{Login, StartError, StderrTail, TransportContext};
 
 /// A pause up to this is waited for; a longer one is an error with `retry_after`.
@@ -37,6 +37,8 @@ pub(crate) struct ServerContext {
     pub credentials: Credentials,
     /// What is pinned, if there is a lock file.
     pub lock: Option<Arc<LockFile>>,
+    /// Opens the entries with functions.
+    pub functions: Option<Arc<dyn FunctionSources>>,
     pub policy: Policy,
     /// Bounds how many servers start at the same time.
     pub start_permits: Semaphore,

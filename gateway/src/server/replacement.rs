@@ -104,7 +104,7 @@ impl Server {
     fn is_filled_at_start(&self) -> bool {
         match &self.config.endpoint {
             Ok(Endpoint::Stdio(_) | Endpoint::OpenApi(_)) => true,
-            Ok(Endpoint::Http(_) | Endpoint::Sse(_)) | Err(_) => false,
+            Ok(Endpoint::Http(_) | Endpoint::Sse(_) | Endpoint::Functions(_)) | Err(_) => false,
         }
     }
 

@@ -152,10 +152,6 @@ impl ToolSource for McpSession {
         }
     }
 
-    fn stderr(&self) -> StderrTail {
-        self.stderr.clone()
-    }
-
     fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if self.traffic.skipped_lines() > 0 {
@@ -172,9 +168,5 @@ impl ToolSource for McpSession {
             ));
         }
         remarks
-    }
-
-    fn mcp(&self) -> Option<&McpSession> {
-        Some(self)
     }
 }

@@ -4,9 +4,14 @@
 //! lives around it: start and restart, the tool set, the lock file, policy, retries, the circuit
 //! breaker, the cache and the checks of arguments.
 
+mod functions;
 mod mcp;
 mod open_api;
+mod open_source;
 mod tool_source;
 
+pub use functions::{ChangedFunctions, FunctionSources};
 pub(crate) use mcp::McpSession;
-pub(crate) use tool_source::{Opening, ToolSource, open};
+pub(crate) use open_source::{OpenSource, open};
+pub(crate) use tool_source::Opening;
+pub use tool_source::{SourceInfo, ToolSource};

@@ -1,4 +1,4 @@
-//! The trait of a source, and the function that opens the one of an endpoint.
+//! The trait of a source.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,16 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::mcp::McpSession;
-use super::open_api::OpenApiSource;
 use crate::call::{FailedAttempt, ToolCall};
-use crate::config::{Endpoint, ServerConfig};
+use crate::config::ServerConfig;
 use crate::server::{ServerContext, ServerCredentials, ToolsChanged};
-use crate::transport::{Login, StartError, StderrTail};
+use crate::transport::{Login, StderrTail};
 
 /// An open source of tools, shared by all runs.
 #[async_trait]
-pub(crate) trait ToolSource: Send + Sync {
+pub trait ToolSource: Send + Sync {
     /// What the source says of itself.
     fn info(&self) -> SourceInfo;
 
@@ -40,25 +38,15 @@ pub(crate) trait ToolSource: Send + Sync {
     /// Ends it, and its process if it has one. Returns when the process is gone.
     async fn close(&self);
 
-    /// The end of its standard error, if it is a process.
-    fn stderr(&self) -> StderrTail {
-        StderrTail::default()
-    }
-
     /// Irregularities that do not keep it from working, for `pml doctor`.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// The MCP session, for what only MCP has: resources, prompts and subscriptions.
-    fn mcp(&self) -> Option<&McpSession> {
-        None
     }
 }
 
 /// What a source says of itself.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SourceInfo {
+pub struct SourceInfo {
     /// The protocol and its revision.
     pub protocol: String,
     /// Its name and version.
@@ -80,23 +68,4 @@ pub(crate) struct Opening<'a> {
     pub changed: Arc<ToolsChanged>,
     /// Gets the standard error of a process. The caller quotes it after a timeout.
     pub stderr: &'a StderrTail,
-}
-
-/// Opens the source at `endpoint`. The caller sets the time limit.
-///
-/// # Errors
-/// It cannot be started, reached or understood.
-///
-/// # Cancel safety
-/// Dropping the future stops the process.
-pub(crate) async fn open(
-    endpoint: &Endpoint,
-    opening: Opening<'_>,
-) -> Result<Box<dyn ToolSource>, StartError> {
-    Ok(match endpoint {
-        Endpoint::Stdio(_) | Endpoint::Http(_) | Endpoint::Sse(_) => {
-            Box::new(McpSession::open(endpoint, opening).await?)
-        }
-        Endpoint::OpenApi(service) => Box::new(OpenApiSource::open(service, opening).await?),
-    })
 }

@@ -106,8 +106,8 @@ pub async fn connect<S: Service<RoleClient> + Clone>(
                 }
             }
         },
-        Endpoint::OpenApi(service) => Err(StartError::Handshake {
-            reason: format!("{} is no MCP server", service.document),
+        Endpoint::OpenApi(_) | Endpoint::Functions(_) => Err(StartError::Handshake {
+            reason: "the entry is no MCP server".to_owned(),
             stderr: Vec::new(),
         }),
         Endpoint::Sse(remote) => {

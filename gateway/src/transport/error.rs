@@ -111,6 +111,13 @@ pub enum StartError {
         reason: String,
     },
 
+    /// The files of functions cannot be used.
+    #[error("its functions cannot be used: {reason}")]
+    Functions {
+        /// The reason and what to do.
+        reason: String,
+    },
+
     /// A secret that its entry names cannot be used.
     #[error("{0}")]
     Secret(#[from] SecretError),
@@ -147,7 +154,9 @@ impl StartError {
                 secrets.hide_for_people_in(text);
                 (None, None)
             }
-            Self::HttpClient { reason } | Self::OpenApi { reason, .. } => (Some(reason), None),
+            Self::HttpClient { reason }
+            | Self::OpenApi { reason, .. }
+            | Self::Functions { reason } => (Some(reason), None),
             Self::Spawn {
                 program: configured,
                 reason,

@@ -16,6 +16,7 @@ use crate::shown_call::{ShortenedCall, shown_tool};
 
 /// The person who approves the calls of one run, and the placeholders that questions are scrubbed
 /// with.
+#[derive(Clone)]
 pub struct Person {
     gate: Arc<ApprovalGate>,
     /// Asks about tasks of plans.

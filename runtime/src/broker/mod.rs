@@ -6,11 +6,13 @@
 mod background_thread;
 mod budget;
 mod call_log;
+mod child_run;
 mod deadline;
 mod deferred_channel;
 #[cfg(feature = "worker")]
 mod environment;
 mod fair_scheduler;
+mod lazy_pool;
 mod outcome;
 mod pending;
 mod pool;
@@ -27,8 +29,10 @@ mod template;
 mod worker_link;
 mod worker_process;
 
+pub use child_run::ChildRun;
 #[cfg(feature = "worker")]
 pub use environment::hide_environment;
+pub use lazy_pool::LazyPool;
 pub use pool::{Pool, PoolOptions, PoolStatus};
 pub use prefork::PreforkedWorker;
 pub use run_loop::{Event, OnEvent, RunOptions, Script};

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use pml_runtime::{Pool, PoolOptions};
+use super::pool::{Pool, PoolOptions};
 
 type Start = Box<dyn FnOnce() -> Arc<Pool> + Send>;
 
-/// Sandboxes for the code of plans. A plan without code starts no process.
+/// Sandboxes for code that may never run: of plans, or of functions. Until some does, no process is started.
 pub struct LazyPool(LazyLock<Arc<Pool>, Start>);
 
 impl LazyPool {
@@ -21,7 +21,8 @@ impl LazyPool {
         Arc::new(Self(LazyLock::new(Box::new(move || pool))))
     }
 
-    pub(crate) fn get(&self) -> &Pool {
+    /// The pool. The first caller starts it.
+    pub fn get(&self) -> &Pool {
         &self.0
     }
 }
