@@ -318,11 +318,8 @@ fn all_functions_of_a_run_share_the_calls_of_a_run() {
     );
     let script = "await tools.local.call({ times: 4 }); await tools.local.call({ times: 4 })";
     let outcome = folder.script_with(&["--max-calls", "6"], script);
-    assert!(
-        message(&outcome).contains("have made 6 calls together"),
-        "{outcome:#}"
-    );
-    let outcome = folder.script_with(&["--max-calls", "8"], script);
+    assert!(message(&outcome).contains("6 calls"), "{outcome:#}");
+    let outcome = folder.script_with(&["--max-calls", "10"], script);
     assert_eq!(outcome["ok"], true, "{outcome:#}");
 }
 
@@ -438,4 +435,105 @@ fn mistakes_in_an_entry_are_named() {
             stderr(&output)
         );
     }
+}
+
+#[test]
+fn no_type_or_value_of_a_file_can_exhaust_the_program() {
+    let deep = format!("{}1{}", "[".repeat(1_000), "]".repeat(1_000));
+    let mut doubling = "type A0 = [string, string];\n".to_owned();
+    for n in 1..=30 {
+        doubling += &format!("type A{n} = [A{m}, A{m}];\n", m = n - 1);
+    }
+    let folder = Folder::new(&format!(
+        "const X = {deep} as const;\n{doubling}\
+         export async function deep(x: typeof X) {{}}\n\
+         export async function wide(x: A30) {{}}\n\
+         export async function fine(x: A0): Promise<number> {{ return x.length }}\n"
+    ));
+    let outcome = folder.script("return await tools.local.fine({ x: ['a', 'b'] })");
+    assert_eq!(outcome["result"], 2, "{outcome}");
+    let check = folder.run(&["functions", "check"]);
+    assert_eq!(check.status.code(), Some(1));
+    let text = stdout(&check) + &stderr(&check);
+    assert_eq!(
+        text.matches("too large or nested too deep").count(),
+        2,
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_no_file_is_not_read() {
+    let folder = Folder::new("export async function fine() { return 1 }");
+    let pipe = folder.path().join("tools/pipe.ts");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("tools/zero.ts")).unwrap();
+    let outcome = folder.script("return await tools.local.fine({})");
+    assert_eq!(outcome["result"], 1, "{outcome}");
+}
+
+#[test]
+fn the_budget_of_a_run_counts_what_its_functions_call() {
+    let folder = Folder::with(
+        "/** @effect read */ export async function version() { return (await tools.demo.read_json({ path: 'a.json' })).version }",
+        json!({ "trust": "annotations" }),
+        json!({ "policy": { "budget": { "tools": { "demo:*": 2 } } } }),
+    );
+    let outcome = folder.script(
+        "const all = [];\n\
+         for (let i = 0; i < 4; i++) all.push((await callTool('local:version', {})).success);\n\
+         return all",
+    );
+    assert_eq!(
+        outcome["result"],
+        json!([true, true, false, false]),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn a_function_holds_no_slot_that_its_own_calls_wait_for() {
+    let folder = Folder::with(
+        "/** @effect read */ export async function version() { return (await tools.demo.read_json({ path: 'a.json' })).version }",
+        json!({ "trust": "annotations" }),
+        json!({ "policy": { "concurrency": { "perPrincipal": 1, "tools": { "*": 1 }, "perServer": 1 } } }),
+    );
+    let outcome = folder.script_with(
+        &["--timeout", "20s"],
+        "return await Promise.all([1, 2, 3].map(() => tools.local.version({})))",
+    );
+    assert_eq!(
+        outcome["result"],
+        json!(["1.0.0", "1.0.0", "1.0.0"]),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn answers_of_functions_are_not_cached() {
+    let folder = Folder::with(
+        "export async function now() { return await tools.demo.add_note({ title: 'a', text: 'b' }) }",
+        json!({}),
+        json!({ "policy": { "cache": { "tools": { "local:*": "10m" } } } }),
+    );
+    let outcome = folder.script(
+        "const ids = [await tools.local.now({}), await tools.local.now({})];\n\
+         return ids[0].id !== ids[1].id",
+    );
+    assert_eq!(outcome["result"], true, "{outcome}");
+}
+
+#[test]
+fn parameters_may_be_called_like_members_of_every_object() {
+    let folder = Folder::new(
+        "export async function f(toString = 'd', valueOf = 2) { return [toString, valueOf] }",
+    );
+    let outcome = folder.script("return await tools.local.f({})");
+    assert_eq!(outcome["result"], json!(["d", 2]), "{outcome}");
 }

@@ -40,6 +40,9 @@ enum Verb {
 ///
 /// Nothing is run.
 #[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pml functions check                        all entries with functions\n  \
+    pml functions check local --json | jq '.skipped'")]
 struct CheckArgs {
     /// The entry of `mcpServers`; all with functions by default
     #[arg(value_name = "NAME")]

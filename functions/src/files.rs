@@ -96,7 +96,11 @@ impl Search {
                     }
                     _ => {}
                 }
-            } else if rest.is_empty() && matches(part, &name) && is_functions(&name) {
+            } else if metadata.is_file()
+                && rest.is_empty()
+                && matches(part, &name)
+                && is_functions(&name)
+            {
                 self.found.push(FoundFile {
                     path: entry.path(),
                     bytes: metadata.len(),

@@ -1,6 +1,7 @@
 //! The functions of an entry: which are tools, and which cannot be.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -166,12 +167,14 @@ impl ReadFunction {
 
 /// The text of a file and its functions. The error has the line that it is about.
 fn read_file(file: &FoundFile, shown: &str) -> Result<(Arc<str>, FunctionFile), (u32, String)> {
-    if file.bytes > MAX_FILE_BYTES {
-        let reason = "the file has more than 1 MiB: split it".to_owned();
-        return Err((1, reason));
+    let mut source = String::new();
+    // It may have grown since it was found.
+    let read = std::fs::File::open(&file.path)
+        .and_then(|opened| opened.take(MAX_FILE_BYTES + 1).read_to_string(&mut source));
+    let bytes = read.map_err(|error| (1, format!("the file cannot be read: {error}")))?;
+    if bytes as u64 > MAX_FILE_BYTES {
+        return Err((1, "the file has more than 1 MiB: split it".to_owned()));
     }
-    let source = std::fs::read_to_string(&file.path)
-        .map_err(|error| (1, format!("the file cannot be read: {error}")))?;
     if !nesting::is_bounded(&source) {
         return Err((1, "the file is too large to read: split it".to_owned()));
     }

@@ -222,7 +222,7 @@ impl Gateway {
         };
         let admission = inner
             .policy()
-            .admit(&id, scope.budget())
+            .admit(&id, scope.budget(), true)
             .await
             .map_err(refuse)?;
         let limit = admission.time_limit(server.config.timeout.unwrap_or(DEFAULT_TIMEOUT));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use pml_gateway::{
-    CallError, CallErrorKind, ChildPipeline, ChildPipelines, Gateway, Progress, ToolId,
+    CallError, CallErrorKind, ChildPipeline, ChildPipelines, Gateway, Progress, RunScope, ToolId,
 };
 use pml_policy::suspensions::Suspensions;
 use pml_protocol::{EffectClass, Limits, RequestedLimits, ToolHost};
@@ -34,6 +34,8 @@ pub struct FunctionRuns {
     inside: Vec<ToolId>,
     /// Calls that all functions of the run may still make.
     calls_left: Arc<AtomicU32>,
+    /// The run of this pipeline, whose budgets its functions spend.
+    scope: Option<RunScope>,
 }
 
 /// What every pipeline of a run has.
@@ -74,7 +76,22 @@ impl FunctionRuns {
             }),
             inside: Vec::new(),
             calls_left: Arc::new(AtomicU32::new(run.limits.calls)),
+            scope: None,
         }
+    }
+
+    /// The same for the functions that the run of `scope` calls.
+    #[must_use]
+    pub fn of_scope(self, scope: &RunScope) -> Self {
+        Self {
+            scope: Some(scope.clone()),
+            ..self
+        }
+    }
+
+    /// The run that the calls of a function are a part of.
+    pub(crate) fn scope(&self) -> Option<&RunScope> {
+        self.scope.as_ref()
     }
 
     /// Spends a call of a function; `false` if there is none left.
@@ -142,6 +159,8 @@ impl ChildPipelines for FunctionRuns {
             parts: parts.clone(),
             inside,
             calls_left: self.calls_left.clone(),
+            // That of the run whose call the function is: `stack` puts its own in this place.
+            scope: self.scope.clone(),
         };
         let host = stack::of_function(run, functions);
         let host = FunctionBounds {

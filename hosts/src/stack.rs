@@ -162,6 +162,10 @@ fn layers_with(run: LiveRun, mode: CallMode, functions: FunctionRuns) -> Arc<dyn
     let scope = run
         .gateway
         .run_with_progress(limits, move |reported| progress(reported));
+    let scope = match functions.scope() {
+        Some(outer) => scope.inside(outer),
+        None => scope,
+    };
     let base = GatewayHost::new(
         run.gateway.clone(),
         scope.clone(),
@@ -169,7 +173,7 @@ fn layers_with(run: LiveRun, mode: CallMode, functions: FunctionRuns) -> Arc<dyn
         run.placeholders.clone(),
         run.journal.clone(),
     )
-    .with_functions(functions);
+    .with_functions(functions.of_scope(&scope));
     let base = StoreValues::new(run.storage, run.placeholders.clone(), base);
     let base = RouteSearch::new(run.search, run.placeholders.clone(), base);
     let observed = Observe::new(&run.gateway, run.observers, base);

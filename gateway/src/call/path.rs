@@ -149,11 +149,9 @@ impl Inner {
             pass.answered_by_cache();
             return Ok(answer(Value::clone(&known), true));
         }
-        let cached_as = self
-            .policy()
-            .cache
-            .covers(id)
-            .then(|| prepared.arguments.clone());
+        // What a function read along the way is no part of its answer.
+        let is_cached = self.policy().cache.covers(id) && !self.is_function(&prepared.tool.id);
+        let cached_as = is_cached.then(|| prepared.arguments.clone());
         let server = prepared.server.clone();
         let epoch = server.cache_epoch();
         let mut value = self
@@ -190,7 +188,10 @@ impl Inner {
         scope.predict_spending(id)?;
         let mut prepared = self.prepare(scope, id, arguments, options).await?;
         prepared.guard(self, scope, true).await?;
-        let admitted = self.policy().admit(id, scope.budget()).await;
+        let admitted = self
+            .policy()
+            .admit(id, scope.budget(), self.takes_slots(&prepared.tool.id))
+            .await;
         // An admission that is dropped unfinished does not count for the circuit breaker.
         drop(admitted.map_err(|refusal| CallError::refused(id, refusal))?);
         Ok(prepared.tool)
@@ -379,10 +380,20 @@ impl Inner {
     /// Whether a call has no effect, and its tool is the one that was first seen. A call of a function is
     /// never made ahead of time: it would make further calls.
     pub(crate) fn is_unchanged_read(&self, tool: &Tool, effect: &Effect) -> bool {
-        let server = self.servers.get(tool.id.server());
-        let is_function = server
-            .is_some_and(|server| matches!(server.config.endpoint, Ok(Endpoint::Functions(_))));
-        effect.class == EffectClass::Read && !is_function && self.first_seen.is_first(tool)
+        effect.class == EffectClass::Read
+            && !self.is_function(&tool.id)
+            && self.first_seen.is_first(tool)
+    }
+
+    /// Whether a call takes slots. A function would hold those that its own calls wait for.
+    fn takes_slots(&self, tool: &ToolId) -> bool {
+        !self.is_function(tool)
+    }
+
+    /// Whether a tool is a function, whose call makes further calls.
+    fn is_function(&self, tool: &ToolId) -> bool {
+        let server = self.servers.get(tool.server());
+        server.is_some_and(|server| matches!(server.config.endpoint, Ok(Endpoint::Functions(_))))
     }
 
     /// Checks the tool again directly before a speculative call is sent: its server may have announced
@@ -419,7 +430,7 @@ impl Inner {
         };
         let admission = self
             .policy()
-            .admit(tool.as_str(), scope.budget())
+            .admit(tool.as_str(), scope.budget(), self.takes_slots(tool))
             .await
             .map_err(|refusal| refused(CallError::refused(tool.as_str(), refusal)))?;
         if let Some(request) = sending.request {

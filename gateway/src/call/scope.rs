@@ -14,6 +14,8 @@ use super::error::CallError;
 use super::progress::{ProgressListener, ProgressSink};
 use crate::ToolId;
 use crate::caller::Caller;
+
+use crate::policy::Refusal;
 use crate::policy::budget::{BudgetConfig, RunBudget};
 
 /// Limits of a run. A budget can only lower the operator's.
@@ -40,6 +42,8 @@ pub struct RunScope {
     labels: Option<Arc<(Label, Label)>>,
     /// The request that this handle is for.
     request: Option<RunContext>,
+    /// The run whose call this one is a part of: what this one spends, that one spends too.
+    outer: Option<Arc<RunScope>>,
 }
 
 static CLEAN: Label = Label::CLEAN;
@@ -105,6 +109,16 @@ impl RunScope {
             run,
             labels: None,
             request: None,
+            outer: None,
+        }
+    }
+
+    /// The same run as a part of a call of another one, whose budgets it spends as well.
+    #[must_use]
+    pub fn inside(self, outer: &Self) -> Self {
+        Self {
+            outer: Some(Arc::new(outer.clone())),
+            ..self
         }
     }
 
@@ -170,14 +184,21 @@ impl RunScope {
     /// # Errors
     /// A budget is used up.
     pub fn spend(&self, id: &str) -> Result<(), CallError> {
-        let spent = self.run.budget.spend_call(id);
+        let spent = self.spend_budgets(id);
         let spent = spent.and_then(|()| self.run.caller.spend_call(id));
         spent.map_err(|refusal| CallError::refused(id, refusal))
     }
 
+    fn spend_budgets(&self, id: &str) -> Result<(), Refusal> {
+        if let Some(outer) = &self.outer {
+            outer.spend_budgets(id)?;
+        }
+        self.run.budget.spend_call(id)
+    }
+
     /// The same for a call that is not sent: of a token nothing is spent.
     pub(crate) fn predict_spending(&self, id: &str) -> Result<(), CallError> {
-        let spent = self.run.budget.spend_call(id);
+        let spent = self.spend_budgets(id);
         let spent = spent.and_then(|()| self.run.caller.has_calls(id, self.calls()));
         spent.map_err(|refusal| CallError::refused(id, refusal))
     }

@@ -84,13 +84,21 @@ impl<R> Policy<R> {
     ///
     /// # Cancel safety
     /// Dropping the future leaves every queue.
-    pub async fn admit(&self, id: &str, run: &RunBudget) -> Result<Admission, Refusal> {
+    pub async fn admit(
+        &self,
+        id: &str,
+        run: &RunBudget,
+        takes_slots: bool,
+    ) -> Result<Admission, Refusal> {
         // Checked first: a call must not queue for a server whose breaker is open.
         self.breakers.check(id)?;
         // Slots before tokens, so that a token is used as soon as it is taken and a long queue cannot
         // turn a steady rate into a burst.
         let principal = Some(run.principal());
-        let slots = self.bulkhead.enter_for(principal, id).await?;
+        let slots = match takes_slots {
+            true => self.bulkhead.enter_for(principal, id).await?,
+            false => Slots::none(),
+        };
         self.rate.admit_for(principal, id).await?;
         let clock = run.start_clock(id)?;
         let ticket = self.breakers.admit(id)?;

@@ -36,7 +36,12 @@ impl TypeReader<'_> {
                 typed.schema = without_null(typed.schema);
                 Ok(typed)
             }
-            "Record" => record(argument(0)?, argument(1)?),
+            "Record" => {
+                let (keys, values) = (argument(0)?, argument(1)?);
+                let times = listed_values(&keys.schema).map_or(1, |names| names.len());
+                self.made(&values.schema, times, at)?;
+                record(keys, values)
+            }
             "Partial" => {
                 let mut shape = self.shape_of(&argument(0)?, at)?;
                 shape.required.clear();

@@ -57,11 +57,12 @@ impl FunctionTool {
     /// A script that calls the function: the text of the file, and the call. The arguments of the tool are
     /// the first argument of the script, as JSON. The lines of the file keep their numbers.
     pub fn script(&self, file: &str) -> String {
-        const GIVEN: &str = "__given";
         let Self { local, passing, .. } = self;
-        let passed = passing.in_script(GIVEN);
+        let given = format!("__given_{local}");
+        let passed = passing.in_script(&given);
+        // Without a prototype: a parameter may be called `toString`.
         format!(
-            "{file}\n;return await (({GIVEN}) => {local}({passed}))(JSON.parse(globalThis.args[0]));\n"
+            "{file}\n;return await (({given}) => {local}({passed}))(Object.assign(Object.create(null), JSON.parse(globalThis.args[0])));\n"
         )
     }
 }
@@ -146,6 +147,8 @@ fn tool_of(
 ) -> Result<FunctionTool, Unsupported> {
     let mut reader = TypeReader::new(declarations, comments);
     let (schema, passing) = read_parameters(&mut reader, &function.parameters, doc)?;
+    // Default values are part of it.
+    reader.made(&schema, 1, function.at)?;
     let input_schema = reader.finish(schema);
     let (output_schema, output_problem) = match function.returns {
         None => (None, None),

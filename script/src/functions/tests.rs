@@ -261,7 +261,7 @@ fn parameters_are_properties_and_defaults_make_them_optional() {
     let script = tool.script("FILE");
     assert!(script.starts_with("FILE\n"), "{script}");
     assert!(
-        script.contains("find(__given[\"text\"], __given[\"limit\"], __given[\"exact\"], ...(__given[\"tags\"] ?? []))"),
+        script.contains("find(__given_find[\"text\"], __given_find[\"limit\"], __given_find[\"exact\"], ...(__given_find[\"tags\"] ?? []))"),
         "{script}"
     );
 }
@@ -274,7 +274,7 @@ fn one_pattern_of_an_object_takes_the_arguments_themselves() {
     let tool = &file.functions[0];
     assert_eq!(tool.input_schema["required"], json!(["a"]));
     assert_eq!(tool.input_schema["properties"]["b"]["default"], json!(2));
-    assert!(tool.script("").contains("add(__given)"));
+    assert!(tool.script("").contains("add(__given_add)"));
     let file = read("export async function f(a: string, { b }: { b: string }) {}");
     assert!(file.skipped[0].reason.contains("needs a name"));
 }

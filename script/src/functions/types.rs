@@ -19,6 +19,11 @@ use super::unions::{type_of_value, union_of};
 const MAX_TYPES: usize = 5_000;
 /// Types inside each other.
 const MAX_DEPTH: usize = 100;
+/// Values in all schemas that are made for one function. A type that is written where it is used doubles
+/// with each type that names it twice.
+const MAX_VALUES: usize = 200_000;
+/// Values of a schema inside each other: it is handled on ordinary stacks.
+const MAX_VALUE_DEPTH: usize = 120;
 
 /// The arguments of a generic type, by the names of its parameters.
 pub type TypeArguments = HashMap<Atom, Typed>;
@@ -33,6 +38,8 @@ pub struct TypeReader<'a> {
     pub(super) keys: HashMap<(Atom, String), Definition>,
     read: usize,
     depth: usize,
+    /// The values that were made.
+    made: usize,
 }
 
 /// A named type that is read, or being read.
@@ -54,6 +61,7 @@ impl<'a> TypeReader<'a> {
             keys: HashMap::new(),
             read: 0,
             depth: 0,
+            made: 0,
         }
     }
 
@@ -75,7 +83,31 @@ impl<'a> TypeReader<'a> {
         }
         let read = self.read_type(ty, arguments);
         self.depth -= 1;
+        if let Ok(typed) = &read {
+            self.made(&typed.schema, 1, ty.span_lo())?;
+        }
         read
+    }
+
+    /// Counts a schema that was made, or is about to be made `times` times.
+    pub(super) fn made(
+        &mut self,
+        schema: &Value,
+        times: usize,
+        at: BytePos,
+    ) -> Result<(), Unsupported> {
+        let left = MAX_VALUES.saturating_sub(self.made);
+        let values = count_values(schema, left, MAX_VALUE_DEPTH);
+        match values.and_then(|values| values.checked_mul(times)) {
+            Some(values) if values <= left => {
+                self.made += values;
+                Ok(())
+            }
+            _ => {
+                let message = "its types or values are too large or nested too deep: use `unknown` for a part of them";
+                Err(Unsupported::new(at, message))
+            }
+        }
     }
 
     fn read_type(&mut self, ty: &TsType, arguments: &TypeArguments) -> Reading {
@@ -221,4 +253,20 @@ fn is_plain(schema: &Value) -> bool {
         schema["type"].as_str(),
         Some("string" | "number" | "integer" | "boolean")
     )
+}
+
+/// How many values a schema consists of; `None` if there are more than `most`, or deeper ones than `depth`.
+fn count_values(value: &Value, most: usize, depth: usize) -> Option<usize> {
+    let depth = depth.checked_sub(1)?;
+    let mut count = 1;
+    let mut add = |inner: &Value| {
+        count += count_values(inner, most.checked_sub(count)?, depth)?;
+        (count <= most).then_some(())
+    };
+    match value {
+        Value::Array(items) => items.iter().try_for_each(&mut add)?,
+        Value::Object(fields) => fields.values().try_for_each(&mut add)?,
+        _ => {}
+    }
+    Some(count)
 }

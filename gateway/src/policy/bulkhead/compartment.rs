@@ -38,6 +38,14 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// Those of a call that takes none.
+    pub fn none() -> Self {
+        Self {
+            _permits: Vec::new(),
+            waited: Duration::ZERO,
+        }
+    }
+
     /// How long the call queued, which does not count towards its time limit.
     pub fn waited(&self) -> Duration {
         self.waited
