@@ -33,6 +33,9 @@ const {
   ReflectConstruct,
   ReflectDeleteProperty,
   TypeError,
+  WeakMap,
+  WeakMapPrototypeGet,
+  WeakMapPrototypeSet,
 } = primordials;
 
 // Intrinsics of `Temporal`, which the primordials do not include and V8 creates only after it has
@@ -40,6 +43,16 @@ const {
 let temporal;
 // Web classes and methods, captured before a script can replace them.
 let web;
+// Methods of `Intl.DateTimeFormat` that read the clock if they get no date.
+let intl;
+
+// Called before any code of the script, and not for the snapshot: V8 makes `Intl` anew when it starts.
+function captureIntl() {
+  if (intl !== undefined) return;
+  const { prototype } = globalThis.Intl.DateTimeFormat;
+  const { get } = ObjectGetOwnPropertyDescriptor(prototype, "format");
+  intl = { __proto__: null, prototype, format: get, formatToParts: prototype.formatToParts };
+}
 
 function captureWebGlobals() {
   const { AbortController, AbortSignal, DOMException } = globalThis;
@@ -108,6 +121,22 @@ function replace(object, name, value) {
   defineGlobal(object, name, value);
 }
 
+function replaceGetter(object, name, get) {
+  ArrayPrototypePush(replaced, {
+    __proto__: null,
+    object,
+    name,
+    descriptor: ObjectGetOwnPropertyDescriptor(object, name),
+  });
+  ObjectDefineProperty(object, name, {
+    __proto__: null,
+    get,
+    set: undefined,
+    enumerable: false,
+    configurable: true,
+  });
+}
+
 function restoreReplaced() {
   while (replaced.length > 0) {
     const { object, name, descriptor } = ArrayPrototypePop(replaced);
@@ -146,6 +175,8 @@ function installDate() {
   replace(DatePrototype, "constructor", date);
   replace(globalThis, "Date", date);
 
+  captureIntl();
+  installIntl(epoch);
   if (temporal === undefined) return;
   const { Instant, Now, fromEpochMilliseconds, toZonedDateTimeISO } = temporal;
   const instant = () => ReflectApply(fromEpochMilliseconds, Instant, [epoch()]);
@@ -156,6 +187,29 @@ function installDate() {
   replace(Now, "plainDateTimeISO", part(temporal.toPlainDateTime));
   replace(Now, "plainDateISO", part(temporal.toPlainDate));
   replace(Now, "plainTimeISO", part(temporal.toPlainTime));
+}
+
+// `new Intl.DateTimeFormat().format()` is about now.
+function installIntl(epoch) {
+  const { prototype, format, formatToParts } = intl;
+  const moment = (date) => date === undefined ? epoch() : date;
+  const parts = {
+    formatToParts(date) {
+      return ReflectApply(formatToParts, this, [moment(date)]);
+    },
+  };
+  replace(prototype, "formatToParts", parts.formatToParts);
+  // A getter, of which each object has one function: equal ones are expected.
+  const bound = new WeakMap();
+  replaceGetter(prototype, "format", function () {
+    let virtual = WeakMapPrototypeGet(bound, this);
+    if (virtual === undefined) {
+      const real = ReflectApply(format, this, []);
+      virtual = (date) => real(moment(date));
+      WeakMapPrototypeSet(bound, this, virtual);
+    }
+    return virtual;
+  });
 }
 
 // `AbortSignal.timeout` by the virtual clock.
@@ -224,6 +278,7 @@ function removeVirtualClock() {
 }
 
 export {
+  captureIntl,
   captureTemporal,
   captureWebGlobals,
   hideTemporal,

@@ -7,6 +7,7 @@ import { defineGlobal, defineWebGlobals, startClock } from "ext:pml/10_web.js";
 import { createConsole, setLogLimit } from "ext:pml/20_console.js";
 import { resetSeed } from "ext:pml/35_random.js";
 import {
+  captureIntl,
   captureTemporal,
   captureWebGlobals,
   hideTemporal,
@@ -134,6 +135,7 @@ function prepare() {
 
 // Tests install and remove virtual clocks themselves.
 function beginTests(file, settings) {
+  captureIntl();
   captureTemporal();
   return runTests(file, settings);
 }

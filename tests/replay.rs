@@ -238,7 +238,9 @@ fn time_and_randomness_are_the_same_in_every_replay() {
          const key = `${Math.random()} ${crypto.randomUUID()} ${new Date().toISOString()}`;\n\
          await tools.demo.count_text({ text: key });\n\
          return { key, bytes: [...bytes], slept: Date.now() - before,\n\
-           late: performance.now() - began >= 40, plain: Temporal.Now.instant().epochMilliseconds,\n\
+           late: performance.now() - began >= 40,\n\
+           intl: new Intl.DateTimeFormat('en', { minute: 'numeric', second: 'numeric', fractionalSecondDigits: 3 }).format(),\n\
+           plain: Temporal.Now.instant().epochMilliseconds,\n\
            is: new Date() instanceof Date, name: Date.name, text: typeof Date() };",
     );
     let recorded = stdout(&place.live(&["--record", "calls.json"]));
