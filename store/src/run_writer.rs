@@ -98,6 +98,17 @@ impl RunWriter {
         self.0.write(RunWrite::Flush, true).await
     }
 
+    /// Writes the row of the run if there is none yet. It survives the end of this process.
+    ///
+    /// # Errors
+    /// The row was not written.
+    pub async fn begin(&self) -> Result<(), StoreError> {
+        if self.has_begun() {
+            return Ok(());
+        }
+        self.0.write(RunWrite::Flush, false).await
+    }
+
     /// Waits until everything before it is written.
     ///
     /// # Errors

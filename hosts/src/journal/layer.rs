@@ -305,7 +305,11 @@ impl<H: ToolHost> ToolHost for Journal<H> {
     ) -> HostFuture<'a, ToolResult> {
         // The journal has what the script asks for. It gets its answers in that order.
         if run.is_speculative() {
-            return self.inner.handle(request, run);
+            return Box::pin(async move {
+                let begun = self.journal.writer().begin().await;
+                begun.map_err(|error| self.journal.failed(&error, run.control()))?;
+                self.inner.handle(request, run).await
+            });
         }
         match request {
             Request::Harness { message } => {

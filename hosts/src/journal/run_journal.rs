@@ -125,7 +125,8 @@ impl RunJournal {
         // An answer without a time was settled, or came too late: no execution has delivered it.
         let last_place = last(|entry| delivered(entry).map(|(place, _)| place.into()));
         let last_place = last_place.unwrap_or_default();
-        let until_ms = last(|entry| entry.clock_ms).unwrap_or_default();
+        // The clock is written down without its fraction: a timer of that millisecond had fired.
+        let until_ms = last(|entry| entry.clock_ms).map_or(0, |ms| ms.saturating_add(1));
         let timers = match last(|entry| Some(entry.at)) {
             Some(at) => TimerMode::CatchUp {
                 until_ms,
@@ -286,16 +287,22 @@ impl RunJournal {
             };
             open.class = Some(class);
             open.is_intended = class.needs_intent();
-            if !class.needs_intent() {
-                return Ok(());
+            match class.needs_intent() {
+                true => {
+                    self.flush_buffered(&mut state);
+                    state.open.get(&number).map(|open| JournalEntry {
+                        clock_ms: Some(self.order.now_ms()),
+                        ..open.entry(number, entry::request_to_bytes(request))
+                    })
+                }
+                false => None,
             }
-            self.flush_buffered(&mut state);
-            state.open.get(&number).map(|open| JournalEntry {
-                clock_ms: Some(self.order.now_ms()),
-                ..open.entry(number, entry::request_to_bytes(request))
-            })
         };
-        let Some(entry) = entry else { return Ok(()) };
+        let Some(entry) = entry else {
+            // From its first call on, the run can be found and resumed.
+            let begun = self.writer.begin().await;
+            return begun.map_err(|error| self.failed(&error, control));
+        };
         let written = self.writer.append_durable(entry).await;
         if let Err(error) = written {
             return Err(self.failed(&error, control));
