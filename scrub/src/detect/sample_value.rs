@@ -24,7 +24,6 @@ const WORDS_IN_KEYS: &[&str] = &[
     "not-the",
     "lookingfor",
     "looking-for",
-    "helloworld",
     "testonly",
     // The account key of Azure's storage emulator.
     "eby8vdm02xnocqflquwjpl",
@@ -67,7 +66,20 @@ pub(super) fn is_sample_key(value: &[u8]) -> bool {
         || WORDS_IN_KEYS
             .iter()
             .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+        || is_greeting(&lower)
         || lower.len() >= MIN_GENERATED && (has_long_run(&lower) || has_few_characters(&lower))
+}
+
+/// Whether a value is `helloworld` with at most a prefix or a number; among random characters it is chance.
+fn is_greeting(lower: &[u8]) -> bool {
+    const GREETING: &[u8] = b"helloworld";
+    let Some(at) = memchr::memmem::find(lower, GREETING) else {
+        return false;
+    };
+    let around = [&lower[..at], &lower[at + GREETING.len()..]].concat();
+    let digits = around.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = around.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    digits < 3 || letters < 3
 }
 
 /// A shorter key can have a run by chance.
@@ -173,12 +185,14 @@ mod tests {
             "GR1348941-12312312312312312312",
             "secret123",
             "the-notreal-key-8f2b7c1d",
+            "sk_helloworld_1",
         ] {
             assert!(is_sample_key(sample.as_bytes()), "{sample}");
         }
         for secret in [
             "7rBynGo0b1cAAAAAAAAAAc72L3T6rQK51mB5a06ijnwRG91deT",
             "8f2b7c1d9e0a4b6c8d7e",
+            "q8Zt1LmXhelloworld0vRb7KpYc3Wd",
             "hunter1234567",
             "q8Zt1LmX0vRb7KpYc3Wd",
         ] {
