@@ -1,6 +1,8 @@
 //! Values that stand in the place of a secret: placeholders, variables and the samples of
 //! documentation.
 
+use super::randomness::TokenStats;
+
 /// Words that make a value a placeholder wherever they stand in it.
 #[rustfmt::skip]
 const WORDS_WITHIN: &[&str] = &[
@@ -70,16 +72,14 @@ pub(super) fn is_sample_key(value: &[u8]) -> bool {
         || lower.len() >= MIN_GENERATED && (has_long_run(&lower) || has_few_characters(&lower))
 }
 
-/// Whether a value is `helloworld` with at most a prefix or a number; among random characters it is chance.
+/// Whether a value is `helloworld` with words or a number around it; among random characters it is chance.
 fn is_greeting(lower: &[u8]) -> bool {
     const GREETING: &[u8] = b"helloworld";
     let Some(at) = memchr::memmem::find(lower, GREETING) else {
         return false;
     };
-    let around = [&lower[..at], &lower[at + GREETING.len()..]].concat();
-    let digits = around.iter().filter(|b| b.is_ascii_digit()).count();
-    let letters = around.iter().filter(|b| b.is_ascii_alphabetic()).count();
-    digits < 3 || letters < 3
+    let stats = TokenStats::of(&[&lower[..at], &lower[at + GREETING.len()..]].concat());
+    stats.digits < 3 || stats.lower < 3 || stats.has_words()
 }
 
 /// A shorter key can have a run by chance.
@@ -186,6 +186,7 @@ mod tests {
             "secret123",
             "the-notreal-key-8f2b7c1d",
             "sk_helloworld_1",
+            "glsoat-PREfix_helloworld380_testin_pretty_long_token_long_",
         ] {
             assert!(is_sample_key(sample.as_bytes()), "{sample}");
         }
