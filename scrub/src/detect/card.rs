@@ -91,7 +91,8 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     // `current_block = 4488286894823169796;`: a number of 64 bits has more digits than most cards.
     let is_literal =
         || count > COMMON_DIGITS && scan.bytes[..start].ends_with(b"= ") && scan.at(end) == b';';
-    if !named && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start, end))
+    if !named
+        && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start..end, count))
     {
         return;
     }
@@ -111,18 +112,21 @@ fn is_decimal(scan: &Scan<'_>, start: usize, groups: usize) -> bool {
 
 /// Whether the numbers around, in a list or a column, are as long and no cards: a table of constants. One
 /// number beside a card is its expiry, a telephone number or an id.
-fn is_in_table(scan: &Scan<'_>, start: usize, end: usize) -> bool {
+fn is_in_table(scan: &Scan<'_>, card: Range<usize>, length: usize) -> bool {
     /// How many numbers are looked at on each side.
     const SIDE: usize = 2;
-    let after = std::iter::successors(number_after(scan, end), |n| number_after(scan, n.end));
-    let before =
-        std::iter::successors(number_before(scan, start), |n| number_before(scan, n.start));
+    let after = std::iter::successors(number_after(scan, card.end), |n| number_after(scan, n.end));
+    let before = std::iter::successors(number_before(scan, card.start), |n| {
+        number_before(scan, n.start)
+    });
     let is_constant = |number: Range<usize>| {
         let digits: Vec<u32> = scan.bytes[number]
             .iter()
             .map(|b| u32::from(b.wrapping_sub(b'0')))
             .collect();
-        digits.len() == end - start && !is_card(&digits)
+        // Numbers of 64 bits have up to 20 digits.
+        let as_long = digits.len() == length || digits.len().min(length) > COMMON_DIGITS;
+        as_long && (digits.len() > MAX_DIGITS || !is_card(&digits))
     };
     let mut around = after.take(SIDE).chain(before.take(SIDE));
     let mut count = 0;
@@ -240,11 +244,16 @@ mod tests {
                 ("Ada,4111111111111111,491701234567", "4111111111111111"),
                 ("4111111111111111 2024000000001234", "4111111111111111"),
                 ("n = 4111111111111111;", "4111111111111111"),
+                (
+                    "1234567890123456789 4111-1111-1111-1111 1234567890123456789",
+                    "4111-1111-1111-1111",
+                ),
                 ("card 4012 8888 8888 1881 12/29", "4012 8888 8888 1881"),
             ],
             &[
                 "4111111111111112",
                 "4111111111111111,\n5555555555554443,\n5555555555554442",
+                "[12884901888000000001, 4488286894823169796, 448828689482316979]",
                 "[5555555555554443, 4111111111111111, 5555555555554442]",
                 "41111.11111111111",
                 "current_block = 4488286894823169796;",
