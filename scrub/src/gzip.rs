@@ -1,6 +1,8 @@
 //! Decompresses gzip (RFC 1952, 1951) up to a limit, so that compressed text in base64 can be scanned. What
 //! precedes an error, the limit or the end of a truncated input is returned.
 
+use std::sync::LazyLock;
+
 /// The longest code of a Huffman table, in bits.
 const MAX_BITS: usize = 15;
 /// The lengths of code lengths come in this order.
@@ -23,15 +25,14 @@ const DISTANCE_EXTRA: [u32; 30] = [
     13,
 ];
 
+/// Blocks without content that a file may have. A writer that flushes adds one each time. They cost time and
+/// give no output, so the limit on the content does not bound them.
+const MAX_EMPTY_BLOCKS: usize = 4096;
+
 /// At most `limit` bytes of the content of a gzip file; `None` if it has no header of one.
 pub(crate) fn decompress(file: &[u8], limit: usize) -> Option<Vec<u8>> {
-    let mut inflater = Inflater {
-        input: Bits::new(body(file)?),
-        out: Vec::new(),
-        limit,
-    };
-    // An error ends the content.
-    while inflater.block() == Some(false) {}
+    let mut inflater = Inflater::new(body(file)?, limit);
+    inflater.run();
     Some(inflater.out)
 }
 
@@ -92,6 +93,17 @@ struct Code {
     symbols: Vec<usize>,
 }
 
+/// The codes of literals and of distances in a block without its own tables.
+static FIXED_CODES: LazyLock<(Code, Code)> = LazyLock::new(|| {
+    let length = |symbol| match symbol {
+        144..256 => 9,
+        256..280 => 7,
+        _ => 8,
+    };
+    let lengths: Vec<usize> = (0..288).map(length).collect();
+    (Code::new(&lengths), Code::new(&[5; 30]))
+});
+
 impl Code {
     fn new(lengths: &[usize]) -> Self {
         let mut counts = [0; MAX_BITS + 1];
@@ -99,8 +111,16 @@ impl Code {
             counts[*length] += 1;
         }
         counts[0] = 0;
-        let of_length = |length| (0..lengths.len()).filter(move |s| lengths[*s] == length);
-        let symbols = (1..=MAX_BITS).flat_map(of_length).collect();
+        // Where the next symbol of each length goes.
+        let mut next = [0; MAX_BITS + 1];
+        for length in 1..MAX_BITS {
+            next[length + 1] = next[length] + counts[length];
+        }
+        let mut symbols = vec![0; counts.iter().sum()];
+        for (symbol, length) in lengths.iter().enumerate().filter(|(_, l)| **l > 0) {
+            symbols[next[*length]] = symbol;
+            next[*length] += 1;
+        }
         Self { counts, symbols }
     }
 
@@ -125,24 +145,39 @@ struct Inflater<'b> {
     input: Bits<'b>,
     out: Vec<u8>,
     limit: usize,
+    empty_blocks: usize,
 }
 
-impl Inflater<'_> {
+impl<'b> Inflater<'b> {
+    fn new(body: &'b [u8], limit: usize) -> Self {
+        Self {
+            input: Bits::new(body),
+            out: Vec::new(),
+            limit,
+            empty_blocks: 0,
+        }
+    }
+
+    /// Reads blocks up to the last one. An error ends the content.
+    fn run(&mut self) {
+        let mut before = 0;
+        while self.block() == Some(false) {
+            self.empty_blocks += usize::from(self.out.len() == before);
+            before = self.out.len();
+            if self.empty_blocks >= MAX_EMPTY_BLOCKS {
+                return;
+            }
+        }
+    }
+
     /// Reads a block, and returns whether it was the last; `None` at an error, the limit or the end.
     fn block(&mut self) -> Option<bool> {
         let last = self.input.bit()? == 1;
         match self.input.take(2)? {
             0 => self.stored()?,
             1 => {
-                let lengths: Vec<usize> = (0..288)
-                    .map(|symbol| match symbol {
-                        0..144 => 8,
-                        144..256 => 9,
-                        256..280 => 7,
-                        _ => 8,
-                    })
-                    .collect();
-                self.compressed(&Code::new(&lengths), &Code::new(&[5; 30]))?;
+                let (literals, distances) = &*FIXED_CODES;
+                self.compressed(literals, distances)?;
             }
             2 => {
                 let (literals, distances) = self.tables()?;
@@ -256,6 +291,21 @@ mod tests {
         assert_eq!(dynamic.len(), 442);
         assert_eq!(decompress(&fixed, 5).expect("a file"), b"hello");
         assert_eq!(decompress(b"no file", 5), None);
+    }
+
+    #[test]
+    fn empty_blocks_are_bounded() {
+        // Blocks of 10 bits: not the last, fixed codes, and the end of the block.
+        let mut blocks = vec![0u8; 200_000];
+        for block in 0..blocks.len() * 8 / 10 {
+            let at = block * 10 + 1;
+            blocks[at / 8] |= 1 << (at % 8);
+        }
+        let mut inflater = Inflater::new(&blocks, 1000);
+        inflater.run();
+        assert!(inflater.out.is_empty());
+        assert_eq!(inflater.empty_blocks, MAX_EMPTY_BLOCKS);
+        assert_eq!(inflater.input.at, MAX_EMPTY_BLOCKS * 10);
     }
 
     #[test]

@@ -31,22 +31,46 @@ struct Segment {
 }
 
 impl<'t> NormalizedText<'t> {
+    /// The text, its quoted-printable left as it is.
     pub(crate) fn new(text: &'t str) -> Self {
-        let mut normalized = Self {
+        let mut normalized = Self::undecoded(text);
+        normalized.decode();
+        normalized
+    }
+
+    /// The text with its quoted-printable decoded; `None` if it names no such encoding or has nothing in it.
+    /// Both readings of a text are scanned: in `KEY=41…` the decoded one has lost the `=`.
+    pub(crate) fn from_quoted_printable(text: &'t str) -> Option<Self> {
+        memchr::memmem::find(text.as_bytes(), QUOTED_PRINTABLE)?;
+        let mut normalized = Self::undecoded(text);
+        let layer = decode_layer(text, |byte| byte == b'=', quoted_printable);
+        normalized.add_layer(layer).then(|| {
+            normalized.decode();
+            normalized
+        })
+    }
+
+    /// The readings of a text: as it is, and with its quoted-printable decoded.
+    pub(crate) fn readings(text: &'t str) -> impl Iterator<Item = Self> {
+        std::iter::once(Self::new(text)).chain(Self::from_quoted_printable(text))
+    }
+
+    fn undecoded(text: &'t str) -> Self {
+        Self {
             text: Cow::Borrowed(text),
             earlier: Vec::new(),
             layers: Vec::new(),
-        };
-        if memchr::memmem::find(text.as_bytes(), QUOTED_PRINTABLE).is_some() {
-            normalized.add_layer(decode_layer(text, |byte| byte == b'=', quoted_printable));
         }
-        while normalized.layers.len() < MAX_LAYERS {
-            let layer = decode_layer(&normalized.text, may_begin_encoded, decode_at);
-            if !normalized.add_layer(layer) {
+    }
+
+    /// Decodes layers until nothing is encoded.
+    fn decode(&mut self) {
+        while self.layers.len() < MAX_LAYERS {
+            let layer = decode_layer(&self.text, may_begin_encoded, decode_at);
+            if !self.add_layer(layer) {
                 break;
             }
         }
-        normalized
     }
 
     /// Adds a decoded layer; `false` if nothing was encoded.
@@ -342,7 +366,10 @@ mod tests {
         let header = "Content-Transfer-Encoding: quoted-printable\n\n";
         assert_eq!(NormalizedText::new(body).text(), body);
         let text = format!("{header}{body}");
-        let normalized = NormalizedText::new(&text);
+        assert_eq!(NormalizedText::new(&text).text(), text);
+        assert!(NormalizedText::from_quoted_printable(body).is_none());
+        assert!(NormalizedText::from_quoted_printable(header).is_none());
+        let normalized = NormalizedText::from_quoted_printable(&text).expect("encoded");
         let expected = format!("{header}jo@example.org =C3=A4");
         assert_eq!(normalized.text(), expected);
         let start = normalized.text().find("jo@").expect("the address");

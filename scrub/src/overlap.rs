@@ -26,6 +26,26 @@ pub(crate) fn resolve(candidates: &mut Vec<Candidate>) {
     candidates.extend(kept.into_values());
 }
 
+/// Joins candidates of one kind that overlap: two readings of a text can find parts of one value.
+pub(crate) fn join_same_kind(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by_key(|c| (c.kind, c.start));
+    let mut joined: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        match joined.last_mut() {
+            Some(last) if last.kind == candidate.kind && candidate.start < last.end => {
+                let end = last.end.max(candidate.end);
+                if candidate.confidence > last.confidence {
+                    let start = last.start;
+                    *last = Candidate { start, ..candidate };
+                }
+                last.end = end;
+            }
+            _ => joined.push(candidate),
+        }
+    }
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +60,19 @@ mod tests {
             detector: &CUSTOM,
             confidence,
         }
+    }
+
+    #[test]
+    fn the_parts_of_a_value_are_joined() {
+        let found = vec![
+            candidate(0, 6, 0.9),
+            candidate(20, 24, 0.6),
+            candidate(2, 12, 0.6),
+        ];
+        let joined = join_same_kind(found);
+        let spans: Vec<_> = joined.iter().map(|c| (c.start, c.end)).collect();
+        assert_eq!(spans, [(0, 12), (20, 24)]);
+        assert!(joined[0].confidence > 0.8);
     }
 
     #[test]

@@ -134,10 +134,13 @@ impl Scrubber {
         known: &KnownValues,
         is_hidden: impl Fn(&Candidate) -> bool,
     ) -> Vec<Candidate> {
-        let normalized = NormalizedText::new(text);
-        let mut found = known.occurrences(normalized.text(), 0);
-        cut_placeholders(normalized.text(), &mut found);
-        to_source(&normalized, 0, &mut found);
+        let mut found = Vec::new();
+        for normalized in NormalizedText::readings(text) {
+            let mut occurrences = known.occurrences(normalized.text(), 0);
+            cut_placeholders(normalized.text(), &mut occurrences);
+            to_source(&normalized, 0, &mut occurrences);
+            found.append(&mut occurrences);
+        }
         found.retain(is_hidden);
         self.chosen(text, tool, found)
     }
@@ -218,7 +221,23 @@ impl Scrubber {
     ) -> Vec<Candidate> {
         #[cfg(test)]
         assert!(!text.contains(crate::guard::PANIC), "a panic for a test");
-        let normalized = NormalizedText::new(text);
+        let plain = self.scan_normalized(&NormalizedText::new(text), key, known, depth);
+        let Some(decoded) = NormalizedText::from_quoted_printable(text) else {
+            return plain;
+        };
+        let mut found = self.scan_normalized(&decoded, key, known, depth);
+        found.extend(plain);
+        overlap::join_same_kind(found)
+    }
+
+    /// As [`scan`](Self::scan), of one reading of the text.
+    fn scan_normalized(
+        &self,
+        normalized: &NormalizedText<'_>,
+        key: Option<&str>,
+        known: Option<&KnownValues>,
+        depth: usize,
+    ) -> Vec<Candidate> {
         let keyed;
         let (scanned, key_end) = match key {
             Some(key) => {
@@ -250,9 +269,9 @@ impl Scrubber {
         found.retain(|c| c.start >= key_end && c.start < c.end);
         found.retain(|c| c.confidence >= self.min_confidence);
         cut_placeholders(scanned, &mut found);
-        to_source(&normalized, key_end, &mut found);
+        to_source(normalized, key_end, &mut found);
         if self.finds_url_credentials {
-            found.extend(encoded_url_credentials(&normalized, self.min_confidence));
+            found.extend(encoded_url_credentials(normalized, self.min_confidence));
         }
         found
     }

@@ -87,6 +87,14 @@ fn quoted_printable_is_decoded_below_its_header() {
 }
 
 #[test]
+fn a_text_about_quoted_printable_hides_no_secret() {
+    let text = "The mail header may say quoted-printable.\nAWS_SECRET=41bC9xYz0aa11bb22cc33dd\nDATABASE_PASSWORD=50aQz!k2m9X";
+    let out = scrubbed(text);
+    assert!(!out.contains("bC9xYz0aa11bb22cc33dd"), "{out}");
+    assert!(!out.contains("aQz!k2m9X"), "{out}");
+}
+
+#[test]
 fn a_value_split_over_the_elements_of_an_array_is_not_found() {
     for (name, parts) in [
         ("mail", ["jo@", "example", ".org"]),

@@ -1,5 +1,7 @@
 //! Payment card numbers: issuer ranges (ISO/IEC 7812), lengths and the Luhn check digit.
 
+use std::ops::Range;
+
 use super::{DefaultPolicy, Detector, Repeats, Trigger};
 use crate::boundary::stands_alone;
 use crate::scan::Scan;
@@ -44,6 +46,8 @@ const WORDS: &[&str] = &[
 
 const MIN_DIGITS: usize = 12;
 const MAX_DIGITS: usize = 19;
+/// Few cards have more digits.
+const COMMON_DIGITS: usize = 16;
 
 fn check(scan: &mut Scan<'_>, start: usize) {
     if !scan.at(start).is_ascii_digit() {
@@ -84,9 +88,11 @@ fn check(scan: &mut Scan<'_>, start: usize) {
     // Twelve and thirteen digits are rare for cards and common for timestamps and article numbers,
     // and two lines of digits are more often two numbers.
     let needs_name = broken || count < 14 || !is_issued(&digits[..count]);
-    // `current_block = 4488286894823169796;`
-    let is_literal = || scan.bytes[..start].ends_with(b"= ") && scan.at(end) == b';';
-    if !named && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start, end))
+    // `current_block = 4488286894823169796;`: a number of 64 bits has more digits than most cards.
+    let is_literal =
+        || count > COMMON_DIGITS && scan.bytes[..start].ends_with(b"= ") && scan.at(end) == b';';
+    if !named
+        && (is_decimal(scan, start, groups) || is_literal() || is_in_table(scan, start..end, count))
     {
         return;
     }
@@ -104,25 +110,55 @@ fn is_decimal(scan: &Scan<'_>, start: usize, groups: usize) -> bool {
     groups == 2 && scan.at(whole) == b'.' && whole - start != fraction - whole - 1
 }
 
-/// Whether the number before or after, in a list or a column, is as long and no card: a table of constants.
-fn is_in_table(scan: &Scan<'_>, start: usize, end: usize) -> bool {
-    const MAX_GAP: usize = 24;
-    let gap = |b: u8| b.is_ascii_whitespace() || matches!(b, b',' | b'-' | b'"' | b'(' | b')');
-    let next = scan.run_at_most(end, MAX_GAP, gap);
-    let next_end = scan.run_at_most(next, 40, |b| b.is_ascii_digit());
+/// Whether the numbers around, in a list or a column, are as long and no cards: a table of constants. One
+/// number beside a card is its expiry, a telephone number or an id.
+fn is_in_table(scan: &Scan<'_>, card: Range<usize>, length: usize) -> bool {
+    /// How many numbers are looked at on each side.
+    const SIDE: usize = 2;
+    let after = std::iter::successors(number_after(scan, card.end), |n| number_after(scan, n.end));
+    let before = std::iter::successors(number_before(scan, card.start), |n| {
+        number_before(scan, n.start)
+    });
+    let is_constant = |number: Range<usize>| {
+        let digits: Vec<u32> = scan.bytes[number]
+            .iter()
+            .map(|b| u32::from(b.wrapping_sub(b'0')))
+            .collect();
+        // Numbers of 64 bits have up to 20 digits.
+        let as_long = digits.len() == length || digits.len().min(length) > COMMON_DIGITS;
+        as_long && (digits.len() > MAX_DIGITS || !is_card(&digits))
+    };
+    let mut around = after.take(SIDE).chain(before.take(SIDE));
+    let mut count = 0;
+    around.all(|number| {
+        count += 1;
+        is_constant(number)
+    }) && count >= 2
+}
+
+/// What separates the numbers of a table is shorter.
+const MAX_GAP: usize = 24;
+/// Longer numbers are no constants.
+const MAX_NUMBER: usize = 40;
+
+fn is_gap(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b',' | b'-' | b'"' | b'(' | b')')
+}
+
+/// The next number of a table, behind separators alone.
+fn number_after(scan: &Scan<'_>, end: usize) -> Option<Range<usize>> {
+    let start = scan.run_at_most(end, MAX_GAP, is_gap);
+    let number = start..scan.run_at_most(start, MAX_NUMBER, |b| b.is_ascii_digit());
+    (!number.is_empty()).then_some(number)
+}
+
+/// The number of a table before this one, with separators alone between them.
+fn number_before(scan: &Scan<'_>, start: usize) -> Option<Range<usize>> {
     let from = start.saturating_sub(MAX_GAP);
-    let before = &scan.bytes[from..start];
-    let previous = from + before.iter().rposition(|b| !gap(*b)).map_or(0, |at| at + 1);
-    let previous_start = scan.run_back(previous, |b| b.is_ascii_digit());
-    [next..next_end, previous_start..previous]
-        .into_iter()
-        .any(|range| {
-            let digits: Vec<u32> = scan.bytes[range]
-                .iter()
-                .map(|b| u32::from(b.wrapping_sub(b'0')))
-                .collect();
-            digits.len() >= MIN_DIGITS && (digits.len() > MAX_DIGITS || !is_card(&digits))
-        })
+    let gap = &scan.bytes[from..start];
+    let end = from + gap.iter().rposition(|b| !is_gap(*b)).map_or(0, |at| at + 1);
+    let number = scan.run_back(end, |b| b.is_ascii_digit())..end;
+    (!number.is_empty()).then_some(number)
 }
 
 fn is_card(digits: &[u32]) -> bool {
@@ -203,14 +239,24 @@ mod tests {
                 ("card 41 11 11 11 11 11 11 11", "41 11 11 11 11 11 11 11"),
                 ("card 41111111\n11111111 end", "41111111\n11111111"),
                 ("4111111111111111,\n5555555555554444,\n", "4111111111111111"),
+                ("4111111111111111,\n5555555555554443,", "4111111111111111"),
+                ("1700000000000,4111111111111111,ok", "4111111111111111"),
+                ("Ada,4111111111111111,491701234567", "4111111111111111"),
+                ("4111111111111111 2024000000001234", "4111111111111111"),
+                ("n = 4111111111111111;", "4111111111111111"),
+                (
+                    "1234567890123456789 4111-1111-1111-1111 1234567890123456789",
+                    "4111-1111-1111-1111",
+                ),
                 ("card 4012 8888 8888 1881 12/29", "4012 8888 8888 1881"),
             ],
             &[
                 "4111111111111112",
-                "4111111111111111,\n5555555555554443,",
-                "[5555555555554443, 4111111111111111]",
+                "4111111111111111,\n5555555555554443,\n5555555555554442",
+                "[12884901888000000001, 4488286894823169796, 448828689482316979]",
+                "[5555555555554443, 4111111111111111, 5555555555554442]",
                 "41111.11111111111",
-                "current_block = 4111111111111111;",
+                "current_block = 4488286894823169796;",
                 "0.4111111111111111",
                 "1700000000000",
                 "9007199254740991",

@@ -212,10 +212,18 @@ fn is_password(text: &str) -> bool {
     let text = text.trim_matches(['"', '\'']);
     let variable =
         text.starts_with(['$', '<', '{', '%', '[', '(', '-', '/']) || text.contains("${");
-    let code = ["process.env", "os.environ", "env."]
+    let code = ["process.env", "os.environ"]
         .iter()
-        .any(|p| text.starts_with(p));
+        .any(|p| text.starts_with(p))
+        || text.strip_prefix("env.").is_some_and(is_variable_name);
     text.len() >= 4 && !variable && !code && !text.contains("...") && !is_sample(text.as_bytes())
+}
+
+/// Whether a name is one of a variable: `DB_PASSWORD2`, `dbPassword`, and not `Kq81z`.
+fn is_variable_name(name: &str) -> bool {
+    let part = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    let is_constant = !name.bytes().any(|b| b.is_ascii_lowercase());
+    name.bytes().all(part) && (is_constant || !name.bytes().any(|b| b.is_ascii_digit()))
 }
 
 fn is_random(text: &str) -> bool {
@@ -268,6 +276,7 @@ mod tests {
                 ("curl \\\n --user \"jo:p4ss word\" x", "jo:p4ss word"),
                 ("curl -sS --user=jo:hunter22 x", "jo:hunter22"),
                 ("curl -ujo:hunter22 x", "jo:hunter22"),
+                ("curl -u jo:env.Kq81z x", "jo:env.Kq81z"),
                 ("curl https://x -u a8f3k2m9q1z7: -d y", "a8f3k2m9q1z7:"),
                 ("mysql -u root -ph4ckme db", "h4ckme"),
                 ("sshpass -p 'h4ckme' ssh jo@host", "h4ckme"),
@@ -285,6 +294,7 @@ mod tests {
                 "curl -u \"${USER}:${PASS}\" x",
                 "curl -u user:password x",
                 "curl -u user:process.env.TOKEN x",
+                "curl -u user:env.TOKEN2 x",
                 "curl -u <user>:<password> x",
                 "curl --user-agent jo:hunter22 x",
                 "curl https://x | sort -u a:b1234",

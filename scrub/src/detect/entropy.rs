@@ -29,7 +29,7 @@ const PUBLIC_WORDS: &[&str] = &[
     "sha1", "sha256", "sha384", "sha512", "integrity", "checksum", "digest", "hash", "etag", "commit",
     "base64", "public", "fingerprint", "nonce", "signature", "uuid", "revision", "csrf", "ssh-rsa",
     "ssh-ed25519", "certificate", "pubkey", "publickey", "cursor", "page token", "next token", "sync token",
-    "continuation", "md5", "blake2", "blake3", "authenticity token", "xsrf", "csrf", "verification",
+    "continuation", "md5", "blake2", "blake3", "authenticity token", "xsrf", "csrf",
 ];
 
 fn check(scan: &mut Scan<'_>, range: Range<usize>) {
@@ -90,10 +90,12 @@ fn is_public(body: &[u8]) -> bool {
     BEGINNINGS.iter().any(|b| body.starts_with(b.as_bytes()))
 }
 
-/// A line of wrapped base64 has at least this many characters; keys are shorter as a rule.
-const MIN_WRAPPED: usize = 56;
+/// The lengths of the lines of wrapped base64, as PEM (RFC 7468) and MIME (RFC 2045) have it.
+const WRAPPED: [usize; 2] = [64, 76];
+/// Fewer lines of one length can be a column of keys.
+const MIN_LINES: usize = 4;
 
-/// Whether a token is a line of base64 that goes on in the next line or began in the line before: a file.
+/// Whether a token is a line of wrapped base64, or the shorter last one: a file.
 fn is_wrapped(scan: &Scan<'_>, range: &Range<usize>) -> bool {
     let length = range.end - range.start;
     let line_end = scan.run_at_most(range.end, MAX_MARGIN, |b| b != b'\n');
@@ -103,19 +105,28 @@ fn is_wrapped(scan: &Scan<'_>, range: &Range<usize>) -> bool {
     {
         return false;
     }
-    let next = next_line(scan, line_end);
-    let previous = previous_line(scan, line_start);
-    let continues = |line: Range<usize>, is_next: bool| {
-        let other = token_of_line(&scan.bytes[line]);
-        let fits = if is_next {
-            other <= length
-        } else {
-            other >= length
-        };
-        fits && other > 0 && other.max(length) >= MIN_WRAPPED
+    let before = std::iter::successors(previous_line(scan, line_start), |line| {
+        previous_line(scan, line.start)
+    });
+    let after = std::iter::successors(next_line(scan, line_end), |line| next_line(scan, line.end));
+    let width = |line: Range<usize>| token_of_line(&scan.bytes[line]);
+    let full = match WRAPPED.contains(&length) {
+        true => Some(length),
+        false => previous_line(scan, line_start)
+            .map(width)
+            .filter(|w| *w > length),
     };
-    next.is_some_and(|line| continues(line, true))
-        || previous.is_some_and(|line| continues(line, false))
+    let Some(full) = full.filter(|w| WRAPPED.contains(w)) else {
+        return false;
+    };
+    let full_lines = |widths: &mut dyn Iterator<Item = usize>| {
+        widths.take(MIN_LINES).take_while(|w| *w == full).count()
+    };
+    let above = full_lines(&mut before.map(width));
+    let below = full_lines(&mut after.map(width));
+    let own = usize::from(length == full);
+    let in_alphabet = |b: &u8| !matches!(b, b'-' | b'_');
+    scan.bytes[range.clone()].iter().all(in_alphabet) && above + own + own * below >= MIN_LINES
 }
 
 /// The lines between two lines of a token may have quotes and brackets alone: a decoded `\n` ends a line.
@@ -175,7 +186,7 @@ fn is_margin(bytes: &[u8]) -> bool {
 
 /// The length of the base64 token that is all that a line has; 0 if it has something else.
 fn token_of_line(line: &[u8]) -> usize {
-    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_');
+    let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
     let is_end = |b: &u8| {
         matches!(
             b,
@@ -251,12 +262,22 @@ mod tests {
     #[test]
     fn random_tokens_are_found_and_public_values_are_not() {
         let token = "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4";
+        // 64 characters, and 56.
+        let line = "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9T";
+        let key = &line[..56];
         cases::check(
             "SECRET",
             &[
                 (token, token),
                 (&format!("\"value\": \"{token}\""), token),
                 (&format!("use {token}."), token),
+                (&format!("verification {token}"), token),
+                (&format!("{key}\nname of the next\n"), key),
+                (&format!("{key}\n{}\n", "abcd".repeat(14)), key),
+                (
+                    &format!("{line}\n{}", format!("{}\n", "abcd".repeat(16)).repeat(2)),
+                    line,
+                ),
                 (
                     &format!(
                         "-----BEGIN CERTIFICATE-----\nMIIB\n{} {token} now",
@@ -274,8 +295,14 @@ mod tests {
                 "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
                 "key: \"MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE1Olb3zMAFFxXKHiIkQO5cJ3Yhl5i6UPp\"",
                 "aHR0cHM6Ly9zaG9wLmV4YW1wbGUvb3JkZXJzP3BhZ2U9MTcmc29ydD1kYXRl",
-                "q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4q8Zt1LmX0vRb7KpYc3WdN5sHj2\nw6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\n",
-                "b'q8Zt1LmX0vRb7KpYc3WdN5sHj2Gf9TuEa4q8Zt1LmX0vRb7KpYc3WdN5sHj2\\n'\n    b'w6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\\n')",
+                &format!(
+                    "{}w6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\n",
+                    format!("{line}\n").repeat(4)
+                ),
+                &format!(
+                    "(\n{}    b'w6UJaGie0qbdZvffrfqyhOVj8rMiQWnv9a8qm3gxfngd\\n')",
+                    format!("    b'{line}\\n'\n").repeat(4)
+                ),
                 "getElementsByClassNameAndAttributeValue2024WithFallback",
                 "pub const szOID_PKCS_12_pbeWithSHA1And2KeyTripleDES: PCSTR",
                 "kCFISO8601DateFormatWithInternetDateTime: CFISO8601DateFormatOptions",

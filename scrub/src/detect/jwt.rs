@@ -35,8 +35,9 @@ fn check(scan: &mut Scan<'_>, _: usize, hit: Range<usize>) {
         parts += 1;
         end = next;
     }
-    let is_header = || is_header(&scan.text[hit.start..hit.start + header]);
-    if header >= 12 && parts >= 2 && end - hit.start >= 30 && is_header() {
+    // Three parts are a token even if the header is cut, damaged or without an algorithm.
+    let is_token = || parts >= 3 || is_header(&scan.text[hit.start..hit.start + header]);
+    if header >= 12 && parts >= 2 && end - hit.start >= 30 && is_token() {
         let signature = &scan.bytes[scan.run_back(end, part)..end];
         if !signature.is_empty() && is_sample_key(signature) {
             return;
@@ -65,6 +66,8 @@ mod tests {
     #[test]
     fn tokens_with_a_json_header_are_found() {
         let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc";
+        let damaged = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc";
+        let unnamed = "eyJraWQiOiJhMSJ9.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc";
         let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJub2JvZHkifQ.";
         cases::check(
             "JWT",
@@ -72,13 +75,15 @@ mod tests {
                 (token, token),
                 (&format!("Authorization: Bearer {token}, next"), token),
                 (unsigned, unsigned),
+                (damaged, damaged),
+                (unnamed, unnamed),
             ],
             &[
                 "eyJ",
                 "eyJhbGciOiJIUzI1NiJ9",
                 "keyJar.value.other",
                 "eyJump.eyJab.x",
-                "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ.eyJzdWIiOiJub2JvZHkifQ.c2lnbmF0dXJlLW9mLW5vdGhpbmc",
+                "eyJub3RoaW5nIjoxfQ.eyJzdWIiOiJub2JvZHkifQ",
                 "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJub2JvZHkifQ.EXAMPLE-FAKESIG",
             ],
         );

@@ -1,6 +1,8 @@
 //! Values that stand in the place of a secret: placeholders, variables and the samples of
 //! documentation.
 
+use super::randomness::TokenStats;
+
 /// Words that make a value a placeholder wherever they stand in it.
 #[rustfmt::skip]
 const WORDS_WITHIN: &[&str] = &[
@@ -24,7 +26,6 @@ const WORDS_IN_KEYS: &[&str] = &[
     "not-the",
     "lookingfor",
     "looking-for",
-    "helloworld",
     "testonly",
     // The account key of Azure's storage emulator.
     "eby8vdm02xnocqflquwjpl",
@@ -67,7 +68,18 @@ pub(super) fn is_sample_key(value: &[u8]) -> bool {
         || WORDS_IN_KEYS
             .iter()
             .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+        || is_greeting(&lower)
         || lower.len() >= MIN_GENERATED && (has_long_run(&lower) || has_few_characters(&lower))
+}
+
+/// Whether a value is `helloworld` with words or a number around it; among random characters it is chance.
+fn is_greeting(lower: &[u8]) -> bool {
+    const GREETING: &[u8] = b"helloworld";
+    let Some(at) = memchr::memmem::find(lower, GREETING) else {
+        return false;
+    };
+    let stats = TokenStats::of(&[&lower[..at], &lower[at + GREETING.len()..]].concat());
+    stats.digits < 3 || stats.lower < 3 || stats.has_words()
 }
 
 /// A shorter key can have a run by chance.
@@ -173,12 +185,15 @@ mod tests {
             "GR1348941-12312312312312312312",
             "secret123",
             "the-notreal-key-8f2b7c1d",
+            "sk_helloworld_1",
+            "glsoat-PREfix_helloworld380_testin_pretty_long_token_long_",
         ] {
             assert!(is_sample_key(sample.as_bytes()), "{sample}");
         }
         for secret in [
             "7rBynGo0b1cAAAAAAAAAAc72L3T6rQK51mB5a06ijnwRG91deT",
             "8f2b7c1d9e0a4b6c8d7e",
+            "q8Zt1LmXhelloworld0vRb7KpYc3Wd",
             "hunter1234567",
             "q8Zt1LmX0vRb7KpYc3Wd",
         ] {

@@ -19,10 +19,10 @@ pub(crate) static DETECTOR: Detector = Detector {
 const CONFIDENCE: f32 = 0.96;
 /// A longer text before an `@` is not a user and a password.
 const MAX_USER_INFO: usize = 2048;
-/// Passwords of documentation, which are also names of variables in templates.
-const SAMPLES: [&str; 9] = [
-    "password", "pass", "pwd", "passwd", "xxx", "secret", "token", "pw", "p",
-];
+/// Words for a password, which documentation has in its place.
+const PASSWORD_WORDS: [&str; 5] = ["password", "pass", "pwd", "passwd", "pw"];
+/// Other names of variables in templates.
+const VARIABLES: [&str; 4] = ["xxx", "secret", "token", "p"];
 /// What surrounds the name of a variable.
 const BRACKETS: [(&str, &str); 9] = [
     ("{{", "}}"),
@@ -121,11 +121,11 @@ fn is_sample(user: &str, password: &str) -> bool {
     let letters = |text: &str| text.len() == 1 && text.bytes().all(|b| b.is_ascii_alphabetic());
     let short = letters(user) && letters(password);
     let sample_name = matches!((user, password), ("foo", "bar" | "baz") | ("Foo", "Bar"));
-    is_template(password) || is_sample_word(password) || short || sample_name
+    is_template(password) || is_among(&PASSWORD_WORDS, password) || short || sample_name
 }
 
-fn is_sample_word(text: &str) -> bool {
-    SAMPLES.iter().any(|word| text.eq_ignore_ascii_case(word))
+fn is_among(words: &[&str], text: &str) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Whether all of a password is a variable, a placeholder or asterisks. Brackets alone do not make a
@@ -146,7 +146,9 @@ fn is_template(password: &str) -> bool {
 fn is_variable(name: &str) -> bool {
     let part = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     let is_first = |c: char| c.is_ascii_uppercase() || c == '_';
-    (name.starts_with(is_first) && name.bytes().all(part)) || is_sample_word(name)
+    (name.starts_with(is_first) && name.bytes().all(part))
+        || is_among(&PASSWORD_WORDS, name)
+        || is_among(&VARIABLES, name)
 }
 
 fn is_asterisks(password: &str) -> bool {
@@ -198,6 +200,8 @@ mod tests {
                 ("https://jo:<hunter2xyz9>@h", "jo:<hunter2xyz9>"),
                 ("https://jo:${hunter2xyz9}@h", "jo:${hunter2xyz9}"),
                 ("https://jo:$correcthorse@h", "jo:$correcthorse"),
+                ("https://jo:secret@h", "jo:secret"),
+                ("https://jo:token@h", "jo:token"),
             ],
             &[
                 "https://example.com/a:b@c",

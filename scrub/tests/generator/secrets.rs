@@ -91,7 +91,10 @@ fn harmless(r: &mut Random) -> String {
         5 => format!("getElementsByClassName{}", r.below(99)),
         6 => format!("20{}.{}.{}", r.below(30), r.below(12), r.below(99)),
         7 => format!("ghp_{}", "x".repeat(36)),
-        8 => format!("\n{}\n{}\n", r.many('w', 76), r.many('w', 76)),
+        8 => {
+            let lines: Vec<String> = (0..5).map(|_| r.many('w', 76)).collect();
+            format!("\n{}\n", lines.join("\n"))
+        }
         9 => format!("MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE{}", r.many('w', 80)),
         10 => format!("pk_live_{}", r.many('w', 24)),
         11 => r.shape("glpat-12345678{12w}"),

@@ -107,10 +107,14 @@ fn check(scan: &mut Scan<'_>, label: Label, hit: Range<usize>) {
     if !literal && (symbol || !quoted && (call || element) || is_code(value)) {
         return;
     }
-    // `ops_eyJzaWdu...`: the beginning of one.
+    // `ops_eyJzaWdu...`: the beginning of one, unless as much as there is could be a secret.
     let shortened =
         scan.bytes[end..].starts_with(b"...") || scan.bytes[end..].starts_with("…".as_bytes());
-    if shortened {
+    let secret = match is_password {
+        true => value::is_strong(value),
+        false => value::is_random_key(value),
+    };
+    if shortened && !secret {
         return;
     }
     let mut confidence = confidence(value, label, quoted);

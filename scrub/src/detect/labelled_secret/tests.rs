@@ -25,6 +25,12 @@ fn labelled_passwords_are_found_and_code_about_them_is_not() {
             ("username:jo pass:hunter2x1", "hunter2x1"),
             ("val password: String = \"exord13Paw64\",", "exord13Paw64"),
             ("define( 'PASSWORD' , '2Arh5dA1Sn0y' );", "2Arh5dA1Sn0y"),
+            ("password: Xk9mQ2vLp77 or \"ask Bob\"", "Xk9mQ2vLp77"),
+            ("password = Xk9mQ2vLp77 || \"none\"", "Xk9mQ2vLp77"),
+            ("setPassword(\"hunter2Zq9\", \"x\")", "hunter2Zq9"),
+            ("password: Xk9mQ2vLp77...", "Xk9mQ2vLp77"),
+            ("password: 0xAb19D82E", "0xAb19D82E"),
+            ("password = cfg.password || \"hunter22x\"", "hunter22x"),
         ],
         &[
             "DB_PASSWORD=$DB_PASS2",
@@ -85,6 +91,20 @@ fn labelled_keys_are_found_and_names_are_not() {
         "CREDENTIAL",
         &[
             ("api_key = 8f2b7c1d9e0a4b6c8d7e", "8f2b7c1d9e0a4b6c8d7e"),
+            (
+                "login.setApiKey(\"8f2b7c1d9e0a4b6c8d7e\", true)",
+                "8f2b7c1d9e0a4b6c8d7e",
+            ),
+            (
+                "token: ghx8f2b7c1d9e0a4b6c8d7e... and more",
+                "ghx8f2b7c1d9e0a4b6c8d7e",
+            ),
+            ("Token::Xk9mQ2vLp77aa31", "Xk9mQ2vLp77aa31"),
+            ("token: summer_holiday_2024", "summer_holiday_2024"),
+            (
+                "Authorization: Bearer rabbit_carrot_2291",
+                "rabbit_carrot_2291",
+            ),
             (
                 "Authorization: Bearer a1B2c3D4e5F6g7H8i9J0",
                 "a1B2c3D4e5F6g7H8i9J0",
@@ -274,7 +294,7 @@ fn elements_cells_and_defaults_have_the_value_of_their_label() {
             "new_generic_password(\"service\", \"account9\")",
             "pub Password: super::super::Win32::UNICODE_STRING2,",
             "WPS_DEVICE_PASSWORD_ID = 65535i32;",
-            "password = \"0xAb19D82E7f546cC3\"",
+            "password = \"0xab19d82e7f546cc3\"",
             "| Password | Required |",
         ],
     );

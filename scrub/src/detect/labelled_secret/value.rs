@@ -82,7 +82,7 @@ pub(super) fn is_name(value: &str) -> bool {
     is_constant(bytes, &stats, &makeup) || is_numbered_name(bytes, &stats, &makeup)
 }
 
-/// Words with one number of up to four digits.
+/// Words with one number of up to three digits; people put a year into a secret.
 fn is_numbered_name(bytes: &[u8], stats: &TokenStats, makeup: &Makeup) -> bool {
     let first = bytes
         .iter()
@@ -92,7 +92,7 @@ fn is_numbered_name(bytes: &[u8], stats: &TokenStats, makeup: &Makeup) -> bool {
         .iter()
         .take_while(|b| b.is_ascii_digit())
         .count();
-    makeup.word && makeup.joined && stats.has_words() && stats.digits <= 4 && run == stats.digits
+    makeup.word && makeup.joined && stats.has_words() && stats.digits <= 3 && run == stats.digits
 }
 
 /// Whether a string in quotes has signs that neither words nor code have: `u@D7GXt)t>8d(LtH^`.
@@ -195,8 +195,7 @@ fn password_confidence(bytes: &[u8], stats: &TokenStats, quoted: bool) -> f32 {
         && stats.longest_word >= 4
         && stats.digits <= 1
         && (makeup.joined || (!quoted && camel_case));
-    // `0xAb19D82E`: a number.
-    let number = bytes.strip_prefix(b"0x").is_some_and(is_hex) || is_typed_number(bytes);
+    let number = bytes.strip_prefix(b"0x").is_some_and(is_hex_number) || is_typed_number(bytes);
     if spaced || number || is_identifier || is_constant(bytes, stats, &makeup) {
         return 0.3;
     }
@@ -245,6 +244,13 @@ pub(super) fn is_strong(value: &str) -> bool {
             3 => stats.lower > 0 && stats.upper > 0 && !stats.has_words(),
             _ => false,
         }
+}
+
+/// `0xab19d82e`. Letters of both cases are not how a number is written.
+fn is_hex_number(digits: &[u8]) -> bool {
+    let mixed =
+        digits.iter().any(u8::is_ascii_lowercase) && digits.iter().any(u8::is_ascii_uppercase);
+    is_hex(digits) && !mixed
 }
 
 /// `65535i32`.

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::label::Label;
+use super::value;
 use crate::boundary::is_word;
 use crate::scan::Scan;
 
@@ -80,10 +81,14 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
     }
     // `Token::Decimal128` is a path.
     if scan.bytes[name_end..].starts_with(b"::") && is_word(scan.at(name_end + 2)) {
-        return None;
+        let end = scan.run_at_most(name_end + 2, MAX_NAME_BYTES, is_word);
+        let segment = scan.text.get(name_end + 2..end)?;
+        if !value::is_strong(segment) && !value::is_random_key(segment) {
+            return None;
+        }
     }
     let is_whole = SUFFIXES.contains(&rest);
-    let argument = || argument(scan, name_end).filter(|_| is_whole);
+    let argument = || argument(scan, label, name_end).filter(|_| is_whole);
     if let Some(value) = scan
         .value_after(name_end)
         .or_else(|| paired_value(scan, name_end))
@@ -92,7 +97,7 @@ pub(super) fn value_start(scan: &Scan<'_>, label: Label, hit: &Range<usize>) -> 
         .or_else(|| alternative(scan, name_end))
     {
         let value = past_type(scan, value);
-        return Some(ValueStart::text(default_value(scan, value)));
+        return Some(ValueStart::text(default_value(scan, label, value)));
     }
     if is_option(scan, hit.start, name_end) {
         let quote = scan.run_at_most(name_end + 1, 1, |b| matches!(b, b'"' | b'\''));
@@ -132,8 +137,8 @@ fn alternative(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
 }
 
 /// The start of a string that replaces a missing value: `os.environ.get("PASSWORD") or "hunter2"`; `value`
-/// if there is none.
-fn default_value(scan: &Scan<'_>, value: usize) -> usize {
+/// if there is none, or if what it replaces is a secret itself: `password: Xk9mQ2vLp77 or "ask Bob"`.
+fn default_value(scan: &Scan<'_>, label: Label, value: usize) -> usize {
     const REACH: usize = 120;
     if matches!(scan.before(value), b'"' | b'\'' | b'`') {
         return value;
@@ -148,9 +153,21 @@ fn default_value(scan: &Scan<'_>, value: usize) -> usize {
         if count(b'(') != count(b')') {
             return None;
         }
-        matches!(scan.at(at), b'"' | b'\'' | b'`').then_some(at + 1)
+        let replaced = scan.text.get(value..value + before)?.trim();
+        let is_string = matches!(scan.at(at), b'"' | b'\'' | b'`');
+        (is_string && is_reference(replaced, label)).then_some(at + 1)
     };
     ALTERNATIVES.iter().find_map(after).unwrap_or(value)
+}
+
+/// Whether what a default replaces is an expression that reads a value, and no secret.
+fn is_reference(text: &str, label: Label) -> bool {
+    const ENVIRONMENT: [&str; 3] = ["process.env", "os.environ", "ENV"];
+    let variable =
+        || !text.bytes().any(|b| b.is_ascii_digit()) && value::confidence(text, label, false) < 0.5;
+    text.ends_with([')', ']'])
+        || ENVIRONMENT.iter().any(|name| text.starts_with(name))
+        || variable()
 }
 
 /// The start of the text in an XML element whose name is the label: `<password>hunter2</password>`,
@@ -248,7 +265,7 @@ fn paired_value(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
 }
 
 /// The start of a string that follows as an argument: `put("api_key", "…")`, `setPassword("…")`.
-fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
+fn argument(scan: &Scan<'_>, label: Label, name_end: usize) -> Option<usize> {
     let is_quote = |b: u8| matches!(b, b'"' | b'\'' | b'`');
     // Without the bracket of a call before it, it is a list of words.
     let name = scan.run_back(name_end, |b| is_word(b) || matches!(b, b'_' | b'-'));
@@ -257,7 +274,7 @@ fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
     let comma = scan.run_at_most(name_end + 1, 2, |b| b == b' ');
     let opening = if called && is_quote(scan.at(name_end)) && scan.at(comma) == b',' {
         scan.run_at_most(comma + 1, 3, |b| b == b' ')
-    } else if scan.at(name_end) == b'(' && is_only_argument(scan, name_end + 1) {
+    } else if scan.at(name_end) == b'(' && is_only_argument(scan, label, name_end + 1) {
         name_end + 1
     } else {
         return None;
@@ -266,10 +283,12 @@ fn argument(scan: &Scan<'_>, name_end: usize) -> Option<usize> {
 }
 
 /// Whether the string at `quote` is the only argument of a call: of several, it is not known which one is
-/// the secret.
-fn is_only_argument(scan: &Scan<'_>, quote: usize) -> bool {
+/// the secret, unless the first has the form of one.
+fn is_only_argument(scan: &Scan<'_>, label: Label, quote: usize) -> bool {
     const MAX_ARGUMENT: usize = 256;
+    const SURE: f32 = 0.8;
     let mark = scan.at(quote);
     let end = scan.run_at_most(quote + 1, MAX_ARGUMENT, |b| b != mark && b != b'\n');
-    scan.at(end + 1) != b','
+    let argument = || scan.text.get(quote + 1..end).unwrap_or_default();
+    scan.at(end + 1) != b',' || value::confidence(argument(), label, true) >= SURE
 }
