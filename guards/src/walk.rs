@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::LazyLock;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// The place of a value in the arguments, as in `items[2].url`.
 #[derive(Clone, Copy)]
@@ -53,22 +53,43 @@ impl fmt::Display for At<'_> {
     }
 }
 
+/// A value without values inside, or a key.
+#[derive(Clone, Copy)]
+pub(crate) enum Leaf<'a> {
+    Text(&'a str),
+    Number(&'a Number),
+}
+
 /// Visits every text, keys included, until `visit` returns something.
 pub(crate) fn find_text<T>(
     value: &Value,
     at: &At<'_>,
     visit: &mut dyn FnMut(&At<'_>, &str) -> Option<T>,
 ) -> Option<T> {
+    find_leaf(value, at, &mut |at, leaf| match leaf {
+        Leaf::Text(text) => visit(at, text),
+        Leaf::Number(_) => None,
+    })
+}
+
+/// Visits every text, keys included, and every number, until `visit` returns something.
+pub(crate) fn find_leaf<T>(
+    value: &Value,
+    at: &At<'_>,
+    visit: &mut dyn FnMut(&At<'_>, Leaf<'_>) -> Option<T>,
+) -> Option<T> {
     match value {
-        Value::String(text) => visit(at, text),
+        Value::String(text) => visit(at, Leaf::Text(text)),
+        Value::Number(number) => visit(at, Leaf::Number(number)),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(index, item)| find_text(item, &At::Index(at, index), visit)),
+            .find_map(|(index, item)| find_leaf(item, &At::Index(at, index), visit)),
         Value::Object(fields) => fields.iter().find_map(|(key, value)| {
-            visit(&At::KeyIn(at), key).or_else(|| find_text(value, &At::Key(at, key), visit))
+            visit(&At::KeyIn(at), Leaf::Text(key))
+                .or_else(|| find_leaf(value, &At::Key(at, key), visit))
         }),
-        _ => None,
+        Value::Null | Value::Bool(_) => None,
     }
 }
 

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use pml_guards::GuardName;
-use pml_protocol::GuardNote;
+use pml_protocol::{GuardNote, GuardVerdict};
 use serde_json::{Value, json};
 use tokio::net::UdpSocket;
 
-use crate::support::Session;
+use crate::support::{Session, assert_linear};
 
 fn strict() -> Session {
     Session::only(
@@ -318,8 +318,181 @@ fn public_urls_and_ordinary_texts_pass() {
         assert_allowed(&session, json!({ name: value }));
         assert_allowed(&session, json!({ "host": { name: "x.example" } }));
     }
-    let many = vec!["https://example.com/"; 300];
-    assert_blocked(&session, json!({ "urls": many }));
+}
+
+#[test]
+fn the_search_takes_linear_time() {
+    for session in [Session::only("network", json!({})), strict()] {
+        for part in [
+            "1://",
+            "a://",
+            "http://",
+            "http://a.example/",
+            "aa://\\",
+            "{",
+            "@",
+        ] {
+            assert_linear(&session, |bytes| part.repeat(bytes / part.len()));
+        }
+        for part in [
+            "a",
+            "@",
+            "é",
+            "é.",
+            "xn--a.",
+            "?a=http://",
+            "%25",
+            "\\",
+            "a b@",
+            "0",
+        ] {
+            assert_linear(&session, |bytes| {
+                format!("http://{}", part.repeat(bytes / part.len()))
+            });
+        }
+    }
+}
+
+#[test]
+fn no_space_hides_a_metadata_service() {
+    let session = Session::new(json!({}));
+    for url in [
+        "http:/169.254.169.254/latest/ x",
+        "http:169.254.169.254/latest/ x",
+        "http:\\169.254.169.254\\ x",
+        "http:\\\\169.254.169.254\\ x",
+        "http://169.254.169.254\\ x",
+        "http://169.254.169.254 x",
+        "http://169.254.169.254\u{a0}x",
+        "http://169.254.169.254\\.example.com/",
+        "http://169.254.169.254 .example.com/",
+        "http://example.com b@169.254.169.254/",
+        "http://example.com|b@169.254.169.254/?q=a b",
+        "http://1@2@169.254.169.254/?q=a b",
+        "http://169.254.169.254@a@example.com/",
+        "https:/\n\n169.254.169.254/\nhttp://b://",
+        "http:/169.254.169.254/\n?a=://&b=://",
+        "http:2852039166/ x",
+        "http:metadata.google.internal/ x",
+        "http://example.com,http://169.254.169.254/",
+        "see 1http://169.254.169.254/",
+        // Without a scheme.
+        "169.254.169.254/latest/ x",
+        "169.254.169.254/?x=http://a.example/",
+        "a@b@169.254.169.254/",
+        "example.com/?u=http%3A%2F%2F169.254.169.254%2F",
+    ] {
+        assert_blocked(&session, json!({ "url": url }));
+        assert_blocked(&session, json!({ "list": [{ "href": [url] }] }));
+    }
+    let padded = format!("http://169.254.169.254:{}80/ x", "0".repeat(5000));
+    assert_blocked(&session, json!({ "url": padded }));
+    // The preset `strict` refuses what is not clear.
+    assert_blocked(&strict(), json!({ "url": "http://a.example b@c.example/" }));
+    let session = Session::only("network", json!({ "userInfo": false }));
+    assert_blocked(&session, json!({ "url": "http://a@b@c.example/" }));
+}
+
+#[test]
+fn a_host_may_be_a_number_or_one_of_a_list() {
+    let session = Session::new(json!({}));
+    for arguments in [
+        json!({ "host": 2852039166_u32 }),
+        json!({ "host": 2852039166.0 }),
+        json!({ "db_host": 2852039166_u32 }),
+        json!({ "hosts": ["example.com", "2852039166"] }),
+        json!({ "hosts": [2852039166_u32] }),
+        json!({ "hosts": ["0xa9fea9fe"] }),
+        json!({ "host": "metadata" }),
+        json!({ "hostname": "instance-data" }),
+    ] {
+        assert_blocked(&session, arguments);
+    }
+    for arguments in [
+        json!({ "host": 1.5 }),
+        json!({ "host": -1 }),
+        json!({ "host": 1e300 }),
+        json!({ "count": 2852039166_u32 }),
+    ] {
+        assert_allowed(&session, arguments);
+    }
+}
+
+#[test]
+fn ordinary_calls_pass_the_preset_default() {
+    let session = Session::new(json!({}));
+    for name in ["target", "domain", "server", "link", "src", "endpoint"] {
+        assert_allowed(&session, json!({ name: "metadata" }));
+    }
+    for arguments in [
+        json!({ "url": "/metadata/types" }),
+        json!({ "redirect": "/metadata" }),
+        json!({ "sourceUrl": "metadata#top" }),
+        json!({ "path": "C:\\Users\\me\\f.txt" }),
+        json!({ "path": "C:\\\\Users\\\\me\\\\f.txt" }),
+        json!({ "dsn": "postgres://user:p@ss@db/x" }),
+        json!({ "uri": "file:///C:\\x\\y" }),
+        json!({ "json": "https:\\/\\/example.com\\/a" }),
+        json!({ "pattern": "https://[\\w.-]+/" }),
+        json!({ "pattern": "^https?://(?:www\\.)?[a-z]+\\.(com|org)/" }),
+        json!({ "text": "http: the metadata of a page" }),
+    ] {
+        assert_allowed(&session, arguments);
+    }
+}
+
+#[test]
+fn any_number_of_urls_passes_where_no_name_is_resolved() {
+    let lines = |count: usize| -> String {
+        (0..count)
+            .map(|n| format!("https://host{n}.example/{n}\n"))
+            .collect()
+    };
+    let session = Session::new(json!({}));
+    let urls = vec!["https://example.com/"; 300];
+    assert_allowed(&session, json!({ "urls": urls }));
+    assert_allowed(&session, json!({ "text": lines(5000) }));
+    // The last of many is read.
+    let text = lines(5000) + "http://169.254.169.254/";
+    assert_blocked(&session, json!({ "urls": text }));
+}
+
+#[tokio::test]
+async fn a_limited_number_of_names_is_resolved() {
+    let session = Session::only("network", json!({ "private": false, "resolve": true }));
+    let urls: Vec<String> = (0..201)
+        .map(|n| format!("https://host{n}.example/"))
+        .collect();
+    let lookups = session
+        .lookups("web:fetch", json!({ "urls": urls }))
+        .unwrap();
+    let refused = session.guards.look_up(&lookups, &mut Vec::new()).await;
+    let reason = refused.unwrap_err().reason;
+    assert!(reason.contains("more than 200 names"), "{reason}");
+}
+
+#[test]
+fn a_metadata_service_in_prose_is_a_warning_unless_the_argument_is_one_for_urls() {
+    let prose = "AWS has its metadata at http://169.254.169.254/latest/, with a token.";
+    let session = Session::new(json!({}));
+    for text in [prose, "http://169.254.169.254/ is the metadata service"] {
+        let judged = session.call("notes:add", json!({ "text": text }));
+        let verdicts = judged.verdicts();
+        assert_eq!(verdicts, [("network", GuardVerdict::Warn)], "{text}");
+        assert!(judged.blocked.is_none(), "{text}");
+        for name in ["url", "callback_url", "link", "host", "endpoint"] {
+            assert_blocked(&session, json!({ name: text }));
+        }
+        // A warning does not end the search.
+        let arguments = json!({ "a": text, "b": "http://169.254.169.254/" });
+        assert_blocked(&session, arguments);
+    }
+    let session = Session::new(json!({ "network": { "mentions": "block" } }));
+    assert_blocked(&session, json!({ "text": prose }));
+    let session = Session::new(json!({ "network": { "mentions": "off" } }));
+    assert_allowed(&session, json!({ "text": prose }));
+    let session = Session::new(json!({ "preset": "strict" }));
+    assert_blocked(&session, json!({ "text": prose }));
 }
 
 #[test]

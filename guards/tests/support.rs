@@ -1,6 +1,6 @@
 //! A session that makes calls through guards.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pml_guards::{
     Answer, Blocked, CallKey, CallShape, GuardName, GuardedCall, Guards, GuardsConfig, History,
@@ -151,4 +151,21 @@ pub fn mistake(config: Value) -> String {
             Ok(_) => "none".to_owned(),
         },
     }
+}
+
+/// Asserts that a call with four times the text takes about four times as long, not sixteen times.
+#[track_caller]
+pub fn assert_linear(session: &Session, of: impl Fn(usize) -> String) {
+    const KIB: usize = 1 << 10;
+    let time = |bytes: usize| {
+        let arguments = json!({ "text": of(bytes) });
+        let start = Instant::now();
+        session.call("s:t", arguments);
+        start.elapsed()
+    };
+    let one = time(128 * KIB).min(time(128 * KIB));
+    let four = time(512 * KIB).min(time(512 * KIB));
+    // Room for a busy machine.
+    let limit = one * 10 + Duration::from_secs(1);
+    assert!(four < limit, "{one:?}, then {four:?}: {:.20}", of(20));
 }

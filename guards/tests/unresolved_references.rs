@@ -4,7 +4,7 @@ use pml_guards::GuardName;
 use pml_protocol::GuardVerdict;
 use serde_json::json;
 
-use crate::support::Session;
+use crate::support::{Session, assert_linear};
 
 #[test]
 fn references_and_placeholders_are_blocked_wherever_they_stand() {
@@ -88,5 +88,30 @@ fn the_preset_default_warns_of_a_reference_that_is_the_whole_value() {
                 .iter()
                 .all(|note| note.verdict == GuardVerdict::Warn)
         );
+    }
+}
+
+#[test]
+fn the_search_takes_linear_time() {
+    let sessions = [json!({}), json!({ "variables": true, "inText": true })]
+        .map(|settings| Session::only("references", settings));
+    for session in &sessions {
+        for part in ["{", "{{", "${", "[", "[é", "$OUTPUT", "{{a", "${é"] {
+            assert_linear(session, |bytes| part.repeat(bytes / part.len()));
+        }
+    }
+}
+
+#[test]
+fn only_what_has_an_end_nearby_is_a_variable() {
+    let session = Session::only("references", json!({ "variables": true, "inText": true }));
+    for (text, notes) in [
+        (format!("{{{{ {} }}}}", "a".repeat(128)), 1),
+        (format!("{{{{ {} }}}}", "a".repeat(4096)), 0),
+        (format!("[{}é_1_abcd]", "A".repeat(62)), 0),
+        (format!("${{{}é", "a".repeat(255)), 0),
+    ] {
+        let judged = session.call("s:t", json!({ "a": text }));
+        assert_eq!(judged.notes.len(), notes, "{text}");
     }
 }

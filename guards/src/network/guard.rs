@@ -1,5 +1,6 @@
 //! The network guard: its settings, what it says without I/O, and what names resolve to.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -7,8 +8,7 @@ use pml_policy::tool_glob::wildcard;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::target::MAX_TARGETS;
-use super::{Host, Reach, Target, reach_of_ip, reach_of_name, targets};
+use super::{Found, Host, Reach, Target, find_target, reach_of_ip, reach_of_name};
 use crate::call::{Answer, GuardedCall};
 use crate::dns;
 use crate::guard::{Guard, InForce, Verdict};
@@ -18,12 +18,16 @@ use crate::settings::{Rules, Settings};
 
 /// How long all lookups for a call may take together.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+/// Names of one call that are resolved. More are refused.
+const MAX_NAMES: usize = 200;
 
 /// `pml.guards.network`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct NetworkSettings {
     verdict: Level,
+    /// The highest verdict about a URL that a text mentions whose argument is not one for URLs.
+    mentions: Level,
     /// Whether private addresses may be reached. Metadata services never may.
     private: bool,
     /// Whether names are resolved and every address is checked.
@@ -46,13 +50,16 @@ impl Settings for NetworkSettings {
 
     fn strict() -> Value {
         json!({
-            "verdict": "block", "private": false, "resolve": true, "userInfo": false,
-            "schemes": ["http", "https"]
+            "verdict": "block", "mentions": "block", "private": false, "resolve": true,
+            "userInfo": false, "schemes": ["http", "https"]
         })
     }
 
     fn standard() -> Value {
-        json!({ "verdict": "block", "private": true, "resolve": false, "userInfo": true })
+        json!({
+            "verdict": "block", "mentions": "warn", "private": true, "resolve": false,
+            "userInfo": true
+        })
     }
 
     fn level(&self) -> Level {
@@ -60,6 +67,9 @@ impl Settings for NetworkSettings {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.mentions == Level::Repair {
+            return Err("`mentions` is `repair`: expected `off`, `warn` or `block`".to_owned());
+        }
         match self.hosts.iter().find(|host| host.contains([':', '/'])) {
             Some(host) => Err(format!(
                 "`hosts` has `{host}`: write names without scheme and port"
@@ -80,11 +90,20 @@ impl NetworkSettings {
             .any(|host| wildcard(&host.to_lowercase(), name.trim_end_matches('.')))
     }
 
+    fn level_of(&self, target: &Target) -> Level {
+        let is_limited =
+            target.is_prose && (self.verdict == Level::Block || self.mentions == Level::Off);
+        match is_limited {
+            true => self.mentions,
+            false => self.verdict,
+        }
+    }
+
     /// Why a target is refused, as far as it tells by itself.
     fn refusal(&self, target: &Target) -> Option<String> {
         let place = &target.place;
         if let Some(schemes) = &self.schemes
-            && target.is_whole
+            && target.found == Found::Whole
             && !target.scheme.is_empty()
             && !schemes.contains(&target.scheme)
         {
@@ -109,8 +128,8 @@ impl NetworkSettings {
                 let reach = reach_of_name(name);
                 (!self.is_named(name) && !self.permits(reach)).then(|| refused(place, reach))
             }
-            Host::Ambiguous(_) if self.private && !target.is_whole => None,
-            Host::Unreadable(_) if self.private => None,
+            // Each host that programs may read in it is a target of its own.
+            Host::Ambiguous(_) | Host::Unreadable(_) if self.private => None,
             Host::Ambiguous(reason) | Host::Unreadable(reason) => {
                 Some(format!("`{place}` is a URL that is not clear: {reason}"))
             }
@@ -136,23 +155,44 @@ pub(crate) struct NetworkGuard(pub Rules<NetworkSettings>);
 #[derive(Debug, Clone)]
 pub(crate) struct NamedHosts {
     tool: String,
-    /// The place of each, and the name.
-    hosts: Vec<(String, String)>,
+    /// By name.
+    hosts: BTreeMap<String, Mention>,
+}
+
+/// The first place of a name.
+#[derive(Debug, Clone)]
+struct Mention {
+    place: String,
+    /// Whether it is a name only if a program reads the argument in an unusual way: one that has no
+    /// address is none.
+    is_guess: bool,
+    level: Level,
 }
 
 impl NetworkGuard {
     /// The names that have to be resolved before a call is sent; `None` without one.
     pub fn named_hosts(&self, call: &GuardedCall<'_>) -> Option<NamedHosts> {
         let settings = self.0.of(call.tool).filter(|settings| settings.resolve)?;
-        let mut hosts: Vec<(String, String)> = targets_of(call)
-            .into_iter()
-            .filter_map(|target| match target.host {
-                Host::Name(name) if !settings.is_named(&name) => Some((target.place, name)),
-                _ => None,
-            })
-            .collect();
-        hosts.sort_by(|one, other| one.1.cmp(&other.1));
-        hosts.dedup_by(|one, other| one.1 == other.1);
+        let mut hosts: BTreeMap<String, Mention> = BTreeMap::new();
+        find_target_of(call, &mut |target| {
+            let (is_guess, level) = (target.found == Found::Guess, settings.level_of(&target));
+            if let Host::Name(name) = target.host
+                && level != Level::Off
+                && !settings.is_named(&name)
+            {
+                let place = target.place;
+                let first = hosts.entry(name).or_insert(Mention {
+                    place,
+                    is_guess,
+                    level,
+                });
+                first.is_guess &= is_guess;
+                if level == Level::Block {
+                    first.level = level;
+                }
+            }
+            hosts.len() > MAX_NAMES
+        });
         (!hosts.is_empty()).then(|| NamedHosts {
             tool: call.tool.to_owned(),
             hosts,
@@ -165,19 +205,30 @@ impl NetworkGuard {
         let Some(settings) = self.0.of(&named.tool) else {
             return Verdict::Allow;
         };
+        if named.hosts.len() > MAX_NAMES {
+            let reason = format!(
+                "its arguments have more than {MAX_NAMES} names to resolve: pass them in parts"
+            );
+            return Verdict::objection(settings.verdict, reason);
+        }
         let looked_up = async {
-            for (place, name) in &named.hosts {
+            let mut warned = None;
+            for (name, mention) in &named.hosts {
                 for _ in 0..times {
-                    if let Some(reason) = resolve(settings, place, name).await {
-                        return Some(reason);
+                    match resolve(settings, mention, name).await {
+                        Some(reason) if mention.level == Level::Block => {
+                            return Some((Level::Block, reason));
+                        }
+                        Some(reason) => warned = warned.or(Some((mention.level, reason))),
+                        None => {}
                     }
                 }
             }
-            None
+            warned
         };
         match tokio::time::timeout(LOOKUP_TIMEOUT, looked_up).await {
             Ok(None) => Verdict::Allow,
-            Ok(Some(reason)) => Verdict::objection(settings.verdict, reason),
+            Ok(Some((level, reason))) => Verdict::objection(level, reason),
             Err(_) => Verdict::objection(
                 settings.verdict,
                 "the names in its URLs could not be resolved in time, so their addresses are not known",
@@ -186,25 +237,25 @@ impl NetworkGuard {
     }
 }
 
-/// The places that a call names. The URI of a resource is a name for its server, unless its scheme is one
-/// that programs open.
-fn targets_of(call: &GuardedCall<'_>) -> Vec<Target> {
-    let mut found = targets(call.arguments);
-    if call.is_offer {
-        let is_opened =
-            |scheme: &str| matches!(scheme, "" | "http" | "https" | "ws" | "wss" | "ftp");
-        found.retain(|target| is_opened(&target.scheme));
-    }
-    found
+/// Visits the places that a call names, until `visit` returns true. The URI of a resource is a name for its
+/// server, unless its scheme is one that programs open.
+fn find_target_of(call: &GuardedCall<'_>, visit: &mut dyn FnMut(Target) -> bool) {
+    let is_opened = |scheme: &str| matches!(scheme, "" | "http" | "https" | "ws" | "wss" | "ftp");
+    find_target(call.arguments, &mut |target| {
+        (!call.is_offer || is_opened(&target.scheme)) && visit(target)
+    });
 }
 
 /// Why a name is refused, by what it resolves to now: every address counts.
-async fn resolve(settings: &NetworkSettings, place: &str, name: &str) -> Option<String> {
+async fn resolve(settings: &NetworkSettings, mention: &Mention, name: &str) -> Option<String> {
+    let place = &mention.place;
     let addresses: Result<Vec<IpAddr>, _> = match settings.resolver {
         Some(server) => dns::query(server, name).await,
         None => dns::system(name).await,
     };
     match addresses {
+        Ok(addresses) if addresses.is_empty() && mention.is_guess => None,
+        Err(_) if mention.is_guess => None,
         Ok(addresses) if addresses.is_empty() => {
             Some(format!("the name in `{place}` has no address"))
         }
@@ -251,15 +302,21 @@ impl Guard for NetworkGuard {
         let Some(settings) = self.0.of(call.tool) else {
             return Verdict::Allow;
         };
-        let targets = targets_of(call);
-        let reason = match targets.iter().find_map(|target| settings.refusal(target)) {
-            None if targets.len() > MAX_TARGETS => {
-                format!("its arguments have more than {MAX_TARGETS} URLs: pass them in parts")
+        let mut said: Option<(Level, String)> = None;
+        find_target_of(call, &mut |target| {
+            let level = settings.level_of(&target);
+            let is_news = level == Level::Block || said.is_none();
+            if is_news
+                && level != Level::Off
+                && let Some(reason) = settings.refusal(&target)
+            {
+                said = Some((level, reason));
             }
-            None => return Verdict::Allow,
-            Some(reason) => reason,
-        };
-        Verdict::objection(settings.verdict, reason)
+            matches!(said, Some((Level::Block, _)))
+        });
+        said.map_or(Verdict::Allow, |(level, reason)| {
+            Verdict::objection(level, reason)
+        })
     }
 
     fn after(&self, _: &mut Answer<'_>) -> Verdict {

@@ -83,23 +83,29 @@ impl Guard for ReferencesGuard {
     }
 }
 
-/// The kind of the first reference in a text.
+/// Bytes behind the bracket in which a placeholder ends.
+const MAX_PLACEHOLDER: usize = 64;
+/// Bytes behind the braces in which a variable ends.
+const MAX_VARIABLE: usize = 256;
+
+/// The kind of the first reference in a text. The time is linear in the text.
 fn unresolved(text: &str, settings: &ReferencesSettings) -> Option<&'static str> {
     let normalized = match text.is_ascii() {
         true => None,
         false => Some(normalized(text)),
     };
     let text = normalized.as_deref().unwrap_or(text);
+    if !settings.in_text {
+        // Only a reference at the start can be the whole text.
+        let text = text.trim();
+        let (kind, length) = reference(text, settings.variables)?;
+        return (length == text.len()).then_some(kind);
+    }
     let mut rest = text;
     while let Some(start) = rest.find(['$', '[', '{']) {
         let from = &rest[start..];
-        if let Some((kind, length)) = reference(from, settings.variables) {
-            let is_whole = rest.len() == text.len()
-                && text[..start].trim().is_empty()
-                && from[length..].trim().is_empty();
-            if settings.in_text || is_whole {
-                return Some(kind);
-            }
+        if let Some((kind, _)) = reference(from, settings.variables) {
+            return Some(kind);
         }
         // The three letters have one byte each.
         rest = &from[1..];
@@ -113,7 +119,7 @@ fn reference(text: &str, variables: bool) -> Option<(&'static str, usize)> {
         .map(|length| ("a reference of a plan (`$OUTPUT[…]`)", length))
         .or_else(|| placeholder(text).map(|length| ("a placeholder of a private value", length)))
         .or_else(|| {
-            let length = variable(text).filter(|_| variables)?;
+            let length = variables.then(|| variable(text)).flatten()?;
             Some(("a variable that was not filled in", length))
         })
 }
@@ -140,7 +146,7 @@ fn plan_reference(text: &str) -> Option<usize> {
 /// `[EMAIL_1_k3f9]`, `[EMAIL]` with a number, or `[EMAIL#5f2b8c01d3aa]`.
 fn placeholder(text: &str) -> Option<usize> {
     let body = text.strip_prefix('[')?;
-    let end = body.get(..body.len().min(64)).unwrap_or(body).find(']')?;
+    let end = body[..body.floor_char_boundary(MAX_PLACEHOLDER)].find(']')?;
     let inner = &body[..end];
     let length = end + 2;
     if let Some((kind, hash)) = inner.split_once('#') {
@@ -175,14 +181,12 @@ fn variable(text: &str) -> Option<usize> {
         false => (text.starts_with("{{").then_some(2)?, "}}"),
     };
     let body = &text[open..];
-    let end = body.find(close)?;
-    let name = body[..end].trim();
-    let is_name = !name.is_empty()
-        && name.len() <= 128
-        && name
-            .chars()
-            .all(|c| c.is_alphanumeric() || "_-.:/ ".contains(c));
-    is_name.then_some(open + end + close.len())
+    let body = &body[..body.floor_char_boundary(MAX_VARIABLE)];
+    let inner = body.trim_start();
+    let end = inner.find(|c: char| !(c.is_alphanumeric() || "_-.:/ ".contains(c)))?;
+    let name = inner[..end].trim();
+    let behind = inner[end..].trim_start().strip_prefix(close)?;
+    (!name.is_empty() && name.len() <= 128).then(|| open + body.len() - behind.len())
 }
 
 /// The text with full-width letters as ASCII, and without characters that are not seen.
