@@ -154,7 +154,7 @@ mod tests {
         let run = RunBudget::new(policy.budget());
         let start = Instant::now();
         for _ in 0..200 {
-            let admission = policy.admit("fs:read", &run).await.unwrap();
+            let admission = policy.admit("fs:read", &run, true).await.unwrap();
             assert_eq!(admission.waited(), Duration::ZERO);
             admission.finish(Outcome::Answered);
         }
@@ -169,7 +169,7 @@ mod tests {
             .map(|_| {
                 let (policy, run) = (policy.clone(), run.clone());
                 tokio::spawn(async move {
-                    let admission = policy.admit("api:slow", &run).await.unwrap();
+                    let admission = policy.admit("api:slow", &run, true).await.unwrap();
                     let limit = admission.time_limit(Duration::from_millis(150));
                     let answered = timeout(limit, sleep(Duration::from_millis(100)))
                         .await
@@ -190,10 +190,10 @@ mod tests {
             "concurrency": {"perServer": 1}, "breaker": {"minCalls": 1}
         }));
         let run = RunBudget::new(policy.budget());
-        let failing = policy.admit("api:x", &run).await.unwrap();
+        let failing = policy.admit("api:x", &run, true).await.unwrap();
         let waiting = tokio::spawn({
             let (policy, run) = (policy.clone(), run.clone());
-            async move { policy.admit("api:x", &run).await.map(|_| ()) }
+            async move { policy.admit("api:x", &run, true).await.map(|_| ()) }
         });
         sleep(Duration::from_millis(10)).await;
         failing.finish(Outcome::Failed);
@@ -204,7 +204,7 @@ mod tests {
     async fn the_time_left_to_a_run_shortens_a_calls_own_limit() {
         let policy = policy(serde_json::json!({"budget": {"time": "5s"}}));
         let run = RunBudget::new(policy.budget());
-        let admission = policy.admit("api:x", &run).await.unwrap();
+        let admission = policy.admit("api:x", &run, true).await.unwrap();
         assert_eq!(
             admission.time_limit(Duration::from_secs(30)),
             Duration::from_secs(5)
@@ -220,9 +220,9 @@ mod tests {
     async fn a_cancelled_attempt_frees_its_slot() {
         let policy = policy(serde_json::json!({"concurrency": {"perServer": 1}}));
         let run = RunBudget::new(policy.budget());
-        drop(policy.admit("api:x", &run).await.unwrap());
+        drop(policy.admit("api:x", &run, true).await.unwrap());
         policy
-            .admit("api:x", &run)
+            .admit("api:x", &run, true)
             .await
             .unwrap()
             .finish(Outcome::Answered);
